@@ -1,0 +1,54 @@
+# One environment, one command a job. `make` alone lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+# A Python that was named is taken or refused; only the default looks further along PATH.
+CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.12,$(PYTHON))
+IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
+
+.DEFAULT_GOAL := help
+.PHONY: help install quickstart test lint bench clean
+
+help:
+	@echo "make install      the environment in $(VENV), exact versions of constraints.txt (Python 3.11 or 3.12)"
+	@echo "make quickstart   fine-tune, quantize, convert, validate and report on the bundled data, offline"
+	@echo "make test         the tests"
+	@echo "make lint         ruff, check and format"
+	@echo "make bench        every measurement under benchmarks/"
+	@echo "make clean        remove build and test leftovers; keeps $(VENV) and runs/"
+
+install: $(INSTALLED)
+
+# The environment is usable when its pip answers: an interrupted run may have left a Python without one.
+$(INSTALLED): pyproject.toml constraints.txt
+	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  found=""; for python in $(CANDIDATES); do \
+	    if "$$python" -c '$(IS_SUITABLE)' >/dev/null 2>&1; then found="$$python"; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "Expected Python 3.11 or 3.12 with its venv module. Tried: $(CANDIDATES). Install one, or name it: make install PYTHON=/path/to/python3.12" >&2; \
+	    exit 1; \
+	  fi; \
+	  "$$found" -m venv $(VENV); \
+	fi
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@
+
+quickstart: $(INSTALLED)
+	$(BIN)/kerasbert quickstart
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .coverage *.egg-info
+	find . \( -path ./$(VENV) -o -path ./.git -o -path ./runs \) -prune -o -type d -name __pycache__ -exec rm -rf {} +

@@ -1,0 +1,84 @@
+r"""Runs every measurement whose inputs are given, one after the other; says of the others what they need.
+
+    python benchmarks/run.py --checkpoint DIR --train sst2-train.tsv.gz --task-folder runs/sst2 \
+        --int8-folder runs/sst2-int8 --tflite dynamic.tflite --tflite-b static.tflite --peer-python peers/bin/python
+
+Arguments may stand in environment variables: KERASBERT_BENCH_CHECKPOINT, KERASBERT_BENCH_PEER_PYTHON, and so on.
+Nothing else should run on the machine meanwhile; results lie under `--results`.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], list]]:
+    """Name -> (the arguments it needs, its command line; paths that were not given are None there)."""
+    python, peer = sys.executable, given.peer_python
+    further = ["--tflite-b", given.tflite_b] if given.tflite_b else []
+    return {
+        "onnxruntime_latency": (
+            ("checkpoint", "tflite", "peer_python"),
+            [peer, HERE / "onnxruntime_latency.py", given.checkpoint, "--tflite", given.tflite, *further],
+        ),
+        "training_throughput": (
+            ("checkpoint", "train", "peer_python"),
+            [python, HERE / "training_throughput.py", given.checkpoint, "--train", given.train, "--peer-python", peer],
+        ),
+        "conversion": (
+            ("task_folder",),
+            [python, HERE / "conversion.py", given.task_folder, "--recipes", "float32", "float16", "dynamic_wi8_afp32"],
+        ),
+        "conversion_static_int8": (
+            ("int8_folder",),
+            [python, HERE / "conversion.py", given.int8_folder, "--recipes", "static_wi8_ai8"],
+        ),
+    }  # fmt: skip
+
+
+def main() -> None:
+    given = _arguments()
+    failed = []
+    for name, (needs, command) in measurements(given).items():
+        if given.only and name not in given.only:
+            continue
+        if missing := [f"--{need.replace('_', '-')}" for need in needs if getattr(given, need) is None]:
+            print(f"{name}: not run, needs {', '.join(missing)}")
+            continue
+        print(f"{name}: {' '.join(str(part) for part in command)}", flush=True)
+        start = time.perf_counter()
+        done = subprocess.run([*map(str, command), "--json", str(given.results / f"{name}.json")], check=False)
+        ended = "done" if done.returncode == 0 else f"failed ({done.returncode})"
+        print(f"{name}: {ended} in {time.perf_counter() - start:.0f} s", flush=True)
+        failed += [name] * (done.returncode != 0)
+    if failed:
+        raise SystemExit(f"expected every measurement to end well, received failures of {', '.join(failed)}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, help_text in (
+        ("checkpoint", "a Hugging Face folder with a BERT"),
+        ("train", "labelled texts with labels 0 and 1, as SST-2's train.tsv"),
+        ("task-folder", "a trained float task"),
+        ("int8-folder", "the same after quantization-aware training"),
+        ("tflite", "dynamic int8 file of the checkpoint, length 128"),
+        ("tflite-b", "static int8 file of the checkpoint, length 128"),
+        ("peer-python", "Python of an environment with requirements-peers.txt"),
+    ):
+        variable = f"KERASBERT_BENCH_{name.replace('-', '_').upper()}"
+        parser.add_argument(
+            f"--{name}", default=os.environ.get(variable) or None, metavar="PATH", help=f"{help_text} (or ${variable})"
+        )
+    parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="run these only")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

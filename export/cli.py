@@ -1,0 +1,216 @@
+"""The commands around a `.tflite` file: convert, inspect, validate, benchmark. Registered by `kerasbert.cli`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from kerasbert.cli import options
+from kerasbert.cli.results import Result
+
+OutFile = Annotated[
+    Path, Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its card goes beside it as .json.")
+]
+Target = Annotated[str, Option(metavar="NAME", help="What will run the file.")]
+Length = Annotated[
+    str | None, Option(metavar="N|resizable", help="Tokens in the file's inputs; by default the model's own.")
+]
+Calibration = Annotated[
+    Path | None, Option(metavar="FILE", help="Texts that give a model without quantization-aware training its ranges.")
+]
+Against = Annotated[
+    str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
+]
+Data = Annotated[
+    Path | None,
+    Option(metavar="FILE", help="Rows to run: .tsv, .csv or .jsonl, also with .gz; an archive brings its own."),
+]
+On = Annotated[list[str], Option(metavar="BACKEND", help="Where to run it; again for another, or with commas.")]
+Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]
+Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use so many rows, spread evenly; by default all.")]
+MaxError = Annotated[
+    float | None, Option(metavar="X", min=0.0, help="Largest absolute error allowed, in place of the recipe's limits.")
+]
+Lengths = Annotated[
+    list[int] | None, Option("--length", metavar="N", min=1, help="Sequence length; again for another.")
+]
+ThreadCounts = Annotated[list[int], Option(metavar="N", min=1, help="CPU threads; again for another count.")]
+Runs = Annotated[int, Option(metavar="N", min=1, help="Timed runs.")]
+Versus = Annotated[Path | None, Option(metavar="FILE", help="A second .tflite file, run in turn with the first.")]
+
+_CALIBRATION_ROWS = 512
+
+
+def convert(
+    model: options.Folder,
+    out: OutFile,
+    recipe: options.Recipe = None,
+    target: Target = "cpu",
+    length: Length = None,
+    calibration: Calibration = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Convert a saved model to one .tflite file with vocabulary and labels inside.
+
+    Recipes: float32, float16, dynamic_wi8_afp32, static_wi8_ai8; by default the one the model was quantized for.
+
+    Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
+    """
+    from kerasbert.cli.destinations import check_out_file
+    from kerasbert.cli.progress import progress
+    from kerasbert.export.recipes import recipe_named
+    from kerasbert.export.tables import format_bytes
+    from kerasbert.export.targets import target_named
+
+    check_out_file(out, "--out", ending=".tflite")
+    target_named(target)
+    if recipe is not None:
+        recipe_named(recipe)
+    wanted = _length(length)
+    texts = _calibration_texts(calibration, text_column, pair_column)
+    with progress("loading TensorFlow and the model"):
+        from kerasbert.tasks.folders import load_task
+
+        task = load_task(model)
+    recipe = recipe or (task.policy.recipe if task.policy else target_named(target).default_recipe)
+    with progress(f"converting to {recipe}"):
+        from kerasbert.export.convert import convert as run
+
+        made = run(task, recipe=recipe, target=target, length=wanted, calibration=texts)
+    made.save(out)
+    size, parameters = out.stat().st_size, made.metadata.parameters
+    data = {
+        "file": out, "bytes": size, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
+        "parameters": parameters, "bytes_per_parameter": size / parameters,
+    }  # fmt: skip
+    return Result(
+        data, f"wrote {out}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {recipe} for {target}"
+    )
+
+
+def inspect(model: options.Model, json: options.Json = False, debug: options.Debug = False) -> Result:
+    """What is inside: operators, sizes by part, parameters, quantized share, minimum runtime; or a folder's settings.
+
+    Example: kerasbert inspect model.tflite
+    """
+    from kerasbert.cli.models import is_tflite
+
+    if is_tflite(model):
+        from kerasbert.export.inspect import inspect as run
+
+        found = run(model)
+        return Result(found.as_dict(), found.table())
+    from kerasbert.cli.folders import describe_folder
+    from kerasbert.export.tables import text_table
+
+    facts = describe_folder(model)
+    shown = [
+        (name.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list | tuple) else str(v))
+        for name, v in facts.items()
+    ]
+    return Result(facts, text_table(("what", "value"), shown))
+
+
+def validate(
+    model: options.TFLite,
+    against: Against,
+    data: Data = None,
+    on: On = ["cpu"],  # noqa: B006 (typer copies it)
+    report: Report = None,
+    rows: Rows = None,
+    max_error: MaxError = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
+    threads: options.Threads = 1,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Prove that a .tflite file still does what the model it came from does. Exit code 0 only if every check passed.
+
+    Example: kerasbert validate model.tflite --against runs/mine --data dev.tsv --on cpu --report report.html
+    """
+    from kerasbert.cli.destinations import check_out_file
+    from kerasbert.cli.progress import progress
+    from kerasbert.errors import KerasBertError
+    from kerasbert.export.report import check_report_path
+    from kerasbert.export.validate import validate as run
+
+    if report is not None:
+        check_report_path(report)
+        check_out_file(report, "--report")
+        if report.absolute() == model.with_suffix(".json").absolute():
+            raise KerasBertError(f"expected another --report than {report}, the model's own card; name another")
+    texts = _texts_and_labels(data, text_column, pair_column, label_column) if data else None
+    backends = [name for each in on for name in each.split(",")]
+    with progress("loading the models") as bar:
+        found = run(
+            model, against=against, data=texts, on=backends, rows=rows, tolerance=max_error, threads=threads,
+            progress=lambda what, done, total: bar.update(done, total, what=f"running {what}"), report=report,
+        )  # fmt: skip
+    written = [f"report: {report}"] if report else []
+    return Result(
+        {**found.as_dict(), "report": report}, "\n".join([found.table(), *written]), exit_code=0 if found.ok else 1
+    )
+
+
+def benchmark(
+    model: options.Model,
+    length: Lengths = None,
+    threads: ThreadCounts = [1],  # noqa: B006 (typer copies it)
+    runs: Runs = 50,
+    against: Versus = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Latency, load time and memory on this machine, one row at a time; of a folder, those of the Keras model.
+
+    Example: kerasbert benchmark model.tflite --threads 1 --threads 2 --against other.tflite
+    """
+    from kerasbert.cli.models import is_tflite
+    from kerasbert.cli.progress import progress
+    from kerasbert.errors import KerasBertError
+
+    with progress("measuring"):
+        if is_tflite(model):
+            from kerasbert.export.benchmark import benchmark as run
+
+            found = run(model, lengths=length or None, threads=threads, runs=runs, against=against)
+        else:
+            from kerasbert.cli.folders import benchmark_folder
+
+            if against is not None:
+                raise KerasBertError("expected two .tflite files to run in turn, received a folder and --against")
+            found = benchmark_folder(model, length, threads, runs)
+    return Result(found.as_dict(), found.table())
+
+
+def _length(text: str | None) -> int | str | None:
+    from kerasbert.errors import KerasBertError
+
+    if text is None or text == "resizable":
+        return text
+    if not text.isdecimal():
+        raise KerasBertError(f"expected a number of tokens or 'resizable' as --length, received {text!r}")
+    return int(text)
+
+
+def _calibration_texts(path: Path | None, text_column, pair_column):
+    if path is None:
+        return None
+    from kerasbert.data.tables import read_table
+
+    table = read_table(path, text=text_column, pair=pair_column)
+    chosen = range(0, len(table), -(-len(table) // _CALIBRATION_ROWS))
+    texts = [table.texts[i] for i in chosen]
+    return texts if table.pairs is None else (texts, [table.pairs[i] for i in chosen])
+
+
+def _texts_and_labels(path: Path, text_column, pair_column, label_column):
+    from kerasbert.cli.rows import Columns, read_rows
+
+    table = read_rows(path, Columns(text_column, pair_column, label_column))
+    return table.texts if table.pairs is None else (table.texts, table.pairs), table.labels

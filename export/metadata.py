@@ -1,0 +1,231 @@
+"""What a `.tflite` file says about itself, packed into the file: task, tokenizer, vocabulary, labels.
+
+A zip archive without compression stands behind the FlatBuffer, TFLite's convention for packed associated files:
+runtimes ignore it, and `unzip model.tflite` opens it. It holds `kerasbert.json`, `vocab.txt` and, when the model has
+labels, `labels.txt`.
+"""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite_file import load_bytes
+from kerasbert.files import atomic_file
+
+FORMAT = 1
+PROBLEMS = ("single_label", "multi_label", "regression", "embedding")
+CARD, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
+_MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
+_MAX_BYTES = {CARD: 1 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
+_MAX_MEMBERS = 16
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The packed model card of a `.tflite` file.
+
+    `tokenizer` holds the WordPiece settings without the vocabulary, which is `vocabulary`, one token an entry, id =
+    position. `sequence_length` is None when the length can be resized.
+    """
+
+    task: str
+    problem: str
+    sequence_length: int | None
+    recipe: str
+    target: str
+    parameters: int
+    tokenizer: Mapping[str, object] = field(default_factory=dict)
+    kerasbert: str = ""
+    vocabulary: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = None
+    signature: str = "serve"
+
+    def __post_init__(self):
+        if self.problem not in PROBLEMS:
+            raise KerasBertError(f"Expected a problem among {', '.join(PROBLEMS)}. Received: {self.problem!r}.")
+        for name in ("vocabulary", "labels"):
+            lines = getattr(self, name)
+            if lines is None:
+                continue
+            object.__setattr__(self, name, tuple(lines))
+            if any("\n" in line or "\r" in line for line in lines):
+                raise KerasBertError(f"Expected {name} of one line each. Received: an entry with a line break.")
+
+    def card(self) -> dict[str, object]:
+        """The content of `kerasbert.json`."""
+        return {
+            "format": FORMAT,
+            "task": self.task,
+            "problem": self.problem,
+            "signature": self.signature,
+            "sequence_length": self.sequence_length,
+            "recipe": self.recipe,
+            "target": self.target,
+            "parameters": self.parameters,
+            "tokenizer": dict(self.tokenizer),
+            "kerasbert": self.kerasbert,
+        }
+
+
+def append(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata) -> bytes:
+    """The model's bytes with `metadata` packed behind them; an archive that was there before is replaced. Same input,
+    same bytes."""
+    data, _ = load_bytes(path_or_bytes)
+    stream = io.BytesIO(data[: len(data) - packed_size(data)])
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(CARD), json.dumps(metadata.card(), indent=2, ensure_ascii=False) + "\n")
+        if metadata.vocabulary is not None:
+            archive.writestr(zipfile.ZipInfo(VOCABULARY), _lines(metadata.vocabulary))
+        if metadata.labels is not None:
+            archive.writestr(zipfile.ZipInfo(LABELS), _lines(metadata.labels))
+    return stream.getvalue()
+
+
+def read(path_or_bytes: str | os.PathLike | bytes) -> Metadata | None:
+    """The packed metadata, or None for a `.tflite` file that carries none of ours.
+
+    Raises:
+        KerasBertError: not a `.tflite` file, or an archive that is damaged, hostile or of a newer format.
+    """
+    data, name = load_bytes(path_or_bytes)
+    archive = _open(data, name)
+    if archive is None or CARD not in archive.namelist():
+        return None
+    with archive:
+        return _read(archive, name)
+
+
+def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
+    """`read`, but a file without our metadata is an error that says what `purpose` is missing and what to do."""
+    metadata = read(path_or_bytes)
+    if metadata is None:
+        raise KerasBertError(
+            f"Expected kerasbert metadata (vocabulary, labels) in {_name(path_or_bytes)} {purpose}. Received: a "
+            ".tflite file without it. "
+            "Convert the model with `kerasbert convert`, or pass packed arrays instead of texts."
+        )
+    return metadata
+
+
+def packed_size(data: bytes) -> int:
+    """Bytes of the archive behind the FlatBuffer; 0 when there is none."""
+    archive = _open(data, "the given bytes")
+    if archive is None:
+        return 0
+    with archive:
+        start = min((member.header_offset for member in archive.infolist()), default=archive.start_dir)
+        return len(data) - start if 8 <= start <= len(data) else 0
+
+
+def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
+    """Writes `<stem>.json` beside the model: the card, the labels, and the file's size and sha256. Returns its path."""
+    model_path = Path(model_path)
+    data = model_path.read_bytes()
+    sidecar = metadata.card()
+    sidecar["labels"] = None if metadata.labels is None else list(metadata.labels)
+    sidecar["file"] = {"name": model_path.name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    path = model_path.with_suffix(".json")
+    with atomic_file(path) as partial:
+        partial.write_text(json.dumps(sidecar, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _open(data: bytes, name: str) -> zipfile.ZipFile | None:
+    stream = io.BytesIO(data)
+    if not zipfile.is_zipfile(stream):
+        return None
+    try:
+        return zipfile.ZipFile(stream)
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise _bad(name, f"an archive that does not open ({error})") from error
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> Metadata:
+    _check_members(archive.infolist(), name)
+    texts = {}
+    for member in archive.infolist():
+        try:
+            texts[member.filename] = archive.read(member).decode("utf-8")
+        except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+            raise _bad(name, f"{member.filename} that cannot be read ({error})") from error
+    return _parse(texts, name)
+
+
+def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
+    if len(members) > _MAX_MEMBERS:
+        raise _bad(name, f"{len(members)} packed files, more than {_MAX_MEMBERS}")
+    names = [member.filename for member in members]
+    unexpected = [entry for entry in names if entry not in _MEMBERS]
+    if unexpected:
+        raise _bad(name, f"a packed file {unexpected[0]!r}, not one of {', '.join(sorted(_MEMBERS))}")
+    if len(set(names)) != len(names):
+        raise _bad(name, "the same packed file twice")
+    for member in members:
+        # Stored members cannot hold more than the file itself does, so nothing unpacks into more than it weighs.
+        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
+            raise _bad(name, f"a compressed {member.filename}, where stored files belong")
+        if member.file_size > _MAX_BYTES[member.filename]:
+            raise _bad(
+                name, f"{member.filename} of {member.file_size:,} bytes, more than {_MAX_BYTES[member.filename]:,}"
+            )
+
+
+def _parse(texts: dict[str, str], name: str) -> Metadata:
+    try:
+        card = json.loads(texts[CARD])
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise _bad(name, f"a {CARD} that is not JSON ({error})") from error
+    if not isinstance(card, dict):
+        raise _bad(name, f"a {CARD} that is not a JSON object")
+    if card.get("format") != FORMAT:
+        raise _bad(name, f"metadata of format {card.get('format')!r}, where this version of kerasbert reads {FORMAT}")
+    fields = {}
+    for key, kinds in _FIELDS.items():
+        value = card.get(key)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise _bad(name, f"{key!r} = {str(value)[:60]!r} in {CARD}")
+        fields[key] = value
+    if fields["problem"] not in PROBLEMS:
+        raise _bad(name, f"problem {fields['problem']!r} in {CARD}, not one of {', '.join(PROBLEMS)}")
+    if fields["sequence_length"] is not None and not 1 <= fields["sequence_length"] <= 1 << 20:
+        raise _bad(name, f"sequence_length {fields['sequence_length']} in {CARD}")
+    return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=_split(texts.get(LABELS)))
+
+
+_FIELDS = {
+    "task": str,
+    "problem": str,
+    "signature": str,
+    "sequence_length": int | None,
+    "recipe": str,
+    "target": str,
+    "parameters": int,
+    "tokenizer": dict,
+    "kerasbert": str,
+}
+
+
+def _bad(name: str, received: str) -> KerasBertError:
+    return KerasBertError(f"Expected kerasbert metadata in {name}. Received: {received}. Convert the model again.")
+
+
+def _name(path_or_bytes) -> str:
+    return "the given bytes" if isinstance(path_or_bytes, bytes) else str(path_or_bytes)
+
+
+def _lines(lines: tuple[str, ...]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _split(text: str | None) -> tuple[str, ...] | None:
+    # Not splitlines(): vocabularies hold characters that Unicode counts as line breaks.
+    if text is None:
+        return None
+    lines = text.split("\n")
+    return tuple(line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines))

@@ -1,0 +1,110 @@
+"""A float `.tflite` to int8, with the ranges that training found. The rewriting of the file is ai-edge-quantizer's.
+
+Why not the converter's own quantizer: it breaks a BERT into dozens of XNNPACK partitions, and per-channel fake-quant on a dense does
+not convert at all. Here softmax, norms and GELU stay in float between int8 denses, and the whole graph stays one partition.
+"""
+
+import hashlib
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.encoders.base import denses, sublayers
+from kerasbert.errors import KerasBertError
+from kerasbert.export.dynamic_denses import declare
+from kerasbert.export.float_graph import FloatGraph
+from kerasbert.export.quiet import quiet
+from kerasbert.layers.attention import SelfAttention
+
+
+@dataclass(frozen=True)
+class DensePlan:
+    """How one dense is stored and run: `reads` and `writes` are trained (minimum, maximum), or None for a range found at run time."""
+
+    path: str
+    kernel: np.ndarray  # (out, in), as the file holds it
+    reads: tuple[float, float] | None = None
+    writes: tuple[float, float] | None = None
+
+
+def dense_plans(task, twin, static: bool) -> list[DensePlan]:
+    """One plan for each dense, in the order in which the graph runs them; ranges from the task's trained points when `static`."""
+    scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
+    plans = []
+    for trained, stored in zip(denses(task), denses(twin), strict=True):
+        if trained.path in task.unserved:
+            continue
+        reads, writes = (_range(trained.reads), _range(trained.writes)) if static else (None, None)
+        if (reads is None) != (writes is None):
+            raise KerasBertError(
+                f"{trained.path}: expected a policy with static ranges on both sides of a dense, or on none; received one side"
+            )
+        if writes is not None:  # the query's output is stored scaled
+            writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
+        plans.append(DensePlan(trained.path, np.ascontiguousarray(stored.served_kernel().numpy().T), reads, writes))
+    return plans
+
+
+def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]) -> bytes:
+    """The file with int8 kernels (per channel), the given tables in int8, and each dense static or dynamic as its plan says.
+
+    Denses and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
+    Raises KerasBertError when one is not found, or a dense of the graph has no plan: then training and file would differ.
+    """
+    from ai_edge_quantizer import qtyping, quantizer
+
+    graph = FloatGraph(model)
+    worker = quantizer.Quantizer(bytearray(model))
+    ranges = {}
+    for operator in graph.operators("GATHER"):
+        table = graph.constant(operator.inputs[0])
+        if not any(known.shape == table.shape and np.array_equal(known, table) for known in tables):
+            continue
+        bound = float(np.abs(table).max())
+        worker.add_static_config(graph.scope(operator), qtyping.TFLOperationName.GATHER, 8, 8)
+        for tensor in (operator.inputs[0], operator.outputs[0]):
+            # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.
+            ranges[graph.name(tensor)] = graph.bounds(tensor, -bound * 128 / 127, bound)
+    for operator, plan in _matched(graph, plans):
+        name = qtyping.TFLOperationName.FULLY_CONNECTED
+        if plan.reads is None:
+            worker.add_dynamic_config(graph.scope(operator), name, 8)
+            continue
+        worker.add_static_config(graph.scope(operator), name, 8, 8)
+        for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
+            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
+    with quiet(), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Warning: Enabling `experimental_preserve_all_tensors`"
+        )  # the quantizer looks at names only
+        result = worker.quantize(ranges, enable_progress_bar=False, enable_progress_report=False)
+    return declare(bytes(result.quantized_model))
+
+
+def _range(point) -> tuple[float, float] | None:
+    return (float(point.minimum), float(point.maximum)) if point.kind == "static" else None
+
+
+def _matched(graph: FloatGraph, plans: list[DensePlan]):
+    """Each dense of the graph with its plan, by the kernel's contents; equal kernels are taken in the order of the graph."""
+    waiting = defaultdict(list)
+    for plan in plans:
+        waiting[_digest(plan.kernel)].append(plan)
+    for operator in graph.operators("FULLY_CONNECTED"):
+        kernel = graph.constant(operator.inputs[1])
+        found = waiting.get(_digest(kernel))
+        if not found:
+            raise KerasBertError(
+                f"expected every dense of the graph to be one of the model's, received another with a kernel of shape {kernel.shape}"
+            )
+        yield operator, found.pop(0)
+    if left := [plan.path for found in waiting.values() for plan in found]:
+        raise KerasBertError(
+            f"expected every dense of the model in the graph, {len(left)} are not there: {', '.join(left[:3])}"
+        )
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()

@@ -1,0 +1,39 @@
+"""Who will run a file, and what that asks of its graph."""
+
+from dataclasses import dataclass
+
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.graph import GraphLayout
+
+
+@dataclass(frozen=True)
+class Target:
+    """fixed, resizable: how the layers lay out their graph for a file of one length and for one whose length the caller sets.
+
+    default_recipe: what to use when a user names none.
+    """
+
+    name: str
+    fixed: GraphLayout
+    resizable: GraphLayout
+    default_recipe: str
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target(
+            "cpu",
+            fixed=GraphLayout(positions="slice", scaled_query=True),
+            resizable=GraphLayout(positions="gather", scaled_query=True),
+            default_recipe="dynamic_wi8_afp32",
+        ),
+    )
+}
+
+
+def target_named(name: str) -> Target:
+    """The target of that name. Raises KerasBertError, listing what there is."""
+    if name not in TARGETS:
+        raise KerasBertError(f"expected a target of {', '.join(TARGETS)}, received {name!r}")
+    return TARGETS[name]

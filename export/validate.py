@@ -1,0 +1,317 @@
+"""Proof that a `.tflite` file still does what the model it came from does, backend by backend.
+
+Runs with NumPy and a LiteRT (or tflite) runtime alone, unless `against` is a Keras model or the data are texts.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export import metadata as packed
+from kerasbert.export.backends import cpu
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
+from kerasbert.export.runtimes import RunningModel, describe_machine, open_model
+from kerasbert.export.sources import (
+    Examples,
+    Side,
+    collect_outputs,
+    guess_problem,
+    label_array,
+    open_side,
+    read_data,
+    text_packer,
+)
+
+# What each recipe may cost against the model it came from.
+TOLERANCES = {
+    "float32": Tolerance(max_error=1e-4),
+    "float16": Tolerance(max_error=1e-2),
+    "dynamic_wi8_afp32": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
+    "weight_only_wi8": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
+    "static_wi8_ai16": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
+    "static_wi8_ai8": Tolerance(agreement=0.97, cosine=0.97, metric_share=0.985),
+}
+BACKENDS = {"cpu": cpu.checks}
+PLANNED = ("gpu", "edge-tpu", "web")
+_DEFAULT_LENGTH = 128
+_SAMPLE = 4000
+
+Progress = Callable[[str, int, int], None]
+
+
+def validate(
+    model_path: str | os.PathLike,
+    *,
+    against,
+    data=None,
+    on: Sequence[str] = ("cpu",),
+    rows: int | None = None,
+    reference_rows: int = 64,
+    tolerance: Tolerance | float | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+    report: str | os.PathLike | None = None,
+) -> ValidationReport:
+    """Runs a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
+
+    Args:
+        model_path: the file to prove.
+        against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive
+        with the input
+            arrays, the outputs by name and, if wanted, `labels`.
+        data: `(texts, labels)`, `((texts, pairs), labels)`, a list of texts, a path to a CSV/TSV/JSONL table, or a
+        dict of packed int32
+            arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
+        on: backends, `cpu` for now. One that is known but cannot run here ends as `not run`.
+        rows: use that many rows, spread evenly; None: all.
+        reference_rows: rows for the slow reference kernels.
+        tolerance: a `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
+        threads: CPU threads.
+        progress: called with (what, done, total).
+        report: also write the report there, `.html` or `.json`.
+
+    Raises:
+        KerasBertError: an unknown backend, unreadable files, or a model, other side and data that do not belong
+        together.
+    """
+    on = _backends(on)
+    if report is not None:
+        check_report_path(report)
+    progress = progress or (lambda what, done, total: None)
+    card = packed.read(model_path)
+    length = _length(model_path, card, against, data)
+    model = open_model(model_path, threads=threads, length=length)
+    side = open_side(against, model.length, threads)
+    _same_kind(card, side, model_path)
+    inputs, raw_labels, paired, numbers = _inputs(model, card, side, data, rows, model_path)
+    expected = collect_outputs(side, inputs, numbers, lambda done, total: progress(side.name, done, total))
+    problem = (card.problem if card else None) or side.problem or guess_problem(expected)
+    names = (card.labels if card else None) or side.labels
+    labels = None if raw_labels is None else label_array(raw_labels, problem, names)
+    examples = Examples(inputs, labels, paired)
+    recipe, notes = _recipe(model_path, card, tolerance)
+    limits = _tolerance(tolerance, recipe)
+    signature = _signature_check(model, len(examples))
+    _same_shapes(model, expected, side)
+    job = cpu.Job(str(model_path), examples, expected, problem, limits, threads, reference_rows, progress)
+    checks, samples = [signature], {}
+    for backend in on:
+        found, outputs = _run_backend(backend, job)
+        checks += found
+        samples |= {f"{backend}: {name}": _sample(expected[name], values) for name, values in outputs.items()}
+    if labels is None:
+        notes.append("note: the data carry no labels, so the task's metric was not measured")
+    result = ValidationReport(
+        model=Path(model_path).name,
+        against=side.name,
+        recipe=recipe,
+        problem=problem,
+        rows=len(examples),
+        length=examples.length,
+        tolerance=limits,
+        checks=tuple(checks),
+        machine=describe_machine(),
+        notes=tuple(notes),
+        samples=samples,
+    )
+    if report is not None:
+        from kerasbert.export.report import write_report
+
+        write_report(report, result, model_path=model_path)
+    return result
+
+
+def _backends(on: Sequence[str]) -> tuple[str, ...]:
+    names = (on,) if isinstance(on, str) else tuple(on)
+    unknown = [name for name in names if name not in BACKENDS and name not in PLANNED]
+    if unknown or not names:
+        received = unknown[0] if unknown else "none"
+        raise KerasBertError(f"Expected backends among {', '.join([*BACKENDS, *PLANNED])}. Received: {received!r}.")
+    return names
+
+
+def _run_backend(backend: str, job: cpu.Job) -> tuple[list[Check], dict[str, np.ndarray]]:
+    if backend not in BACKENDS:
+        return [
+            Check(backend, NOT_RUN, f"this version of kerasbert has no {backend} backend, only {', '.join(BACKENDS)}")
+        ], {}
+    return BACKENDS[backend](job)
+
+
+def _length(model_path, card: packed.Metadata | None, against, data) -> int | None:
+    """None for a fixed file; for a resizable one the length of packed data, of the other side, or 128."""
+    try:
+        open_model(model_path)
+        return None
+    except KerasBertError as error:
+        if "resizable" not in str(error):
+            raise
+    arrays = data[0] if isinstance(data, tuple) and len(data) == 2 else data
+    if isinstance(arrays, Mapping) and "input_ids" in arrays:
+        return int(np.shape(arrays["input_ids"])[1])
+    if isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz":
+        fixed = open_side(against, None, 1).fixed
+        return int(fixed[0]["input_ids"].shape[1])
+    other = packed.read(against) if isinstance(against, str | os.PathLike) and Path(against).is_file() else None
+    return (
+        (card.sequence_length if card else None)
+        or getattr(other or against, "sequence_length", None)
+        or _DEFAULT_LENGTH
+    )
+
+
+def _inputs(model: RunningModel, card, side: Side, data, rows: int | None, model_path):
+    """Packed rows of the model's length, with raw labels, whether they are sentence pairs, and their positions in the
+    data."""
+    if side.fixed is not None:
+        if data is not None:
+            raise KerasBertError(
+                f"Expected no data, {side.name} brings its own rows. Received: data as well. Leave data out."
+            )
+        texts, pairs, labels = side.fixed[0], None, side.fixed[1]
+    elif data is None:
+        raise KerasBertError(
+            f"Expected data to run {Path(model_path).name} on. Received: none. Pass data=(texts, labels)."
+        )
+    else:
+        texts, pairs, labels = read_data(data)
+    total = len(next(iter(texts.values()), ())) if isinstance(texts, Mapping) else len(texts)
+    if total == 0:
+        raise KerasBertError("Expected at least one row of data. Received: none.")
+    if labels is not None and len(labels) != total:
+        raise KerasBertError(f"Expected one label a row. Received: {total} rows and {len(labels)} labels.")
+    numbers = cpu.spread(total, rows)
+    labels = None if labels is None else [labels[i] for i in numbers]
+    if isinstance(texts, Mapping):
+        return (
+            _checked({name: np.asarray(values)[numbers] for name, values in texts.items()}, model),
+            labels,
+            False,
+            numbers,
+        )
+    pack = side.pack or text_packer(packed.require(model_path, "to validate it on texts"))
+    first, second = [texts[i] for i in numbers], None if pairs is None else [pairs[i] for i in numbers]
+    if second is not None and "embedding" in model.outputs:
+        parts = [pack(part, None, length=model.length) for part in (first, second)]
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return _checked(joined, model), labels, True, np.concatenate([numbers, numbers])
+    return _checked(pack(first, second, length=model.length), model), labels, False, numbers
+
+
+def _checked(arrays: Mapping[str, np.ndarray], model: RunningModel) -> dict[str, np.ndarray]:
+    missing = sorted(set(model.inputs) - set(arrays))
+    if missing:
+        raise KerasBertError(
+            f"Expected the inputs {', '.join(sorted(model.inputs))} of {model.name}. Received: "
+            f"{', '.join(sorted(arrays))}. "
+            "The file takes other inputs than the data has: convert it with `kerasbert convert`."
+        )
+    chosen = {name: np.ascontiguousarray(arrays[name]) for name in arrays}
+    for name, port in model.inputs.items():
+        if chosen[name].shape[1:] != port.shape[1:]:
+            raise KerasBertError(
+                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {chosen[name].shape[1:]}. "
+                "Pack the data to the model's length."
+            )
+        if chosen[name].dtype != port.dtype:
+            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {chosen[name].dtype}.")
+    return chosen
+
+
+def _same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
+    """The file and the other side must be the same task: problem, labels and vocabulary, as far as both say."""
+    if card is None:
+        return
+    name = Path(model_path).name
+    for what, ours, theirs in (
+        ("problem", card.problem, side.problem),
+        ("labels", card.labels, side.labels),
+        ("vocabulary", card.vocabulary, side.vocabulary),
+    ):
+        if ours is not None and theirs is not None and ours != theirs:
+            raise KerasBertError(
+                f"Expected {name} and {side.name} to have the same {what}. Received: {_difference(ours, theirs)}. "
+                "Compare a file with the model it was converted from."
+            )
+
+
+def _difference(ours, theirs) -> str:
+    if isinstance(ours, str) or max(len(ours), len(theirs)) <= 10:
+        return f"{_show(ours)} and {_show(theirs)}"
+    if len(ours) != len(theirs):
+        return f"{len(ours):,} and {len(theirs):,} entries"
+    row = next(i for i, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1])
+    return f"{ours[row]!r} and {theirs[row]!r} as entry {row}"
+
+
+def _show(value) -> str:
+    return value if isinstance(value, str) else f"({', '.join(value)})"
+
+
+def _same_shapes(model: RunningModel, expected: Mapping[str, np.ndarray], side: Side) -> None:
+    if set(model.outputs) - set(expected):
+        raise KerasBertError(
+            f"Expected the outputs {', '.join(sorted(model.outputs))} from {side.name}. Received: "
+            f"{', '.join(sorted(expected))}. "
+            "Compare a file with the model it was converted from."
+        )
+    for name, port in model.outputs.items():
+        if expected[name].shape[1:] != port.shape[1:]:
+            raise KerasBertError(
+                f"Expected {name!r} of the same width on both sides. Received: {port.shape[1:]} in "
+                f"{Path(model.name).name} and "
+                f"{expected[name].shape[1:]} in {side.name}. Compare models with the same classes."
+            )
+
+
+def _signature_check(model: RunningModel, rows: int) -> Check:
+    """Whether the file can be bound by name; one without a signature is bound by tensor names, which other tools may
+    change."""
+    if model.signature is None:
+        return Check(
+            "signature", FAILED, "the file has no signature; convert it again, or bind it by tensor name", rows=rows
+        )
+    return Check(
+        "signature",
+        PASSED,
+        f"{model.signature}: {', '.join(sorted(model.inputs))} -> {', '.join(sorted(model.outputs))}",
+        rows=rows,
+    )
+
+
+def _recipe(model_path, card: packed.Metadata | None, tolerance) -> tuple[str, list[str]]:
+    if card is not None:
+        return card.recipe, []
+    try:
+        from kerasbert.export.inspect import inspect
+
+        recipe = inspect(model_path).recipe
+    except KerasBertError:
+        if tolerance is None:
+            raise
+        recipe = "unknown"
+    return recipe, [f"note: the file carries no kerasbert metadata; judged by its tensors, its recipe is {recipe}"]
+
+
+def _tolerance(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
+    if isinstance(tolerance, Tolerance):
+        return tolerance
+    if isinstance(tolerance, int | float) and not isinstance(tolerance, bool):
+        return Tolerance(max_error=float(tolerance))
+    if tolerance is not None:
+        raise KerasBertError(f"Expected tolerance as a number or a Tolerance. Received: {tolerance!r}.")
+    if recipe not in TOLERANCES:
+        raise KerasBertError(
+            f"Expected a recipe among {', '.join(TOLERANCES)}. Received: {recipe!r}. Pass tolerance=... to validate "
+            "it anyway."
+        )
+    return TOLERANCES[recipe]
+
+
+def _sample(expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most a few thousand numbers of both sides, for the plots."""
+    pick = cpu.spread(expected.size, _SAMPLE)
+    return np.ravel(expected)[pick], np.ravel(actual)[pick]

@@ -1,0 +1,32 @@
+"""kerasbert: from a BERT checkpoint to a validated int8 model on a phone, in Keras.
+
+Names are looked up when they are first used, so that `import kerasbert` costs nothing and the validators run without TensorFlow.
+"""
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "KerasBertError": "kerasbert.errors",
+    "SentenceEncoder": "kerasbert.tasks",
+    "TextClassifier": "kerasbert.tasks",
+    "adamw": "kerasbert.training",
+    "load_encoder": "kerasbert.tasks.folders",
+    "load_task": "kerasbert.tasks.folders",
+}
+_PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")
+
+__all__ = ["__version__", *_HOMES, *_PACKAGES]
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"kerasbert.{name}")
+    raise AttributeError(f"module 'kerasbert' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,102 @@
+"""Checkpoint folders in Hugging Face's layout: found, read and written."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.checkpoints.messages import mismatch, one_line, shown
+from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
+from kerasbert.errors import KerasBertError
+from kerasbert.files import atomic_file
+
+CONFIG_FILE = "config.json"
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9_][\w.\-]*", re.ASCII)
+_MAX_CONFIG_BYTES = 10_000_000
+_SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+_SIZES_BY_MODEL_TYPE = {"distilbert": ("vocab_size", "dim", "n_layers", "n_heads", "hidden_dim")}
+
+
+def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Path:
+    """The folder of a checkpoint: `name_or_path` itself if it is one, else "org/name" downloaded from the hub.
+
+    revision: branch, tag or commit on the hub; a local folder has none.
+    Raises KerasBertError when it is neither, or the hub does not give it.
+    """
+    text = os.fspath(name_or_path)
+    local = os.path.expanduser(text)
+    if os.path.isdir(local):
+        return Path(local)
+    if os.path.exists(local):
+        raise mismatch(text, "a checkpoint folder", "a file", "pass the folder that it is in")
+    if isinstance(name_or_path, str) and _HUB_NAME.fullmatch(text):
+        from kerasbert.checkpoints.hub import download
+
+        return download(text, revision)
+    raise mismatch(shown(text), "a checkpoint folder or a hub name such as 'org/name'", "neither")
+
+
+def read_config(folder: str | os.PathLike) -> dict:
+    """The parsed `config.json` of a checkpoint folder, with a model type and sizes that are positive whole numbers.
+
+    Raises KerasBertError when it is missing, is not a JSON object, or lacks one of them.
+    """
+    path = Path(folder) / CONFIG_FILE
+    if not path.is_file():
+        raise mismatch(folder, f"{CONFIG_FILE} in it", "none", "is this a checkpoint folder?")
+    try:
+        size = path.stat().st_size
+        if size > _MAX_CONFIG_BYTES:
+            raise mismatch(path, f"at most {_MAX_CONFIG_BYTES} bytes", str(size))
+        config = json.loads(path.read_text("utf-8"))
+    except KerasBertError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:
+        raise mismatch(path, "a JSON object in UTF-8", one_line(error)) from error
+    if not isinstance(config, dict):
+        raise mismatch(path, "a JSON object", shown(config))
+    _check_sizes(path, config)
+    return config
+
+
+def write_folder_files(folder: str | os.PathLike, config: Mapping, tensors: Mapping[str, np.ndarray]) -> None:
+    """Writes `config.json` and `model.safetensors` into a folder, made if it is not there; each file atomically.
+
+    Raises KerasBertError when one cannot be written.
+    """
+    folder = Path(folder)
+    text = json.dumps(dict(config), indent=2, sort_keys=True, allow_nan=False) + "\n"
+    write_tensors(folder / WEIGHTS_FILE, tensors)
+    try:
+        with atomic_file(folder / CONFIG_FILE) as partial:
+            partial.write_text(text, "ascii")
+    except OSError as error:
+        raise mismatch(folder / CONFIG_FILE, "to write it", one_line(error)) from error
+
+
+def check_vocabulary(config: Mapping, tokenizer_size: int) -> str | None:
+    """None when the vocabulary fills the embedding table; a line for the user when it is smaller, as in padded tables.
+
+    Raises KerasBertError when it is larger: ids would point behind the table.
+    """
+    rows = config["vocab_size"]
+    if tokenizer_size > rows:
+        advice = "use the vocabulary that belongs to this checkpoint"
+        raise mismatch("vocabulary", f"at most {rows} entries (config.json's vocab_size)", str(tokenizer_size), advice)
+    if tokenizer_size < rows:
+        return f"the vocabulary has {tokenizer_size} entries, the embedding table {rows} rows: the others stay unused"
+    return None
+
+
+def _check_sizes(path: Path, config: dict) -> None:
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or not model_type:
+        raise mismatch(path, "a model_type", shown(model_type), 'add one, such as "model_type": "bert"')
+    for name in _SIZES_BY_MODEL_TYPE.get(model_type, _SIZES):
+        value = config.get(name)
+        if type(value) is not int or not 0 < value < 2**31:
+            raise mismatch(path, f"{name} as a positive whole number", shown(value))

@@ -1,0 +1,239 @@
+"""Weights in the safetensors format: checked before they are read, written atomically.
+
+The format: 8 bytes with the header's length (unsigned, little-endian), a JSON header that names each tensor's dtype,
+shape and byte range, then the data without gaps. Source: the specification in the safetensors project's README.
+"""
+
+import json
+import math
+import os
+import re
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from kerasbert.checkpoints.messages import counted, mismatch, one_line, shown
+from kerasbert.errors import KerasBertError
+from kerasbert.files import atomic_file
+
+WEIGHTS_FILE = "model.safetensors"
+INDEX_FILE = "model.safetensors.index.json"
+MAX_HEADER_BYTES = 100_000_000  # the safetensors library's own limit
+
+_ITEM_BYTES = {
+    **{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "BOOL": 1},
+    **{"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8, "U32": 4, "U16": 2, "U8": 1},
+}
+_MAX_DIMENSIONS = 32
+_OTHER_FORMATS = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
+# A shard lies beside its index: nothing in its name that a path could be made of. A symbolic link is fine, the hub's
+# cache consists of them.
+_SHARD_NAME = re.compile(r"[^/\\:\x00-\x1f]+\.safetensors")
+_TRUNCATED = "the file is truncated, get it again"
+
+
+@dataclass(frozen=True)
+class TensorRange:
+    """Where one tensor lies: its dtype as the file names it, its shape, and bytes [begin, end) of the file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
+    """Every tensor of a checkpoint folder, from `model.safetensors` or the shards of `model.safetensors.index.json`.
+
+    Floating-point tensors come as float32 (bfloat16 and float16 widened), integers and booleans as they are.
+    Raises KerasBertError when the files are missing, damaged, or disagree with each other.
+    """
+    folder = Path(folder)
+    if (folder / WEIGHTS_FILE).is_file():
+        return read_file(folder / WEIGHTS_FILE)
+    if (folder / INDEX_FILE).is_file():
+        return _read_shards(folder)
+    others = [name for name in _OTHER_FORMATS if (folder / name).is_file()]
+    if others:
+        advice = "it is not read yet, convert it to safetensors first (transformers' save_pretrained writes that)"
+        raise mismatch(folder, WEIGHTS_FILE, others[0], advice)
+    received = "a folder with neither" if folder.is_dir() else "no such folder"
+    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received)
+
+
+def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
+    """Every tensor of one safetensors file; dtypes as in `read_tensors`.
+
+    Raises KerasBertError when it is missing or damaged.
+    """
+    path = Path(path)
+    ranges = read_header(path)
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            return {
+                # NumPy itself has no bfloat16, so those are not left to what else happens to be imported.
+                r.name: _read_bfloat16(path, r) if r.dtype == "BF16" else _as_float32(file.get_tensor(r.name))
+                for r in ranges
+            }
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise mismatch(path, "a safetensors file", one_line(error)) from error
+
+
+def write_tensors(
+    path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None
+) -> None:
+    """Writes one safetensors file, atomically. `metadata` defaults to `{"format": "pt"}`, which transformers asks for.
+
+    Raises KerasBertError when it cannot be written, as on a full disk; an existing file then stays as it was.
+    """
+    # The library copies raw memory, so a transposed view has to become contiguous first.
+    contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
+    metadata = {"format": "pt"} if metadata is None else dict(metadata)
+    try:
+        with atomic_file(path) as partial:
+            safetensors.numpy.save_file(contiguous, partial, metadata=metadata)
+    except (safetensors.SafetensorError, OSError) as error:
+        raise mismatch(path, "to write it", one_line(error), "check the disk and the folder's permissions") from error
+
+
+def read_header(path: str | os.PathLike) -> list[TensorRange]:
+    """The tensors that a file holds, in the order of their data, every number checked against the file's size.
+
+    Raises KerasBertError, naming the file and the numbers, for whatever the format does not allow.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise mismatch(path, "a safetensors file", "a folder" if path.is_dir() else "no such file")
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = _header_length(path, file.read(8), size)
+            text = file.read(length)
+    except OSError as error:
+        raise mismatch(path, "to read it", one_line(error)) from error
+    header = _parse_header(path, text)
+    header.pop("__metadata__", None)
+    ranges = [_tensor_range(path, name, entry, 8 + length) for name, entry in header.items()]
+    ranges.sort(key=lambda r: (r.begin, r.end))
+    _check_coverage(path, ranges, 8 + length, size)
+    return ranges
+
+
+def _header_length(path: Path, first: bytes, size: int) -> int:
+    if len(first) < 8:
+        raise mismatch(path, "a safetensors file of at least 8 bytes", str(len(first)), _TRUNCATED)
+    (length,) = struct.unpack("<Q", first)
+    if length > MAX_HEADER_BYTES:
+        raise mismatch(path, f"a header of at most {MAX_HEADER_BYTES} bytes", str(length), "not a safetensors file")
+    if 8 + length > size:
+        raise mismatch(path, f"8 bytes and a header of {length}", f"a file of {size}", _TRUNCATED)
+    return length
+
+
+def _parse_header(path: Path, text: bytes) -> dict:
+    def unique(pairs):
+        if len(dict(pairs)) < len(pairs):
+            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+            raise mismatch(path, "every name once in the header", f"{shown(twice)} twice")
+        return dict(pairs)
+
+    try:
+        header = json.loads(text.decode("utf-8"), object_pairs_hook=unique)
+    except KerasBertError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise mismatch(path, f"a JSON header of {len(text)} bytes", one_line(error)) from error
+    if not isinstance(header, dict):
+        raise mismatch(path, "a JSON object as header", shown(header))
+    return header
+
+
+def _tensor_range(path: Path, name: str, entry, data_start: int) -> TensorRange:
+    where = f"{path}: tensor {shown(name)}"
+    if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
+        raise mismatch(where, "dtype, shape and data_offsets", shown(entry))
+    dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in _ITEM_BYTES:
+        raise mismatch(where, f"a dtype of {', '.join(_ITEM_BYTES)}", shown(dtype))
+    if not _are_counts(shape) or len(shape) > _MAX_DIMENSIONS:
+        raise mismatch(where, f"a shape of at most {_MAX_DIMENSIONS} whole numbers", shown(shape))
+    if not _are_counts(offsets) or len(offsets) != 2:
+        raise mismatch(where, "two data_offsets", shown(offsets))
+    expected, received = math.prod(shape) * _ITEM_BYTES[dtype], offsets[1] - offsets[0]
+    if expected != received:
+        raise mismatch(where, f"{shown(expected)} bytes for {dtype} {shown(shape)}", f"{received} in data_offsets")
+    return TensorRange(name, dtype, tuple(shape), data_start + offsets[0], data_start + offsets[1])
+
+
+def _are_counts(numbers) -> bool:
+    return isinstance(numbers, list) and all(type(n) is int and 0 <= n < 2**63 for n in numbers)
+
+
+def _check_coverage(path: Path, ranges: list[TensorRange], data_start: int, size: int) -> None:
+    """The format wants the data covered once, from its first byte to the file's last."""
+    reached = data_start
+    for r in ranges:
+        if r.end > size:
+            expected = f"tensor {shown(r.name)} to end at byte {r.end}"
+            raise mismatch(path, expected, f"a file of {size} bytes", _TRUNCATED)
+        if r.begin != reached:
+            fault = "it overlaps another" if r.begin < reached else "there is a gap before it"
+            raise mismatch(path, f"tensor {shown(r.name)} to begin at byte {reached}", str(r.begin), fault)
+        reached = r.end
+    if reached != size:
+        raise mismatch(path, f"the last tensor to end the file at byte {reached}", f"a file of {size} bytes")
+
+
+def _read_shards(folder: Path) -> dict[str, np.ndarray]:
+    index = folder / INDEX_FILE
+    shard_of = _weight_map(index)
+    tensors: dict[str, np.ndarray] = {}
+    for shard in sorted(set(shard_of.values())):
+        if not (folder / shard).is_file():
+            raise mismatch(index, f"the shard {shown(shard)} beside it", "no such file", "download it too")
+        held = read_file(folder / shard)
+        absent = [name for name, file in shard_of.items() if file == shard and name not in held]
+        if absent:
+            received = f"a shard without it ({counted(absent, 'such tensor')})"
+            raise mismatch(index, f"{shown(absent[0])} in {shown(shard)}", received)
+        for name, tensor in held.items():
+            # A tensor that the index does not name is taken from where it is.
+            if shard_of.setdefault(name, shard) != shard:
+                raise mismatch(index, f"{shown(name)} in {shown(shard_of[name])} only", f"one in {shown(shard)} too")
+            tensors[name] = tensor
+    return tensors
+
+
+def _weight_map(index: Path) -> dict[str, str]:
+    try:
+        size = index.stat().st_size
+        if size > MAX_HEADER_BYTES:
+            raise mismatch(index, f"at most {MAX_HEADER_BYTES} bytes", str(size))
+        shard_of = json.loads(index.read_text("utf-8"))["weight_map"]
+        if not isinstance(shard_of, dict) or not shard_of:
+            raise TypeError("weight_map is not an object with names in it")
+    except KerasBertError:
+        raise
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise mismatch(index, "a JSON object with a weight_map", one_line(error)) from error
+    for shard in shard_of.values():
+        if not isinstance(shard, str) or ".." in shard or not _SHARD_NAME.fullmatch(shard):
+            raise mismatch(index, "shards as plain .safetensors file names in the same folder", shown(shard))
+    return shard_of
+
+
+def _read_bfloat16(path: Path, r: TensorRange) -> np.ndarray:
+    """A bfloat16 is the upper half of a float32."""
+    halves = np.fromfile(path, "<u2", (r.end - r.begin) // 2, offset=r.begin)
+    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(r.shape)
+
+
+def _as_float32(tensor: np.ndarray) -> np.ndarray:
+    return tensor.astype(np.float32, copy=False) if tensor.dtype.kind == "f" else tensor

@@ -1,0 +1,111 @@
+"""The command line: which commands there are, and what happens to their results and errors."""
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from kerasbert.cli.failures import Interrupted, explain, state_of
+from kerasbert.cli.interrupts import interrupts_told
+from kerasbert.cli.quiet import quiet_libraries
+from kerasbert.cli.results import Result
+
+
+class ResultCommand(typer.core.TyperCommand):
+    """A command that returns a `Result`: printed here, so that nothing else ever reaches stdout."""
+
+    def invoke(self, ctx):
+        out = ctx.params.get("out")
+        before = state_of(out)
+        try:
+            with contextlib.redirect_stdout(sys.stderr), interrupts_told(lambda: _what_became_of(out, before)):
+                result = super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted(_what_became_of(out, before)) from None
+        _print(result, as_json=ctx.params["json"])
+        return result.exit_code
+
+
+def build_app() -> typer.Typer:
+    """All commands. Their modules import what they need when they run."""
+    from kerasbert.cli import evaluate, predict, quantize, quickstart, train
+    from kerasbert.export import cli as export
+
+    app = typer.Typer(
+        name="kerasbert",
+        help="From a BERT checkpoint to a validated int8 model on a phone.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_kerasbert)
+    for command in (
+        quickstart.quickstart, train.train, quantize.quantize, evaluate.evaluate, predict.predict,
+        export.convert, export.inspect, export.validate, export.benchmark,
+    ):  # fmt: skip
+        app.command(cls=ResultCommand)(command)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and gives its exit code: 0 only on success."""
+    debug, arguments = _without_debug(sys.argv[1:] if arguments is None else list(arguments))
+    command = typer.main.get_command(build_app())
+    with quiet_libraries(show=debug):
+        try:
+            return command.main(arguments or ["--help"], prog_name="kerasbert", standalone_mode=False) or 0
+        except BrokenPipeError:  # the reader of our stdout has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except (Exception, KeyboardInterrupt) as error:
+            if debug:
+                traceback.print_exc()
+            line, code = explain(error)
+            print(line, file=sys.stderr)
+            return code
+
+
+def _kerasbert(
+    version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=lambda wanted: _version(wanted), help="Show the version."
+    ),
+) -> None:
+    pass
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from kerasbert import __version__
+
+        print(f"kerasbert {__version__}")
+        raise typer.Exit()
+
+
+def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
+    """`--debug` counts wherever it stands, before the command too; behind `--` it is a text."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    kept = [argument for argument in options if argument != "--debug"]
+    return len(kept) < len(options), kept + arguments[len(options) :]
+
+
+def _what_became_of(out: Path | None, before) -> str:
+    if out is None:
+        return "interrupted"
+    return f"interrupted; {'nothing was written to' if state_of(out) == before else 'already written:'} {out}"
+
+
+def _print(result: Result, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(result.data, indent=2, ensure_ascii=False), flush=True)
+    elif isinstance(result.text, str):
+        print(result.text, flush=True)
+    else:
+        from rich.console import Console
+
+        Console(file=sys.stdout).print(result.text)

@@ -1,0 +1,33 @@
+"""Every option and argument that more than one command has, declared once."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+Json = Annotated[bool, Option("--json", help="Print the result as JSON on stdout; everything else goes to stderr.")]
+Debug = Annotated[bool, Option("--debug", help="Show tracebacks, and what TensorFlow logs.")]
+
+Folder = Annotated[str, Argument(metavar="FOLDER", help="A saved folder or a hub name such as org/name.")]
+Model = Annotated[str, Argument(metavar="MODEL", help="A .tflite file, a saved folder or a hub name such as org/name.")]
+TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file.")]
+
+Train = Annotated[Path, Option(metavar="FILE", help="Training data: .tsv, .csv or .jsonl, also with .gz.")]
+Dev = Annotated[Path | None, Option(metavar="FILE", help="Development data; the epoch that is best on it is kept.")]
+OutFolder = Annotated[Path, Option(metavar="FOLDER", help="Where to save the model: a new or empty folder.")]
+
+TextColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the text, by name or number from 0 on.")]
+PairColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the second text, if there is one.")]
+LabelColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the label.")]
+MaxRows = Annotated[int | None, Option(metavar="N", min=1, help="Read no more rows than this of each file.")]
+
+Epochs = Annotated[int, Option(metavar="N", min=1, help="Passes over the training data.")]
+LearningRate = Annotated[float, Option(metavar="RATE", min=0.0, help="Peak learning rate of AdamW.")]
+BatchSize = Annotated[int, Option(metavar="N", min=1, help="Rows in a batch.")]
+Warmup = Annotated[float, Option(metavar="SHARE", min=0.0, max=1.0, help="Share of the steps with a rising rate.")]
+WeightDecay = Annotated[float, Option(metavar="X", min=0.0, help="Weight decay, not on biases and norms.")]
+Seed = Annotated[int, Option(metavar="N", min=0, help="Fixes the new head and the order of rows.")]
+Jit = Annotated[bool, Option("--jit/--no-jit", help="Compile the training step with XLA.")]
+
+Recipe = Annotated[str | None, Option(metavar="NAME", help="How numbers are stored, such as static_wi8_ai8.")]
+Threads = Annotated[int, Option(metavar="N", min=1, help="CPU threads.")]

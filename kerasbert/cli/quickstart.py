@@ -1,0 +1,37 @@
+"""`kerasbert quickstart`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from kerasbert.cli import options
+from kerasbert.cli.results import Result
+
+Out = Annotated[Path, Option(metavar="FOLDER", help="Where models, files and the report go.")]
+Epochs = Annotated[int | None, Option(metavar="N", min=1, help="Passes of both trainings; by default what works well.")]
+Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use only so many rows, for a quick look.")]
+
+
+def quickstart(
+    out: Out = Path("quickstart"),
+    epochs: Epochs = None,
+    rows: Rows = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """The whole way on the bundled data and model, offline: train, quantize, convert, validate, report.
+
+    Example: kerasbert quickstart --out quickstart
+    """
+    from dataclasses import asdict
+
+    from kerasbert.cli.interrupts import native_code
+    from kerasbert.zoo.quickstart import run
+
+    with native_code():
+        summary = run(out, epochs=epochs, seed=seed, rows=rows)  # shows its table itself, among its steps
+    verdict = "every check passed" if summary.ok else "not every check passed"
+    data = {**asdict(summary), "ok": summary.ok}
+    return Result(data, f"{verdict}, see {summary.report}", exit_code=0 if summary.ok else 1)

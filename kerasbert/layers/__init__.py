@@ -1,0 +1,1 @@
+"""The bricks that every encoder is built from."""

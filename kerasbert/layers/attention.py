@@ -1,0 +1,73 @@
+"""Multi-head self-attention."""
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.layers.dense import Dense
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
+from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+
+
+class SelfAttention(keras.layers.Layer):
+    """Scaled dot-product attention in N heads of D = H / N (Vaswani et al. 2017), with its output projection.
+
+    x (B, S, H), bias (B, 1, 1, S) -> context (B, S, H), probabilities (B, N, S, S). Softmax is computed in float32.
+    """
+
+    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+        super().__init__(name=path.replace(".", "_"))
+        self.heads, self.head_size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
+
+        def dense(name: str, reads: ActivationPoint) -> Dense:
+            return Dense(config.hidden_size, reads, policy, f"{path}.{name}", initializer=normal(config))
+
+        self.reads = ActivationPoint(policy, f"{path}.input")
+        self.query, self.key, self.value = (dense(name, self.reads) for name in ("query", "key", "value"))
+        self.context = ActivationPoint(policy, f"{path}.context")
+        self.output_dense = dense("output_dense", self.context)
+        self.dropout = keras.layers.Dropout(config.attention_probs_dropout_prob)
+
+    @property
+    def scale(self) -> float:
+        """What scores are multiplied by."""
+        return self.head_size**-0.5
+
+    def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        x = self.reads(x, training=training)
+        q = self.query(x, training=training)
+        q = self._split(q if layout.scaled_query else q * self.scale)  # (B, S, H) -split-> (B, N, S, D)
+        k = self._split(self.key(x, training=training))
+        v = self._split(self.value(x, training=training))
+        scores = tf.matmul(q, k, transpose_b=True) + tf.cast(bias, q.dtype)  # (B, N, S, S)
+        probabilities = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), x.dtype)
+        context = self._merge(
+            tf.matmul(self.dropout(probabilities, training=training), v)
+        )  # (B, N, S, D) -merge-> (B, S, H)
+        return self.output_dense(self.context(context, training=training), training=training), probabilities
+
+    def _split(self, x):
+        return tf.transpose(tf.reshape(x, (*_lead(x), self.heads, self.head_size)), (0, 2, 1, 3))
+
+    def _merge(self, x):
+        x = tf.transpose(x, (0, 2, 1, 3))
+        return tf.reshape(x, (*_lead(x), self.heads * self.head_size))
+
+
+def _lead(x):
+    """Batch and length for a reshape, one of them -1 where the graph knows only the other: a constant shape keeps tensors static."""
+    batch, length = x.shape[0], x.shape[1]
+    if batch is not None:
+        return batch, length if length is not None else -1
+    if length is not None:
+        return -1, length
+    shape = tf.shape(x)
+    return shape[0], shape[1]
+
+
+def attention_bias(attention_mask, mask_constant: float):
+    """(B, S) of ones and zeros -> (B, 1, 1, S): zero where attended, `mask_constant` where not."""
+    attended = tf.expand_dims(
+        tf.expand_dims(attention_mask, 1), 1
+    )  # while it is small and whole numbers: one partition more otherwise
+    return (1.0 - tf.cast(attended, tf.float32)) * mask_constant

@@ -1,0 +1,53 @@
+"""The feed-forward network and the transformer block."""
+
+import tf_keras as keras
+
+from kerasbert.layers.activations import activation
+from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.dense import Dense
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
+from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+
+
+class FeedForward(keras.layers.Layer):
+    """Two denses with an activation between: (B, S, H) -> (B, S, I) -> (B, S, H)."""
+
+    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+        super().__init__(name=path.replace(".", "_"))
+        self.reads = ActivationPoint(policy, f"{path}.input")
+        self.intermediate = Dense(
+            config.intermediate_size,
+            self.reads,
+            policy,
+            f"{path}.intermediate",
+            initializer=normal(config),
+            activation=activation(config.hidden_act),
+        )
+        self.hidden = ActivationPoint(policy, f"{path}.hidden")
+        self.output_dense = Dense(
+            config.hidden_size, self.hidden, policy, f"{path}.output_dense", initializer=normal(config)
+        )
+
+    def call(self, x, training=None):
+        x = self.intermediate(self.reads(x, training=training), training=training)
+        return self.output_dense(self.hidden(x, training=training), training=training)
+
+
+class TransformerBlock(keras.layers.Layer):
+    """Attention and feed-forward, each with residual and post-norm: (B, S, H) -> (B, S, H), attention probabilities."""
+
+    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+        super().__init__(name=path.replace(".", "_"))
+        self.attention = SelfAttention(config, policy, f"{path}.attention")
+        self.attention_norm = LayerNorm(config.layer_norm_eps, f"{path}.attention_norm")
+        self.feed_forward = FeedForward(config, policy, f"{path}.feed_forward")
+        self.feed_forward_norm = LayerNorm(config.layer_norm_eps, f"{path}.feed_forward_norm")
+        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+
+    def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        attended, probabilities = self.attention(x, bias, training=training, layout=layout)
+        x = self.attention_norm(x + self.dropout(attended, training=training))
+        fed = self.feed_forward(x, training=training)
+        return self.feed_forward_norm(x + self.dropout(fed, training=training)), probabilities

@@ -1,0 +1,78 @@
+"""A dense layer whose kernel and output pass through named quantization points."""
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.layers.activations import flat_below
+from kerasbert.layers.points import ActivationPoint, KernelPoint, QuantizationPolicy
+
+
+class Dense(keras.layers.Layer):
+    """(..., in) -> (..., units), float.
+
+    reads: the point that its input has passed through; several denses may read one. The exporter needs it to know the range of the input.
+    The output point sits before the activation, because that is the tensor which a backend's integer dense writes.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        reads: ActivationPoint,
+        policy: QuantizationPolicy | None,
+        path: str,
+        *,
+        initializer,
+        activation=None,
+    ):
+        super().__init__(name=path.replace(".", "_"))
+        self.units, self.path, self.reads = units, path, reads
+        self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation))
+        self.kernel_point = KernelPoint(policy, f"{path}.kernel", units)
+        self.activation = activation
+        self._initializer = initializer
+
+    def build(self, input_shape):
+        # Read as it is, in float32, also under mixed precision: the grid of a kernel is that of the stored one.
+        options = {"dtype": "float32", "experimental_autocast": False}
+        self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
+        self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
+        super().build(input_shape)
+
+    def call(self, x, training=None):
+        kernel = self.kernel_point(self.served_kernel())
+        if self._integer and not training and not self.reads.observing:
+            product = self._accumulate(x, kernel)
+        else:
+            kernel, bias = tf.cast(kernel, x.dtype), tf.cast(self.bias, x.dtype)
+            product = (self._product_of_rows(x, kernel) if training else tf.matmul(x, kernel)) + bias
+        product = tf.cast(self.writes(product, training=training), x.dtype)
+        return self.activation(product) if self.activation else product
+
+    def _product_of_rows(self, x, kernel):
+        """The product over all rows of a batch at once: the gradient of a product by texts would add up one kernel gradient a text."""
+        if x.shape.rank == 2:
+            return tf.matmul(x, kernel)
+        product = tf.matmul(tf.reshape(x, (-1, kernel.shape[0])), kernel)
+        return tf.reshape(product, tf.concat([tf.shape(x)[:-1], [self.units]], 0))
+
+    def served_kernel(self):
+        """The kernel (in, units) for the input as `reads` gives it: its rows undo an equalizer."""
+        if self.reads.equalizer is None or self.reads.observing == "channels":
+            return tf.convert_to_tensor(self.kernel)
+        return self.kernel * tf.expand_dims(1.0 / self.reads.equalizer, 1)
+
+    @property
+    def _integer(self) -> bool:
+        """Whether a backend computes this dense in integers with ranges that are known beforehand."""
+        return self.kernel_point.enabled and self.reads.kind == self.writes.kind == "static"
+
+    def _accumulate(self, x, kernel):
+        """The product and bias as an int32 accumulator holds them, in whole float32 numbers: exact, whatever the order of summation.
+
+        A float product of the same values differs by some ten-thousandths of an 8-bit step, which is enough to round a few values in a
+        thousand the other way; later layers amplify that until the model and its file disagree on doubtful texts.
+        """
+        kernel_step = self.kernel_point.step(self.served_kernel())  # (units,)
+        step = self.reads.step * kernel_step
+        total = tf.matmul(tf.round(tf.cast(x, tf.float32) / self.reads.step), tf.round(kernel / kernel_step))
+        return (total + tf.round(self.bias / step)) * step

@@ -1,0 +1,257 @@
+"""What every task has: text in, Keras in the middle, folders on disk."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.encoders import encoder_class
+from kerasbert.encoders.base import INPUT_NAMES, Encoder, named_variables
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.points import QuantizationPolicy
+from kerasbert.tasks import inputs as task_inputs
+from kerasbert.text import WordPiece
+
+DEFAULT_LENGTH = 128  # tokens
+
+
+class Task(keras.Model):
+    """An encoder, a head and the tokenizer that feeds them (None: packed inputs only).
+
+    sequence_length: the longest row in tokens, special ones included; by default 128, or what the encoder has positions for.
+
+    `fit`, `evaluate` and `predict` take texts (a list, a 1-D array, `(texts, pairs)`, a list of 2-tuples), packed inputs (a dict of int32
+    arrays (rows, length)) or a `tf.data.Dataset` of either. `predict` gives what the exported file gives: see `serve`.
+    """
+
+    output_name: str  # of the exported file
+    problem: str  # single_label, multi_label, regression or embedding
+    labels: tuple[str, ...] | None = None
+    architecture: str  # what Hugging Face's class name for this task ends in
+    heads: tuple[str, ...] = ()  # dense heads that a checkpoint may hold
+    unserved: tuple[str, ...] = ()  # denses that a checkpoint holds and `serve` does not reach
+
+    def __init__(self, encoder: Encoder, tokenizer: WordPiece | None, sequence_length: int | None = None, **kwargs):
+        super().__init__(**kwargs)
+        longest = encoder.config.max_position_embeddings
+        sequence_length = min(DEFAULT_LENGTH, longest) if sequence_length is None else sequence_length
+        if not 3 <= sequence_length <= longest:
+            raise KerasBertError(
+                f"expected a sequence_length from 3 to {longest} (max_position_embeddings), received {sequence_length}"
+            )
+        if tokenizer is not None and tokenizer.vocabulary_size > encoder.config.vocab_size:
+            raise KerasBertError(
+                f"expected a vocabulary of at most {encoder.config.vocab_size} words (vocab_size of config.json), received "
+                f"{tokenizer.vocabulary_size}: the vocabulary belongs to another checkpoint"
+            )
+        self.encoder, self.sequence_length = encoder, sequence_length
+        self._tokenizer = tokenizer
+        self.truncated_texts = 0
+
+    def _create_variables(self):
+        """Variables exist from the start, so that weights can be loaded into a new task."""
+        ids = tf.zeros((1, 8), tf.int32)
+        self({name: ids for name in INPUT_NAMES})
+
+    def build_from_config(self, config):
+        """Nothing to do: variables exist since construction (Keras would call the task with float ids)."""
+
+    @property
+    def tokenizer(self) -> WordPiece:
+        """What turns texts into ids. Raises KerasBertError for a task that was made without one."""
+        if self._tokenizer is None:
+            raise KerasBertError(
+                "expected packed inputs, received texts: this model came without a vocabulary (vocab.txt)"
+            )
+        return self._tokenizer
+
+    @property
+    def has_tokenizer(self) -> bool:
+        return self._tokenizer is not None
+
+    @property
+    def config(self):
+        """The encoder's config."""
+        return self.encoder.config
+
+    @property
+    def policy(self) -> QuantizationPolicy | None:
+        """What is held in 8 bits while training, or None."""
+        return self.encoder.policy
+
+    # -- text -> ids -----------------------------------------------------------------------------------------------------------------
+
+    def encode(self, texts, pairs=None):
+        """Tokenizes texts, cut to `sequence_length`; says once a call how many were cut."""
+        encoded = self.tokenizer.encode(texts, pairs, max_length=self.sequence_length)
+        self.truncated_texts += encoded.truncated
+        return encoded
+
+    def pack(self, texts, pairs=None, length: int | None = None) -> dict[str, np.ndarray]:
+        """int32 arrays `input_ids`, `attention_mask`, `token_type_ids` of shape (rows, length); by default `sequence_length`."""
+        from kerasbert.text import pack
+
+        length = length or self.sequence_length
+        encoded = self.tokenizer.encode(texts, pairs, max_length=length)
+        return pack(encoded, length=length, pad_id=self.tokenizer.pad_id)
+
+    # -- the model -------------------------------------------------------------------------------------------------------------------
+
+    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
+        """What a user reads, under the exported file's output name; float32."""
+        raise NotImplementedError
+
+    def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
+        """`serve` over packed arrays of one length, in batches."""
+        if not hasattr(self, "_served"):
+            self._served = tf.function(self.serve, reduce_retracing=True)
+        rows = len(packed["input_ids"])
+        parts = [
+            self._served({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
+            for i in range(0, rows, batch_size)
+        ]
+        return {name: np.concatenate([part[name].numpy() for part in parts]) for name in parts[0]}
+
+    def predict_step(self, data):
+        return self.serve(data[0] if isinstance(data, tuple) else data)[self.output_name]
+
+    # -- Keras on texts --------------------------------------------------------------------------------------------------------------
+
+    def encode_labels(self, y) -> np.ndarray:
+        """Labels as the loss wants them."""
+        return np.asarray(y)
+
+    def default_loss(self) -> Any:
+        raise NotImplementedError
+
+    def default_metrics(self) -> list:
+        return []
+
+    def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
+        """Keras' compile; loss and metrics default to the task's own."""
+        super().compile(
+            optimizer=optimizer, loss=self.default_loss() if loss is None else loss,
+            metrics=self.default_metrics() if metrics is None else metrics, **kwargs,
+        )  # fmt: skip
+
+    def compile_from_config(self, config):
+        """Compiles a loaded task as the saved one was."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        epochs=1,
+        shuffle=True,
+        validation_data=None,
+        sample_weight=None,
+        seed=None,
+        **kwargs,
+    ):
+        """Keras' fit. Rows of like length share a batch; `seed` fixes their order (default: from NumPy's global generator)."""
+        size = batch_size or 32
+        seed = int(np.random.randint(2**31)) if seed is None else seed
+        data, _ = self._dataset(x, y, size, shuffle, sample_weight, seed)
+        if y is None and not isinstance(x, tf.data.Dataset):
+            raise KerasBertError("expected labels for the texts, received none")
+        if validation_data is not None:
+            parts = tuple(validation_data) if isinstance(validation_data, tuple | list) else (validation_data, None)
+            weights = parts[2] if len(parts) > 2 else None
+            batch = kwargs.pop("validation_batch_size", None) or size
+            validation_data, _ = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
+        return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
+        """Keras' evaluate."""
+        data, _ = self._dataset(x, y, batch_size or 32, sample_weight=sample_weight)
+        return super().evaluate(data, **kwargs)
+
+    def predict(self, x, batch_size=None, verbose=0, **kwargs) -> np.ndarray:
+        """What the exported file gives, in the order of the texts: see `serve`."""
+        data, order = self._dataset(x, None, batch_size or 32)
+        results = super().predict(data, verbose=verbose, **kwargs)
+        if order is None:
+            return results
+        restored = np.empty_like(results)
+        restored[order.order] = results
+        return restored
+
+    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0):
+        if isinstance(x, tf.data.Dataset):
+            return task_inputs.tokenized(self, x, batch_size)[0], None
+        if not task_inputs.is_packed(x) and not isinstance(x, list | tuple | np.ndarray | tf.Tensor):
+            raise KerasBertError(f"expected texts, packed inputs or a tf.data.Dataset, received {type(x).__name__}")
+        labels = None if y is None else self.encode_labels(y)
+        before = self.truncated_texts
+        data, order = task_inputs.batches(self, x, labels, batch_size, shuffle, sample_weight, seed)
+        if cut := self.truncated_texts - before:
+            rows = len(order.lengths)
+            print(
+                f"note: {cut} of {rows} texts are longer than {self.sequence_length} tokens and were cut",
+                file=sys.stderr,
+            )
+        return data, order
+
+    # -- saving ----------------------------------------------------------------------------------------------------------------------
+
+    def variables_by_path(self) -> dict[str, tf.Variable]:
+        """Every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
+        return {path: v for path, v in named_variables(self).items() if v.trainable}
+
+    def get_config(self):
+        encoder = {"model_type": self.config.model_type, "config": self.encoder.get_config()}
+        return {
+            "name": self.name,
+            "encoder": encoder,
+            "tokenizer": self._tokenizer.get_config() if self.has_tokenizer else None,
+            "sequence_length": self.sequence_length,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        encoder = config["encoder"]
+        config["encoder"] = encoder_class(encoder["model_type"]).from_config(encoder["config"])
+        config["tokenizer"] = WordPiece.from_config(config["tokenizer"]) if config["tokenizer"] else None
+        return cls(**config)
+
+    def head_config(self) -> dict:
+        """The constructor arguments beside encoder and tokenizer, JSON-able."""
+        return {
+            name: value for name, value in self.get_config().items() if name not in ("encoder", "tokenizer", "name")
+        }
+
+    def with_policy(self, policy: QuantizationPolicy | None) -> "Task":
+        """The same task with the same weights (copied) under another quantization policy; ranges start empty."""
+        config = self.get_config()
+        config["encoder"]["config"]["policy"] = policy.get_config() if policy else None
+        other = type(self).from_config(config)
+        mine = self.variables_by_path()
+        for path, variable in other.variables_by_path().items():
+            variable.assign(mine[path])
+        return other
+
+    @classmethod
+    def settings_of(cls, config: dict, folder) -> dict:
+        """Constructor arguments that a foreign checkpoint folder tells: its config.json and what lies beside it."""
+        return {}
+
+    def hub_config(self) -> dict:
+        """What Hugging Face's config.json says about the head."""
+        return {}
+
+    def write_companions(self, folder) -> None:
+        """Further files that other programs expect beside the weights."""
+
+    def save_pretrained(self, folder) -> None:
+        """Writes a Hugging Face folder: config.json, model.safetensors, vocab.txt, tokenizer_config.json, and our kerasbert.json."""
+        from kerasbert.tasks.folders import save_task
+
+        save_task(self, folder)

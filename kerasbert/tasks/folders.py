@@ -1,0 +1,190 @@
+"""Tasks and encoders from and to Hugging Face folders, with our own settings in `kerasbert.json` beside them."""
+
+import inspect
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.checkpoints.bert_names import bert_name_map
+from kerasbert.checkpoints.hugging_face import read_config, resolve, write_folder_files
+from kerasbert.checkpoints.safetensors_file import read_file, read_tensors, write_tensors
+from kerasbert.encoders import encoder_class
+from kerasbert.encoders.base import Encoder, activation_points
+from kerasbert.errors import KerasBertError
+from kerasbert.files import atomic_folder
+from kerasbert.layers.points import QuantizationPolicy
+from kerasbert.text import tokenizer_from_folder
+
+OWN_FILE = "kerasbert.json"
+RANGES_FILE = "quantization.safetensors"
+NAME_MAPS = {"bert": bert_name_map}
+JSON_NAMES = {str: "string", dict: "object"}
+
+
+def load_encoder(name_or_path: str | os.PathLike) -> Encoder:
+    """The encoder of a Hugging Face folder or hub name, by the `model_type` of its config.json; heads are left aside.
+
+    Raises KerasBertError for an unknown model type, missing or misshapen tensors, or a damaged file.
+    """
+    folder = resolve(name_or_path)
+    config, tensors = read_config(folder), read_tensors(folder)
+    pooler = any(name.endswith("pooler.dense.weight") for name in tensors)
+    encoder = _encoder(config, policy=None, pooler=pooler)
+    encoder({"input_ids": [[0] * 4]})
+    names = NAME_MAPS[encoder.config.model_type](encoder.config, pooler=pooler)
+    encoder.load_report = names.apply(tensors, encoder.variables_by_path())
+    return encoder
+
+
+def load_task(name_or_path: str | os.PathLike):
+    """The task that a folder's kerasbert.json or config.json names, heads included.
+
+    Raises KerasBertError when neither names a task that is known here.
+    """
+    from kerasbert.tasks import TASKS
+
+    folder = resolve(name_or_path)
+    own, config = read_own(folder), read_config(folder)
+    name = own.get("task")
+    if name is None:
+        architecture = (config.get("architectures") or ["none"])[0]
+        by_ending = {task.architecture: key for key, task in TASKS.items()}
+        name = next((key for ending, key in by_ending.items() if architecture.endswith(ending)), architecture)
+    if name not in TASKS:
+        raise KerasBertError(f"{folder}: expected a task of {sorted(TASKS)}, received {name!r}")
+    return from_folder(TASKS[name], folder)
+
+
+def from_folder(task_class, name_or_path: str | os.PathLike, **overrides):
+    """A task of that class from a folder or hub name; `overrides` replace what the folder says (None: as the folder says)."""
+    folder = resolve(name_or_path)
+    config, tensors, own = read_config(folder), read_tensors(folder), read_own(folder)
+    overrides = {name: value for name, value in overrides.items() if value is not None}
+    settings = {**task_class.settings_of(config, folder), **_own_settings(own, task_class, folder), **overrides}
+    policy = _policy(own, folder)
+    pooler = bool(task_class.heads) or any(name.endswith("pooler.dense.weight") for name in tensors)
+    tokenizer = tokenizer_from_folder(folder) if (folder / "vocab.txt").is_file() else None
+    task = task_class(_encoder(config, policy, pooler=pooler), tokenizer, **settings)
+    variables = _checkpoint_variables(task)
+    names = NAME_MAPS[task.config.model_type](task.config, pooler=pooler, heads=task.heads)
+    may_initialize = ["pooler", *(head for head in task.heads if not _has(tensors, head))]
+    task.load_report = names.apply(tensors, variables, may_initialize=may_initialize)
+    if policy:
+        load_ranges(task, folder / RANGES_FILE)
+    return task
+
+
+def save_task(task, folder: str | os.PathLike) -> None:
+    """Writes the task's folder whole, or not at all. An existing folder is replaced if it is empty or was written here."""
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / OWN_FILE).is_file())):
+        raise KerasBertError(
+            f"expected a new or empty folder, or one of kerasbert's, received {folder}. Name another, or empty it"
+        )
+    names = NAME_MAPS[task.config.model_type](
+        task.config, pooler=task.encoder.pooler is not None, prefix="bert." if task.heads else "", heads=task.heads
+    )
+    tensors = names.export(_checkpoint_variables(task))
+    family = type(task.encoder).__name__.removesuffix("Encoder")
+    config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
+    own = {"format": 1, "task": type(task).__name__, "settings": task.head_config()}
+    if task.policy:
+        own["quantization"] = task.policy.get_config()
+    with atomic_folder(folder) as partial:
+        write_folder_files(partial, config, tensors)
+        if task.has_tokenizer:
+            task.tokenizer.save(partial)
+        task.write_companions(partial)
+        if task.policy:
+            write_tensors(partial / RANGES_FILE, ranges(task))
+        (partial / OWN_FILE).write_text(json.dumps(own, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def ranges(task) -> dict:
+    """Every static point's range and every equalizer, as `path.minimum`, `path.maximum` and `path.equalizer`."""
+    return {path: variable.numpy() for path, variable in _statistics(task)}
+
+
+def load_ranges(task, path: Path) -> None:
+    """Puts saved ranges and equalizers back. Raises KerasBertError when one is missing."""
+    if not path.is_file():
+        raise KerasBertError(
+            f"{path.parent}: expected {path.name} beside a quantized model, found none: was the folder copied whole?"
+        )
+    saved = read_file(path)
+    for name, variable in _statistics(task):
+        if name not in saved or saved[name].shape != tuple(variable.shape):
+            found = f"shape {saved[name].shape}" if name in saved else f"none among {len(saved)}"
+            raise KerasBertError(f"{path}: expected {name!r} of shape {tuple(variable.shape)}, found {found}")
+        if not np.isfinite(saved[name]).all():
+            raise KerasBertError(f"{path}: expected finite numbers in {name!r}, received {saved[name]}")
+        variable.assign(saved[name])
+
+
+def _statistics(task):
+    for point in activation_points(task):
+        if point.kind == "static":
+            yield f"{point.path}.minimum", point.minimum
+            yield f"{point.path}.maximum", point.maximum
+        if point.equalizer is not None:
+            yield f"{point.path}.equalizer", point.equalizer
+
+
+def read_own(folder: Path) -> dict:
+    """kerasbert.json of a folder, or an empty dict where there is none."""
+    path = folder / OWN_FILE
+    if not path.is_file():
+        return {}
+    try:
+        own = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise KerasBertError(f"{path}: expected a JSON object in UTF-8, received {error}") from error
+    if not isinstance(own, dict):
+        raise KerasBertError(f"{path}: expected a JSON object, received {type(own).__name__}")
+    for name, kind in (("task", str), ("settings", dict), ("quantization", dict)):
+        if name in own and not isinstance(own[name], kind):
+            raise KerasBertError(f"{path}: expected {name!r} as a JSON {JSON_NAMES[kind]}, received {own[name]!r}")
+    return own
+
+
+def _own_settings(own: dict, task_class, folder: Path) -> dict:
+    """What kerasbert.json says of the head; of another task's folder, the length alone."""
+    settings = own.get("settings", {})
+    if own.get("task") != task_class.__name__:
+        settings = {name: value for name, value in settings.items() if name == "sequence_length"}
+    known = inspect.signature(task_class.__init__).parameters
+    if unknown := sorted(settings.keys() - known.keys()):
+        raise KerasBertError(
+            f"{folder / OWN_FILE}: expected settings of {task_class.__name__}, received {unknown[0]!r}"
+        )
+    length = settings.get("sequence_length", 3)
+    if not isinstance(length, int) or isinstance(length, bool):
+        raise KerasBertError(f"{folder / OWN_FILE}: expected sequence_length as a whole number, received {length!r}")
+    return settings
+
+
+def _policy(own: dict, folder: Path) -> QuantizationPolicy | None:
+    if not own.get("quantization"):
+        return None
+    try:
+        return QuantizationPolicy.from_config(own["quantization"])
+    except (TypeError, ValueError) as error:
+        raise KerasBertError(
+            f"{folder / OWN_FILE}: expected a quantization policy, received one with {error}"
+        ) from error
+
+
+def _encoder(config: dict, policy, **options) -> Encoder:
+    kind = encoder_class(config.get("model_type"))
+    return kind(kind.config_class.from_dict(config), policy, **options)
+
+
+def _checkpoint_variables(task) -> dict:
+    """The task's variables under the names that the map uses: the encoder's own paths, and the heads'."""
+    return {path.removeprefix("encoder."): variable for path, variable in task.variables_by_path().items()}
+
+
+def _has(tensors, head: str) -> bool:
+    return any(name.startswith(f"{head}.") for name in tensors)

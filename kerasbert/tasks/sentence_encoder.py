@@ -1,0 +1,120 @@
+"""A text to one vector."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.pooling import POOLINGS, pool
+from kerasbert.tasks.base import Task
+from kerasbert.text import WordPiece
+
+# sentence-transformers' names in 1_Pooling/config.json
+POOLING_KEYS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class SentenceEncoder(Task):
+    """Pooled token vectors (Reimers & Gurevych 2019), of length 1 when `normalize` is set.
+
+    pooling: `mean`, `cls` or `max` over the tokens. Calling it, and `predict`, give vectors (rows, H) float32; `fit` takes target vectors.
+    """
+
+    architecture = "Model"
+    output_name = "embedding"
+    problem = "embedding"
+    unserved = ("pooler",)
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: WordPiece | None,
+        pooling: str = "mean",
+        normalize: bool = True,
+        sequence_length: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        if pooling not in POOLINGS:
+            raise KerasBertError(f"expected a pooling of {POOLINGS}, received {pooling!r}")
+        self.pooling, self.normalize = pooling, normalize
+        self._create_variables()
+
+    @classmethod
+    def from_pretrained(
+        cls, name_or_path, pooling: str | None = None, normalize: bool | None = None, sequence_length: int | None = None
+    ) -> "SentenceEncoder":
+        """From a Hugging Face or sentence-transformers folder, or a hub name; pooling and length follow the folder where it tells them."""
+        from kerasbert.tasks.folders import from_folder
+
+        return from_folder(cls, name_or_path, pooling=pooling, normalize=normalize, sequence_length=sequence_length)
+
+    @classmethod
+    def settings_of(cls, config, folder):
+        settings = {}
+        modes = _read(folder / "1_Pooling" / "config.json", {})
+        found = [name for name, key in POOLING_KEYS.items() if modes.get(key)]
+        if len(found) == 1:
+            settings["pooling"] = found[0]
+        modules = _read(folder / "modules.json", None)
+        if modules is not None:
+            settings["normalize"] = any(module.get("type", "").endswith("Normalize") for module in modules)
+        length = _read(folder / "sentence_bert_config.json", {}).get("max_seq_length")
+        if isinstance(length, int):
+            settings["sequence_length"] = min(length, config.get("max_position_embeddings", length))
+        return settings
+
+    def write_companions(self, folder):
+        """The files by which sentence-transformers knows pooling and normalization."""
+        kinds = ["Transformer", "Pooling"] + ["Normalize"] * self.normalize
+        paths = ["", "1_Pooling", "2_Normalize"]
+        modules = [
+            {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{kind}"}
+            for i, kind in enumerate(kinds)
+        ]
+        modes = {key: name == self.pooling for name, key in POOLING_KEYS.items()}
+        _write(folder / "modules.json", modules)
+        _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": self.config.hidden_size, **modes})
+        _write(folder / "sentence_bert_config.json", {"max_seq_length": self.sequence_length, "do_lower_case": False})
+
+    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        sequence = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        vectors = tf.cast(pool(sequence, inputs["attention_mask"], self.pooling), tf.float32)  # (B, H)
+        if not self.normalize:
+            return vectors
+        square = tf.reduce_sum(tf.square(vectors), axis=-1, keepdims=True)
+        return vectors * tf.math.rsqrt(tf.maximum(square, 1e-12))
+
+    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+        return {self.output_name: self(inputs, training=False, layout=layout)}
+
+    def encode_labels(self, y):
+        y = np.asarray(y, np.float32)
+        if y.ndim != 2 or y.shape[1] != self.config.hidden_size:
+            raise KerasBertError(
+                f"expected target vectors of shape (rows, {self.config.hidden_size}), received {y.shape}"
+            )
+        return y
+
+    def default_loss(self):
+        return keras.losses.MeanSquaredError()
+
+    def get_config(self):
+        return {**super().get_config(), "pooling": self.pooling, "normalize": self.normalize}
+
+
+def _read(path: Path, default):
+    try:
+        return json.loads(path.read_text("utf-8")) if path.is_file() else default
+    except ValueError as error:
+        raise KerasBertError(f"{path}: expected JSON in UTF-8, received {error}") from error
+
+
+def _write(path: Path, content) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")

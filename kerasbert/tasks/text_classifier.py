@@ -1,0 +1,157 @@
+"""Text or pair of texts to a class, several classes, or a score."""
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.data.labels import LabelSet
+from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import Dense
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
+from kerasbert.layers.points import ActivationPoint
+from kerasbert.tasks.base import Task
+from kerasbert.text import WordPiece
+
+PROBLEMS = ("single_label", "multi_label", "regression")
+# Hugging Face's names in config.json
+HUB_PROBLEMS = {
+    "single_label_classification": "single_label",
+    "multi_label_classification": "multi_label",
+    "regression": "regression",
+}
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class TextClassifier(Task):
+    """A dense head on the pooled first token (Devlin et al. 2018, section 4.1).
+
+    labels: class names in the order of the logits; one name, or none, for regression. problem: `single_label` (softmax), `multi_label`
+    (sigmoid) or `regression`. Calling it gives logits (B, classes); `predict` gives probabilities (rows, classes), or scores (rows, 1).
+    """
+
+    architecture = "ForSequenceClassification"
+    heads = ("classifier",)
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: WordPiece | None,
+        labels=None,
+        problem: str = "single_label",
+        sequence_length: int | None = None,
+        **kwargs,
+    ):
+        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        if problem not in PROBLEMS:
+            raise KerasBertError(f"expected a problem of {PROBLEMS}, received {problem!r}")
+        if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+            raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
+        labels = tuple(str(label) for label in labels or (("score",) if problem == "regression" else ()))
+        if problem == "regression" and len(labels) != 1:
+            raise KerasBertError(f"expected one label for regression, received {len(labels)}: {labels}")
+        if problem != "regression" and (len(labels) < 2 or len(set(labels)) < len(labels)):
+            raise KerasBertError(f"expected two or more different labels, received {labels}")
+        if encoder.pooler is None:
+            raise KerasBertError("expected an encoder with a pooler for a text classifier")
+        self.labels, self.problem = labels, problem
+        self.output_name = "score" if problem == "regression" else "probabilities"
+        self.dropout = keras.layers.Dropout(encoder.config.hidden_dropout_prob)
+        self.classifier_input = ActivationPoint(encoder.policy, "classifier.input")
+        self.classifier = Dense(
+            len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(encoder.config)
+        )
+        self._create_variables()
+
+    @classmethod
+    def from_pretrained(
+        cls, name_or_path, labels=None, sequence_length: int | None = None, problem: str | None = None
+    ) -> "TextClassifier":
+        """From a Hugging Face folder or hub name. A checkpoint without a classifier needs `labels`, and gets a new head.
+
+        Raises KerasBertError for damaged or mismatching files, and when labels and the checkpoint's head differ in number.
+        """
+        from kerasbert.tasks.folders import from_folder
+
+        return from_folder(cls, name_or_path, labels=labels, sequence_length=sequence_length, problem=problem)
+
+    @classmethod
+    def settings_of(cls, config, folder):
+        settings = {}
+        architectures = config.get("architectures") or [""]
+        if isinstance(config.get("id2label"), dict) and architectures[0].endswith(cls.architecture):
+            settings["labels"] = [
+                label for _, label in sorted(config["id2label"].items(), key=lambda item: int(item[0]))
+            ]
+        if config.get("problem_type") in HUB_PROBLEMS:
+            settings["problem"] = HUB_PROBLEMS[config["problem_type"]]
+        return settings
+
+    def hub_config(self):
+        names = {problem: name for name, problem in HUB_PROBLEMS.items()}
+        return {
+            "id2label": {str(i): label for i, label in enumerate(self.labels)},
+            "label2id": {label: i for i, label in enumerate(self.labels)},
+            "problem_type": names[self.problem],
+        }
+
+    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
+        pooled = self.classifier_input(self.dropout(pooled, training=training), training=training)
+        return tf.cast(self.classifier(pooled, training=training), tf.float32)  # (B, classes)
+
+    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+        logits = self(inputs, training=False, layout=layout)
+        read = {"single_label": tf.nn.softmax, "multi_label": tf.sigmoid, "regression": tf.identity}[self.problem]
+        return {self.output_name: read(logits)}
+
+    def encode_labels(self, y) -> np.ndarray:
+        """Class names or numbers to int32 (rows,), label sets to 0/1 (rows, classes), scores to float32 (rows,)."""
+        if self.problem == "regression":
+            return LabelSet.to_scores(y)
+        if self.problem == "multi_label":
+            return self._multi_hot(y)
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
+        if np.issubdtype(y.dtype, np.integer):
+            wrong = np.flatnonzero((y < 0) | (y >= len(self.labels)))
+            if wrong.size:
+                raise KerasBertError(
+                    f"row {wrong[0]}: expected a class number from 0 to {len(self.labels) - 1}, received {y[wrong[0]]}"
+                )
+            return y.astype(np.int32)
+        return LabelSet(self.labels).index([str(value) for value in y])
+
+    def _multi_hot(self, y) -> np.ndarray:
+        if all(isinstance(row, str) for row in y):
+            return LabelSet(self.labels).multi_hot(y)
+        if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
+            return LabelSet(self.labels).multi_hot([json.dumps(list(row)) for row in y])
+        y = np.asarray(y, np.float32)
+        if y.ndim != 2 or y.shape[1] != len(self.labels):
+            raise KerasBertError(
+                f"expected label sets, or 0/1 of shape (rows, {len(self.labels)}), received shape {y.shape}"
+            )
+        return y
+
+    def default_loss(self):
+        return {
+            "single_label": keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            "multi_label": keras.losses.BinaryCrossentropy(from_logits=True),
+            "regression": keras.losses.MeanSquaredError(),
+        }[self.problem]
+
+    def default_metrics(self):
+        return {
+            "single_label": [keras.metrics.SparseCategoricalAccuracy("accuracy")],
+            "multi_label": [keras.metrics.BinaryAccuracy("accuracy", threshold=0.0)],
+            "regression": [],
+        }[self.problem]
+
+    def get_config(self):
+        return {**super().get_config(), "labels": list(self.labels), "problem": self.problem}

@@ -1,0 +1,56 @@
+"""A WordPiece vocabulary learned from texts, the same one for the same texts on every run."""
+
+from collections import Counter
+
+from kerasbert.errors import KerasBertError
+
+SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_LARGEST_ALPHABET = 1000  # rarer characters become [UNK]; that of Hugging Face's BertWordPieceTokenizer
+
+
+def learn_vocabulary(engine, texts: list[str], vocabulary_size: int, min_frequency: int) -> list[str]:
+    """The tokens of a WordPiece vocabulary: the special ones, the characters, then merges, the most frequent first.
+
+    Args:
+      engine: a `tokenizers.Tokenizer` that holds the text normalization and word splitting; its model is replaced.
+      texts: what to learn from.
+      vocabulary_size: the most tokens to return.
+      min_frequency: how often a piece must occur to become a token.
+
+    Raises:
+      KerasBertError: texts without a word, or fewer tokens asked for than the special ones and the characters.
+    """
+    from tokenizers import trainers
+
+    # Named one by one: left to itself the trainer numbers characters in the order of a hash table, and that number
+    # decides between equally frequent merges, so every run would learn another vocabulary.
+    first = [*SPECIAL_TOKENS, *_alphabet(engine, texts)]
+    if len(first) == len(SPECIAL_TOKENS):
+        raise KerasBertError(f"Expected texts to learn a vocabulary from. Received: {len(texts)} rows without a word.")
+    if len(first) > vocabulary_size:
+        raise KerasBertError(
+            f"Expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts. "
+            f"Received: {vocabulary_size}."
+        )
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary_size,
+        min_frequency=min_frequency,
+        special_tokens=first,
+        limit_alphabet=0,
+        continuing_subword_prefix="##",
+        show_progress=False,
+    )
+    engine.train_from_iterator(texts, trainer)
+    ids = engine.get_vocab()
+    return sorted(ids, key=ids.get)
+
+
+def _alphabet(engine, texts: list[str]) -> list[str]:
+    """Every character, alone and, if it occurs there, as the continuation of a word."""
+    everywhere, inside = Counter(), Counter()
+    for text in texts:
+        for word, _ in engine.pre_tokenizer.pre_tokenize_str(engine.normalizer.normalize_str(text)):
+            everywhere.update(word)
+            inside.update(word[1:])
+    kept = sorted(sorted(everywhere, key=lambda character: (-everywhere[character], character))[:_LARGEST_ALPHABET])
+    return kept + [f"##{character}" for character in kept if character in inside]

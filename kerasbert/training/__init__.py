@@ -1,0 +1,5 @@
+"""Optimizers and schedules."""
+
+from kerasbert.training.optimizers import WarmupLinearDecay, adamw
+
+__all__ = ["WarmupLinearDecay", "adamw"]

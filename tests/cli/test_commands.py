@@ -1,0 +1,100 @@
+"""What the commands do and print, on a tiny model."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+
+def test_train_records_how_it_came_about(made):
+    record = json.loads(Path(made.float, "training.json").read_text())
+    assert record["labels"] == ["neg", "pos"] and record["sequence_length"] == 16
+    assert len(record["epochs"]) == 3 and set(record["epochs"][0]["dev"]) == {"accuracy", "F1", "MCC"}
+    assert record["data"]["train"].startswith("train.tsv: 256 texts; labels neg: ")
+    assert {"tensorflow", "kerasbert"} <= set(record["versions"])
+    assert record["seconds"] > 0 and record["examples_per_second"] > 0
+
+
+def test_the_best_epoch_is_the_one_saved(made, run, place):
+    record = json.loads(Path(made.float, "training.json").read_text())
+    accuracies = [epoch["dev"]["accuracy"] for epoch in record["epochs"]]
+    assert record["kept_epoch"] == accuracies.index(max(accuracies)) + 1
+    done = run("evaluate", made.float, "--data", place.dev, "--json")
+    assert json.loads(done.out)["metrics"]["accuracy"] == pytest.approx(max(accuracies))
+    assert max(accuracies) > 0.9
+
+
+def test_quantize_compares_with_the_float_model(made):
+    record = json.loads(Path(made.int8, "training.json").read_text())
+    assert record["recipe"] == "static_wi8_ai8" and record["calibration_rows"] == 96
+    assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
+
+
+def test_validate_writes_a_report_and_passes(made, run, place):
+    report = place.folder / "report.html"
+    done = run("validate", made.file, "--against", made.int8, "--data", place.dev, "--on", "cpu", "--report", report)
+    assert done.code == 0 and "passed" in done.out
+    assert "<html" in report.read_text()
+
+
+def test_validate_fails_with_what_cannot_run(made, run, place):
+    done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "gpu", "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["verdict"] == "incomplete"
+
+
+def test_predict_in_lines_and_json(made, run, monkeypatch):
+    done = run("predict", made.file, "a good film", "so\tbad")
+    assert [line.split("\t")[::2] for line in done.out.splitlines()] == [["pos", "a good film"], ["neg", "so bad"]]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a good film\n\nso bad\r\n")))
+    found = json.loads(run("predict", made.file, "-", "--json").out)["predictions"]
+    assert [(each["text"], each["label"]) for each in found] == [("a good film", "pos"), ("so bad", "neg")]
+    assert sum(found[0]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_predict_pairs_and_files(made, run, place):
+    paired = json.loads(run("predict", made.file, "good", "--pair", "bad", "--json").out)["predictions"]
+    assert (paired[0]["text"], paired[0]["pair"]) == ("good", "bad")
+    assert len(run("predict", made.file, "--file", place.dev, "--max-rows", 5).out.splitlines()) == 5
+
+
+def test_a_folder_predicts_what_its_file_predicts(made, run):
+    texts = ("a good film", "so bad")
+    folder, file = (
+        json.loads(run("predict", model, *texts, "--json").out)["predictions"] for model in (made.int8, made.file)
+    )
+    for one, other in zip(folder, file, strict=True):
+        assert one["label"] == other["label"] and one["score"] == pytest.approx(other["score"], abs=0.02)
+
+
+def test_long_texts_are_cut_and_said_once(made, run):
+    done = run("predict", made.file, "good " * 40, "bad " * 50, "fun")
+    assert done.code == 0
+    assert done.err.count("2 of 3 texts are longer than 16 tokens and were cut") == 1
+
+
+def test_vectors_come_as_json_lines(place, run):
+    done = run("predict", place.checkpoint, "good", "bad")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["text"] for row in rows] == ["good", "bad"] and len(rows[0]["vector"]) == 16
+
+
+def test_inspect_and_benchmark(made, run, monkeypatch):
+    import tensorflow as tf
+
+    assert json.loads(run("inspect", made.file, "--json").out)["recipe"] == "static_wi8_ai8"
+    assert json.loads(run("inspect", made.int8, "--json").out)["quantization"] == "static_wi8_ai8"
+    measured = json.loads(run("benchmark", made.file, "--runs", 3, "--json").out)["measurements"]
+    assert measured[0]["latency"]["runs"] == 3
+    for kind in ("intra", "inter"):  # a process may set them only before TensorFlow starts
+        monkeypatch.setattr(tf.config.threading, f"set_{kind}_op_parallelism_threads", lambda count: None)
+    assert json.loads(run("benchmark", made.float, "--runs", 2, "--json").out)["measurements"][0]["length"] == 16
+
+
+def test_json_is_all_there_is_on_stdout(made, run, place):
+    done = run("evaluate", made.int8, "--data", place.dev, "--json")
+    assert set(json.loads(done.out)) == {"model", "data", "rows", "metrics", "seconds"}
+    assert "dev.tsv: 64 texts" in done.err

@@ -1,0 +1,204 @@
+"""Bad input: one line that names it, an exit code that is not 0, and nothing left behind."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def one_line(run):
+    def check(code, expected, *arguments):
+        done = run(*arguments)
+        last = done.err.splitlines()[-1]
+        assert done.code == code, done.err
+        assert last.startswith("error: ") and expected in last
+        assert "Traceback" not in done.err and done.out == ""
+
+    return check
+
+
+def table(folder: Path, content: bytes) -> str:
+    path = folder / "bad.tsv"
+    path.write_bytes(content)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (b"", "an empty file"),
+        (b"text\tlabel\n", "a header and no rows"),
+        (b"text\tlabel\na\tx\nb\tx\n", "only 'x' in all 2 rows"),
+        (b"text\tlabel\n\xff\tx\n", "byte 0xff on line 2"),
+        (b"text\na\nb\n", "a column of labels"),
+        (b"words\tlabel\na\tx\n", "words, label"),
+    ],
+)
+def test_training_data(place, one_line, tmp_path, content, expected):
+    out = tmp_path / "out"
+    one_line(2, expected, "train", "--model", place.checkpoint, "--train", table(tmp_path, content), "--out", out)
+    assert not out.exists()
+
+
+def test_options_of_train(place, one_line, tmp_path):
+    command = ["train", "--model", place.checkpoint, "--train", place.train, "--out", tmp_path / "out"]
+    one_line(2, "no such file", *command, "--dev", tmp_path / "none.tsv")
+    one_line(2, "Expected a column 'verdict'", *command, "--label-column", "verdict")
+    one_line(2, "received 'ner'", *command, "--task", "ner")
+    unseen = table(tmp_path, b"text\tlabel\na\tpos\nb\tother\n")
+    one_line(2, "bad.tsv: Expected one of the labels neg, pos. Received: 'other' in row 1", *command, "--dev", unseen)
+    one_line(2, "two or more different names", *command, "--labels", "pos,pos")
+    one_line(2, "finite number", *command, "--task", "regression")
+    one_line(2, "See `kerasbert train --help`", *command, "--epochs", "0")
+    one_line(2, "No such option", *command, "--epoch-count", "3")
+
+
+def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for model, expected in (
+        (str(tmp_path), "vocab.txt"),
+        (place.train, "a file"),
+        ("none", "neither"),
+        ("org/none", "hub"),
+    ):
+        one_line(2, expected, "train", "--model", model, "--train", place.train, "--out", tmp_path / "out")
+
+
+def test_places_that_cannot_be_written_are_found_first(place, one_line, tmp_path):
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.txt").write_text("years of work")
+    # The training data do not exist: whoever complains about --out has looked at it first.
+    command = ["train", "--model", place.checkpoint, "--train", "none.tsv", "--out"]
+    one_line(2, "holds other files", *command, foreign)
+    one_line(2, "received the file", *command, foreign / "thesis.txt")
+    one_line(2, "which is a file", *command, foreign / "thesis.txt" / "out")
+    one_line(2, "than the folder the model is read from", *command, place.checkpoint)
+    assert (foreign / "thesis.txt").read_text() == "years of work"
+
+
+def test_our_marker_is_the_one_that_folders_have():
+    from kerasbert.cli.destinations import OWN_FILE
+    from kerasbert.tasks import folders
+
+    assert OWN_FILE == folders.OWN_FILE
+
+
+def test_recipes_and_targets(made, place, one_line, tmp_path):
+    one_line(2, "received 'int3'", "convert", made.int8, "--recipe", "int3", "-o", tmp_path / "x.tflite")
+    one_line(2, "received 'moon'", "convert", made.int8, "--target", "moon", "-o", tmp_path / "x.tflite")
+    one_line(2, "'resizable'", "convert", made.int8, "--length", "long", "-o", tmp_path / "x.tflite")
+    one_line(2, "ending in .tflite", "convert", made.int8, "-o", tmp_path / "x.bin")
+    one_line(
+        2,
+        "received 'int3'",
+        "quantize",
+        made.float,
+        "--recipe",
+        "int3",
+        "--train",
+        place.train,
+        "--out",
+        tmp_path / "q",
+    )
+    one_line(2, "quantized for", "quantize", made.int8, "--train", place.train, "--out", tmp_path / "q")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_not_ours(made, place, one_line, tmp_path):
+    whole = Path(made.file).read_bytes()
+    cut, foreign = tmp_path / "cut.tflite", tmp_path / "foreign.tflite"
+    cut.write_bytes(whole[: len(whole) // 4])
+    foreign.write_bytes(whole[: whole.index(b"PK\x03\x04")])
+    one_line(2, "without it", "predict", foreign, "good")
+    one_line(2, "truncated", "inspect", cut)
+    one_line(2, "not there", "predict", tmp_path / "none.tflite", "good")
+    one_line(2, "TFL3", "predict", place.train, "good")
+
+
+def test_model_and_data_that_disagree(made, place, one_line, tmp_path):
+    unseen = table(tmp_path, b"text\tlabel\na\tother\n")
+    one_line(2, "other", "evaluate", made.file, "--data", unseen)
+    one_line(2, "other", "validate", made.file, "--against", made.file, "--data", unseen)
+    one_line(2, "the same problem", "validate", made.file, "--against", place.checkpoint, "--data", place.dev)
+    one_line(2, "card", "validate", made.file, "--against", made.file, "--report", Path(made.file).with_suffix(".json"))
+
+
+def test_texts_are_needed_once(made, one_line, place):
+    one_line(2, "received neither", "predict", made.file)
+    one_line(2, "received both", "predict", made.file, "good", "--file", place.dev)
+    one_line(2, "received 1 for 2 texts", "predict", made.file, "good", "bad", "--pair", "fun")
+
+
+@pytest.mark.parametrize(
+    "error, code, expected",
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "the disk is full"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "no permission for 'x'"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "x"), 1, "no file or folder 'x'"),
+        (MemoryError(), 1, "not enough memory"),
+        (ZeroDivisionError("by zero"), 1, "ZeroDivisionError: by zero; run again with --debug"),
+    ],
+)
+def test_what_goes_wrong_elsewhere(made, one_line, monkeypatch, error, code, expected):
+    from kerasbert.cli import models
+
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(models, "open_predictor", fail)
+    one_line(code, expected, "predict", made.file, "good")
+
+
+def test_a_full_disk_leaves_nothing(place, one_line, tmp_path, monkeypatch):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("kerasbert.tasks.folders.write_folder_files", full)
+    out = tmp_path / "out"
+    one_line(
+        1, "the disk is full", "train", "--model", place.checkpoint, "--train", place.train, "--out", out, "--epochs", 1, "--max-rows", 32
+    )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback_from_anywhere(made, run):
+    for arguments in (["--debug", "predict", made.file], ["predict", made.file, "--debug"]):
+        done = run(*arguments)
+        assert done.code == 2 and "Traceback" in done.err and done.err.splitlines()[-1].startswith("error: ")
+    done = run("predict", made.file, "--", "--debug")
+    assert done.code == 0 and done.out.endswith("\t--debug\n")
+
+
+def test_an_interrupt_in_our_own_code(made, run, monkeypatch, tmp_path):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kerasbert.cli.destinations.check_out_file", interrupt)
+    done = run("convert", made.int8, "-o", tmp_path / "x.tflite")
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == f"interrupted; nothing was written to {tmp_path / 'x.tflite'}"
+
+
+def test_an_interrupt_while_tensorflow_trains(place, tmp_path):
+    out = tmp_path / "out"
+    command = ["train", "--model", place.checkpoint, "--train", place.train, "--epochs", "100000", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kerasbert.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    seen = []
+    for line in process.stderr:
+        seen.append(line)
+        if line.startswith("epoch 2 of"):
+            break
+    process.send_signal(signal.SIGINT)
+    rest, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == f"interrupted; nothing was written to {out}"
+    assert list(tmp_path.iterdir()) == [] and rest == ""
+    assert not [line for line in seen if "oneDNN" in line or line.startswith(("I0000", "WARNING"))]

@@ -1,0 +1,56 @@
+"""The command answers at once: no heavy import before it is needed."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+HEAVY = ("tensorflow", "tf_keras", "numpy", "tokenizers", "ai_edge_litert", "safetensors")
+PROBE = f"""
+import json, sys
+from kerasbert.cli import main
+code = main(sys.argv[1:])
+print()
+print(json.dumps([code, sorted(set(sys.modules) & set({HEAVY}))]))
+"""
+
+
+def probe(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1]), done
+
+
+def test_help_is_quick_and_light():
+    seconds = []
+    for _ in range(3):
+        before, started = os.times(), time.perf_counter()
+        (code, heavy), done = probe("--help")
+        after = os.times()
+        busy = after.children_user + after.children_system - before.children_user - before.children_system
+        seconds.append(min(busy, time.perf_counter() - started))  # others may keep this machine busy
+    assert (code, heavy) == (0, [])
+    assert min(seconds) <= 0.5
+    listed = done.stdout
+    for command in "quickstart train quantize evaluate predict convert inspect validate benchmark".split():
+        assert f" {command} " in listed
+    for later in ("prune", "distill", "zoo"):
+        assert f" {later} " not in listed
+
+
+def test_every_command_has_help_with_an_example(run):
+    for command in "quickstart train quantize evaluate predict convert inspect validate benchmark".split():
+        done = run(command, "--help")
+        assert done.code == 0
+        assert f"Example: kerasbert {command} " in done.out
+        assert "--json" in done.out and "--debug" in done.out
+
+
+def test_a_file_predicts_without_tensorflow(made):
+    (code, heavy), done = probe("predict", made.file, "a good film", "so bad")
+    assert code == 0
+    assert not {"tensorflow", "tf_keras"} & set(heavy)
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()[:2]] == ["pos", "neg"]
+    assert done.stderr == ""

@@ -1,0 +1,166 @@
+"""Tiny models for every test: 40 words, 2 layers of width 32, texts whose class follows from one rule.
+
+A text is positive when it holds more good words than bad ones. Models that take time to make are made once a session; tests must not
+change them.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+GOOD = ("good", "fine", "great", "lovely", "warm", "bright")
+BAD = ("bad", "poor", "awful", "dull", "cold", "grim")
+OTHER = (
+    "the",
+    "a",
+    "film",
+    "book",
+    "song",
+    "was",
+    "is",
+    "and",
+    "it",
+    "very",
+    "so",
+    "end",
+    "start",
+    "of",
+    "in",
+    "we",
+    "saw",
+)
+VOCABULARY = (*SPECIAL, *GOOD, *BAD, *OTHER, "##s", "##ly", ".", ",", "?", "!")
+LABELS = ("negative", "positive")
+SIZES = {
+    "vocab_size": len(VOCABULARY),
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 32,
+    "initializer_range": 0.1,
+}
+SEQUENCE_LENGTH = 16
+
+
+def rows(count: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts of 3 to 12 words and their labels."""
+    draw = np.random.default_rng(seed)
+    texts, labels = [], []
+    for _ in range(count):
+        positive = bool(draw.integers(2))
+        words = list(draw.choice(OTHER, draw.integers(2, 10)))
+        for word in draw.choice(GOOD if positive else BAD, draw.integers(1, 4)):
+            words.insert(int(draw.integers(len(words) + 1)), str(word))
+        texts.append(" ".join(words))
+        labels.append(LABELS[positive])
+    return texts, labels
+
+
+def tokenizer():
+    from kerasbert.text import WordPiece
+
+    return WordPiece(VOCABULARY)
+
+
+def encoder(policy=None, pooler=True, **sizes):
+    from kerasbert.encoders import BertConfig, BertEncoder
+
+    return BertEncoder(BertConfig(**{**SIZES, **sizes}), policy, pooler=pooler)
+
+
+def classifier(seed: int = 0, policy=None, sizes=None, **settings):
+    """An untrained TextClassifier; `sizes` replace the config's."""
+    import tf_keras as keras
+
+    from kerasbert.tasks import TextClassifier
+
+    keras.utils.set_random_seed(seed)
+    settings = {"labels": LABELS, "sequence_length": SEQUENCE_LENGTH, **settings}
+    return TextClassifier(encoder(policy, **(sizes or {})), tokenizer(), **settings)
+
+
+def sentence_encoder(seed: int = 0, sizes=None, **settings):
+    """A SentenceEncoder with random weights."""
+    import tf_keras as keras
+
+    from kerasbert.tasks import SentenceEncoder
+
+    keras.utils.set_random_seed(seed)
+    settings = {"sequence_length": SEQUENCE_LENGTH, **settings}
+    return SentenceEncoder(encoder(**(sizes or {})), tokenizer(), **settings)
+
+
+def narrow(seed: int = 0, **settings):
+    """The smallest TextClassifier, one layer of width 8, for what does not depend on size; run eagerly it needs no tracing."""
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    return classifier(seed, sizes=sizes, **settings)
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """The functions and names above; test modules cannot import a conftest."""
+    return SimpleNamespace(
+        rows=rows,
+        tokenizer=tokenizer,
+        encoder=encoder,
+        classifier=classifier,
+        narrow=narrow,
+        sentence_encoder=sentence_encoder,
+        vocabulary=VOCABULARY,
+        labels=LABELS,
+        sizes=SIZES,
+        length=SEQUENCE_LENGTH,
+    )
+
+
+@pytest.fixture(scope="session")
+def trained():
+    """A classifier that has learned the rule, biases and norm scales away from their first values."""
+    from kerasbert.training import adamw
+
+    model = classifier()
+    model.compile(adamw(3e-3))
+    model.fit(*rows(256), epochs=3, seed=0, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def static_model(trained):
+    """`trained` after calibration and some quantization-aware training."""
+    import kerasbert as kb
+
+    texts, labels = rows(128, seed=1)
+    model = kb.compression.quantize(trained, "static_wi8_ai8", calibration=texts[:64])
+    model.compile(kb.adamw(1e-3))
+    model.fit(texts, labels, seed=0, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def dynamic_model(trained):
+    """`trained` with int8 kernels and tables."""
+    import kerasbert as kb
+
+    return kb.compression.quantize(trained, "dynamic_wi8_afp32")
+
+
+@pytest.fixture(scope="session")
+def vectors():
+    """A SentenceEncoder; random weights with norm scales, biases and shifts that are not ones and zeros."""
+    model = sentence_encoder(seed=3)
+    draw = np.random.default_rng(3)
+    for path, variable in model.variables_by_path().items():
+        if path.endswith(("bias", "gamma", "beta")):
+            variable.assign(variable + draw.normal(0, 0.2, variable.shape))
+    return model
+
+
+@pytest.fixture(scope="session")
+def static_vectors(vectors):
+    """`vectors` with calibrated ranges."""
+    import kerasbert as kb
+
+    return kb.compression.quantize(vectors, "static_wi8_ai8", calibration=rows(64, seed=1)[0])

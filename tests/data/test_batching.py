@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from kerasbert.data.batching import LENGTH_STEP, WINDOW, LengthBatches, padded_length
+
+LENGTHS = np.random.default_rng(0).integers(3, 60, 500)
+
+
+def test_without_shuffling_the_longest_come_first_and_order_says_which():
+    batches = LengthBatches(LENGTHS, 32)
+    rows = np.concatenate(list(batches))
+    np.testing.assert_array_equal(rows, batches.order)
+    assert sorted(rows) == list(range(500))
+    assert (np.diff(LENGTHS[rows]) <= 0).all()
+    assert len(batches) == len(list(batches)) == 16
+
+
+def test_equal_lengths_keep_their_order():
+    assert list(LengthBatches(np.array([5, 5, 9, 5]), 4).order) == [2, 0, 1, 3]
+
+
+def test_a_shuffled_pass_holds_every_row_once_and_differs_from_the_next():
+    batches = LengthBatches(LENGTHS, 32, shuffle=True, seed=1)
+    first, second = np.concatenate(list(batches)), np.concatenate(list(batches))
+    assert sorted(first) == sorted(second) == list(range(500))
+    assert (first != second).mean() > 0.5
+    assert len(list(batches)) == len(batches)
+
+
+def test_a_seed_fixes_every_pass():
+    one, same, other = (LengthBatches(LENGTHS, 32, shuffle=True, seed=seed) for seed in (4, 4, 5))
+    for _ in range(2):
+        a, b, c = (np.concatenate(list(batches)) for batches in (one, same, other))
+        np.testing.assert_array_equal(a, b)
+        assert (a != c).any()
+
+
+def test_a_shuffled_batch_holds_like_lengths():
+    spread = [np.ptp(LENGTHS[batch]) for batch in LengthBatches(LENGTHS, 32, shuffle=True)]
+    assert np.mean(spread) < 0.2 * np.ptp(LENGTHS)
+
+
+def test_shuffled_batches_do_not_go_by_length():
+    means = [LENGTHS[batch].mean() for batch in LengthBatches(LENGTHS, 16, shuffle=True, seed=2)]
+    assert (np.diff(means) > 0).any() and (np.diff(means) < 0).any()
+
+
+def test_windows_keep_every_row():
+    lengths = np.random.default_rng(0).integers(3, 9, 2 * WINDOW + 7)
+    batches = LengthBatches(lengths, 2, shuffle=True)
+    assert sorted(np.concatenate(list(batches))) == list(range(len(lengths)))
+    assert len(list(batches)) == len(batches)
+
+
+@pytest.mark.parametrize(
+    ("longest", "limit", "padded"), [(1, 64, 8), (8, 64, 8), (9, 64, 16), (61, 62, 62), (0, 64, 8)]
+)
+def test_padded_length(longest, limit, padded):
+    assert LENGTH_STEP == 8
+    assert padded_length(longest, limit) == padded

@@ -1,0 +1,163 @@
+"""Reading texts, pairs and labels from files as they come."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from kerasbert.data.tables import read_table
+from kerasbert.errors import KerasBertError
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    content = content if isinstance(content, bytes) else content.encode()
+    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return folder / name
+
+
+def test_tsv_with_header(tmp_path):
+    path = write(tmp_path, "train.tsv", 'sentence\tlabel\nsay "hi"\t1\n"open\t0\n')
+    table = read_table(path)
+    assert (table.texts, table.pairs, table.labels) == (['say "hi"', '"open'], None, ["1", "0"])
+    assert (table.columns, table.path, len(table)) == (("sentence", "label"), path, 2)
+
+
+def test_csv_is_quoted(tmp_path):
+    path = write(tmp_path, "train.csv.gz", 'label,text\n1,"a, ""b""\nc"\n0,d\n')
+    table = read_table(path)
+    assert (table.texts, table.labels) == (['a, "b"\nc', "d"], ["1", "0"])
+
+
+def test_json_lines(tmp_path):
+    rows = [
+        {"utterance": "café", "intent": "greet", "other": None},
+        {"intent": 3, "utterance": "b"},
+        {"utterance": "c", "intent": ["x", "é"]},
+    ]
+    path = write(tmp_path, "a.jsonl", "\n".join(json.dumps(row) for row in rows))
+    table = read_table(path)
+    assert (table.texts, table.labels) == (["café", "b", "c"], ["greet", "3", '["x", "é"]'])
+    assert table.columns == ("utterance", "intent", "other")
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.tsv.gz"])
+def test_bom_windows_line_ends_and_blank_lines(tmp_path, name):
+    separator = "," if "csv" in name else "\t"
+    content = "\ufefftext,label\r\na,1\r\n\r\nb,0\r\n\r\n".replace(",", separator)
+    table = read_table(write(tmp_path, name, content))
+    assert (table.texts, table.labels, table.columns) == (["a", "b"], ["1", "0"], ("text", "label"))
+
+
+def test_no_header_columns_by_number(tmp_path):
+    path = write(tmp_path, "cola.tsv", "gj04\t1\t\tThe first.\ngj04\t0\t*\tThe second.\n")
+    table = read_table(path, text="3", label="1")
+    assert (table.texts, table.labels) == (["The first.", "The second."], ["1", "0"])
+    assert table.columns == ("0", "1", "2", "3")
+
+
+def test_no_header_extra_columns_are_passed_over(tmp_path):
+    path = write(tmp_path, "sts.tsv", "2.5\ta\tb\n1.0\tc\td\tsource\n")
+    table = read_table(path, text="1", pair="2", label="0")
+    assert (table.texts, table.pairs, table.labels) == (["a", "c"], ["b", "d"], ["2.5", "1.0"])
+    with pytest.raises(KerasBertError, match="at least 3 columns .* Received: 2 on line 2"):
+        read_table(write(tmp_path, "less.tsv", "a\tb\tc\nd\te\n"), text="0", label="2")
+
+
+def test_columns_by_number_skip_a_header(tmp_path):
+    path = write(tmp_path, "a.tsv", "label\tnote\n1\tfirst\n")
+    assert read_table(path, text="1").texts == ["first"]
+
+
+def test_requested_names_make_a_header(tmp_path):
+    path = write(tmp_path, "a.csv", "Kind,Body,Reply\nx,y,z\n")
+    table = read_table(path, text="Body", pair="Reply", label="Kind")
+    assert (table.texts, table.pairs, table.labels) == (["y"], ["z"], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("header", "text", "pair", "label"),
+    [
+        ("index\tsentence1\tsentence2\tscore", 1, 2, 3),
+        ("Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", 3, 4, 0),
+        ("index\tquestion\tsentence\tlabel", 1, 2, 3),
+        ("question1\tquestion2\tClass", 0, 1, 2),
+        ("premise\thypothesis\tgold_label", 0, 1, 2),
+        ("sentence1\tsource", 0, None, None),
+        ("text\tsentence1\tsentence2", 0, None, None),
+        ("label\tsentence\tsentence2", 1, None, 0),
+        ("Review\tIntent", 0, None, 1),
+    ],
+)
+def test_default_columns(tmp_path, header, text, pair, label):
+    cells = [f"cell {place}" for place in range(header.count("\t") + 1)]
+    table = read_table(write(tmp_path, "a.tsv", f"{header}\n" + "\t".join(cells) + "\n"))
+    assert table.texts == [cells[text]]
+    assert table.pairs == (None if pair is None else [cells[pair]])
+    assert table.labels == (None if label is None else [cells[label]])
+
+
+def test_max_rows_reads_no_further(tmp_path):
+    path = write(tmp_path, "a.tsv", "text\tlabel\na\t1\nb\t0\nragged\n")
+    assert read_table(path, max_rows=2).texts == ["a", "b"]
+    with pytest.raises(KerasBertError, match="max_rows of at least 1. Received: 0"):
+        read_table(path, max_rows=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "message"),
+    [
+        ("a.txt", "a", {}, "Expected a .tsv, .csv or .jsonl file"),
+        ("a.tsv", "", {}, "empty file"),
+        ("a.tsv", "\n\n", {}, "empty file"),
+        ("a.csv", "text,label\n", {}, "header and no rows"),
+        ("a.tsv", "text\tlabel\na\t1\nb\n", {}, "Expected 2 columns .* Received: 1 on line 3"),
+        ("a.tsv", "text\tlabel\na\t1\tx\n", {}, "Expected 2 columns .* Received: 3 on line 2"),
+        ("a.csv", 'text,label\n"a\nb",1\nc\n', {}, "Expected 2 columns .* Received: 1 on line 4"),
+        ("a.tsv", "text\tkind\na\t1\n", {"label": "label"}, "column 'label' .* Received columns: text, kind"),
+        ("a.tsv", "text\tkind\na\t1\n", {"label": "2"}, "column '2' .* Received columns: text, kind"),
+        ("a.tsv", "a\t1\n", {}, r"a column of texts .* Received columns: 0: 'a', 1: '1' \(no header\)"),
+        ("a.tsv", "a\t1\n", {"text": "body"}, r"column 'body' .* Received columns: 0: 'a', 1: '1' \(no header\)"),
+        ("a.tsv", b"text\tlabel\na\t1\ncaf\xe9\t1\n", {}, "byte 0xe9 on line 3, at offset 3"),
+        ("a.csv", b"text,label\ncaf\xe9,1\n", {}, "byte 0xe9 on line 2, at offset 3"),
+        ("a.csv", 'text,label\n"a,1\n', {}, "Expected CSV .* line 2"),
+        ("a.jsonl", '{"text": "a"}\n{"text"\n', {}, "Expected JSON lines .* line 2"),
+        ("a.jsonl", '["a"]\n', {}, "Received: list, line 1"),
+        ("a.jsonl", '{"text": "a", "label": 1}\n{"text": "b"}\n', {}, "'label' .* none on line 2"),
+        ("a.jsonl", '{"text": "a"}\n{"text": 5}\n', {}, "'text' as a string .* int on line 2"),
+        ("a.jsonl", '{"text": "a"}\n', {"pair": "b"}, "column 'b' .* Received columns: text"),
+    ],
+)
+def test_refused(tmp_path, name, content, arguments, message):
+    path = write(tmp_path, name, content)
+    with pytest.raises(KerasBertError, match=message) as error:
+        read_table(path, **arguments)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_refused_files(tmp_path):
+    with pytest.raises(KerasBertError, match="no such file"):
+        read_table(tmp_path / "missing.tsv")
+    (tmp_path / "folder.tsv").mkdir()
+    with pytest.raises(KerasBertError, match="readable file"):
+        read_table(tmp_path / "folder.tsv")
+    plain = tmp_path / "plain.tsv.gz"
+    plain.write_bytes(b"text\na\n")
+    with pytest.raises(KerasBertError, match="whole gzip file"):
+        read_table(plain)
+    short = write(tmp_path, "short.tsv.gz", "text\n" + "some text\n" * 100)
+    short.write_bytes(short.read_bytes()[:-12])
+    with pytest.raises(KerasBertError, match="whole gzip file"):
+        read_table(short)
+
+
+def test_description(tmp_path):
+    rows = "".join(f"{'x' * length}\t{'ab'[length % 2]}\n" for length in range(1, 102))
+    table = read_table(write(tmp_path, "train.tsv", f"text\tlabel\n{rows}"))
+    expected = "train.tsv: 101 texts; labels a: 50, b: 51; characters p50 51, p95 96, max 101"
+    assert table.describe() == expected
+    pairs = read_table(write(tmp_path, "pairs.tsv", "sentence1\tsentence2\nab\tabc\n"))
+    assert pairs.describe() == "pairs.tsv: 1 pairs; no labels; characters p50 5, p95 5, max 5"
+    scores = "".join(f"a\t{number / 10}\n" for number in range(30))
+    assert "; 30 distinct labels; " in read_table(write(tmp_path, "s.tsv", f"text\tscore\n{scores}")).describe()

@@ -1,0 +1,94 @@
+"""The quickstart in reduced form: every step runs, and the report says what the summary says."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from kerasbert.errors import KerasBertError
+from kerasbert.zoo import quickstart
+from kerasbert.zoo.progress import Steps
+
+ROWS = 64
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    shown = io.StringIO()
+    out = tmp_path_factory.mktemp("quickstart") / "new" / "folder"
+    steps = Steps(7, Console(file=shown, width=200))
+    return quickstart.run(out, epochs=1, rows=ROWS, steps=steps), out, shown.getvalue()
+
+
+def test_it_writes_models_files_and_a_report(done):
+    summary, out, _ = done
+    files = {f"assistant-{recipe}.tflite" for recipe in quickstart.RECIPES}
+    cards = {name.replace(".tflite", ".json") for name in files}
+    assert {path.name for path in out.iterdir()} == files | cards | {"float", "int8", "report.html", "summary.json"}
+    assert [row.model for row in summary.models[2:]] == [f"assistant-{recipe}.tflite" for recipe in quickstart.RECIPES]
+    for row in summary.models[2:]:
+        assert row.size == (out / row.model).stat().st_size
+        assert row.latency > 0
+    sizes = [row.size for row in summary.models[2:]]
+    assert sizes[2] < sizes[0] / 3, "an int8 file is about a quarter of the float one"
+
+
+def test_the_files_do_what_the_keras_models_do(done):
+    summary, _, _ = done
+    assert summary.verdicts["float32"] == "passed"
+    assert summary.models[2].agreement == 1.0
+    assert summary.models[2].test_accuracy == pytest.approx(summary.models[0].test_accuracy)
+    # After two updates all classes are about equally likely, so 8 bits may well swap some.
+    assert all(row.agreement >= 0.85 for row in summary.models[3:])
+
+
+def test_the_report_holds_the_numbers_of_the_summary(done):
+    summary, _, _ = done
+    page = Path(summary.report).read_text("utf-8")
+    for cells in summary.cells():
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in page
+    for text, intent, probability in summary.predictions:
+        assert f"<td>{text}</td><td>{intent}</td><td>{probability:.1%}</td>" in page
+    assert "Loss" in page and "dev, 8-bit training" in page
+    assert not re.search(r"(src|href)\s*=\s*['\"]?(https?:)?//", page), "the page needs something beside itself"
+
+
+def test_the_summary_is_saved_as_json(done):
+    summary, out, _ = done
+    saved = json.loads((out / "summary.json").read_text("utf-8"))
+    assert saved["ok"] is summary.ok
+    assert [row["test_accuracy"] for row in saved["models"]] == [row.test_accuracy for row in summary.models]
+    assert len(saved["history"]["float"]["loss"]) == len(saved["history"]["int8"]["val_accuracy"]) == 1
+
+
+def test_plain_output_numbers_the_steps_and_ends_in_the_table(done):
+    summary, _, shown = done
+    assert [line[:3] for line in shown.splitlines() if line.endswith(" ...")] == [f"{n}/7" for n in range(1, 8)]
+    assert "epoch 1/1: loss" in shown
+    assert shown.rstrip().endswith(summary.table().rstrip())
+    assert "\x1b" not in shown
+
+
+def test_saved_models_load_again(done):
+    import kerasbert as kb
+
+    summary, out, _ = done
+    task = kb.load_task(out / "int8")
+    assert task.policy.recipe == "static_wi8_ai8"
+    assert task.labels == quickstart.assistant.INTENTS
+
+
+@pytest.mark.parametrize("bad", [{"epochs": 0}, {"rows": 0}])
+def test_counts_below_one_are_refused(tmp_path, bad):
+    with pytest.raises(KerasBertError, match="at least 1, received 0"):
+        quickstart.run(tmp_path, **bad)
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(KerasBertError, match="expected a folder"):
+        quickstart.run(tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"

@@ -1,0 +1,72 @@
+"""The quickstart's result as one self-contained HTML page."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kerasbert.export.benchmark import Benchmark
+from kerasbert.export.checks import ValidationReport
+from kerasbert.export.inspect import inspect
+from kerasbert.export.report import Bars, Lines, Table, write_html
+
+_PHASES = {"float": "float", "int8": "8-bit training"}
+
+
+def write_report(
+    summary, reports: Mapping[str, ValidationReport], benchmarks: Mapping[str, Benchmark], int8_file: Path
+) -> Path:
+    """Writes `summary.report`: the models side by side, how they were trained, and the validation of the int8 file.
+
+    Args:
+      summary: a `quickstart.Summary`.
+      reports, benchmarks: of each file, by recipe.
+      int8_file: the file that is inspected and whose validation is shown whole.
+    """
+    from kerasbert.zoo.quickstart import COLUMNS
+
+    files = [row for row in summary.models if row.latency is not None]
+    sections = [
+        Table("Models", COLUMNS, summary.cells(), "Most test texts were written unlike any text of the train split."),
+        Table("Predictions of the int8 file", ("text", "intent", "probability"), _predictions(summary)),
+        Table(
+            "Validation of each file", ("file", "verdict", "checks"), [_verdict(report) for report in reports.values()]
+        ),
+        _curves("Loss", summary.history, "loss"),
+        _curves("Accuracy", summary.history, "accuracy"),
+        Bars("Test accuracy", [(_short(row.model), row.test_accuracy) for row in summary.models], "percent"),
+        Bars("File size", [(_short(row.model), row.size) for row in files], "bytes"),
+        Bars("Latency p50, one thread", [(_short(row.model), row.latency) for row in files], "seconds"),
+    ]
+    all_files = Benchmark(
+        tuple(m for benchmark in benchmarks.values() for m in benchmark.measurements),
+        (),
+        next(iter(benchmarks.values())).machine,
+    )
+    return write_html(
+        summary.report,
+        reports["static_wi8_ai8"],
+        title="kerasbert quickstart: intents of assistant requests",
+        inspection=inspect(int8_file),
+        benchmark=all_files,
+        sections=sections,
+    )
+
+
+def _curves(title: str, history: Mapping[str, Mapping[str, list[float]]], metric: str) -> Lines:
+    series, start = {}, 0
+    for phase, values in history.items():
+        for part, name in (("train", metric), ("dev", f"val_{metric}")):
+            series[f"{part}, {_PHASES[phase]}"] = [(start + i + 1, y) for i, y in enumerate(values[name])]
+        start += len(values[metric])
+    return Lines(title, series, y_label=metric, note="Quantization-aware training goes on where float training ended.")
+
+
+def _verdict(report: ValidationReport) -> tuple[str, str, str]:
+    return report.model, report.verdict, ", ".join(f"{check.name} {check.status}" for check in report.checks)
+
+
+def _predictions(summary) -> list[tuple[str, str, str]]:
+    return [(text, intent, f"{probability:.1%}") for text, intent, probability in summary.predictions]
+
+
+def _short(model: str) -> str:
+    return model.removeprefix("assistant-").removesuffix(".tflite")
