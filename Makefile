@@ -33,7 +33,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  fi; \
 	  "$$found" -m venv $(VENV); \
 	fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,presets,graph-text,japanese]"
 	@touch $@
 
 quickstart: $(INSTALLED)

@@ -55,7 +55,7 @@ def convert(
 
 
 def _length(length, task) -> int | None:
-    longest = task.config.max_position_embeddings
+    longest = task.config.longest
     if length == "resizable":
         return None
     if length is None:
@@ -97,7 +97,7 @@ def _quantized(content: bytes, task, twin, recipe: Recipe) -> bytes:
 def _metadata(task, recipe: Recipe, target: str, length: int | None) -> Metadata:
     tokenizer = dict(task.tokenizer.get_config()) if task.has_tokenizer else {}
     vocabulary = tokenizer.pop("vocabulary", None)
-    longest = task.config.max_position_embeddings  # a resizable file tells nowhere else where its position table ends
+    longest = task.config.longest  # a resizable file tells nowhere else where its position table ends
     tokenizer["model_max_length"] = min(tokenizer.get("model_max_length") or longest, longest)
     return Metadata(
         task=type(task).__name__,
@@ -106,6 +106,8 @@ def _metadata(task, recipe: Recipe, target: str, length: int | None) -> Metadata
         recipe=recipe.name,
         target=target,
         parameters=sum(int(variable.shape.num_elements()) for variable in task.variables_by_path().values()),
+        weights=task.fingerprint(),
+        vocab_size=task.config.vocab_size,
         tokenizer=tokenizer,
         kerasbert=__version__,
         vocabulary=tuple(vocabulary) if vocabulary else None,

@@ -22,7 +22,7 @@ FORMAT = 1
 PROBLEMS = ("single_label", "multi_label", "regression", "embedding")
 CARD, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
 _MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
-_MAX_BYTES = {CARD: 1 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
+_MAX_BYTES = {CARD: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
 _MAX_MEMBERS = 16
 
 
@@ -30,8 +30,9 @@ _MAX_MEMBERS = 16
 class Metadata:
     """The packed model card of a `.tflite` file.
 
-    `tokenizer` holds the WordPiece settings without the vocabulary, which is `vocabulary`, one token an entry, id =
-    position. `sequence_length` is None when the length can be resized.
+    `tokenizer` holds the settings of the tokenizer without the vocabulary, which is `vocabulary`, one token an entry, id =
+    position. `sequence_length` is None when the length can be resized. `weights` is the fingerprint of the task that
+    was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
     """
 
     task: str
@@ -45,6 +46,8 @@ class Metadata:
     vocabulary: tuple[str, ...] | None = None
     labels: tuple[str, ...] | None = None
     signature: str = "serve"
+    weights: str = ""
+    vocab_size: int | None = None
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
@@ -68,6 +71,8 @@ class Metadata:
             "recipe": self.recipe,
             "target": self.target,
             "parameters": self.parameters,
+            "weights": self.weights,
+            "vocab_size": self.vocab_size,
             "tokenizer": dict(self.tokenizer),
             "kerasbert": self.kerasbert,
         }
@@ -187,7 +192,7 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
         raise _bad(name, f"metadata of format {card.get('format')!r}, where this version of kerasbert reads {FORMAT}")
     fields = {}
     for key, kinds in _FIELDS.items():
-        value = card.get(key)
+        value = card.get(key, _DEFAULTS.get(key))
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise _bad(name, f"{key!r} = {str(value)[:60]!r} in {CARD}")
         fields[key] = value
@@ -206,9 +211,13 @@ _FIELDS = {
     "recipe": str,
     "target": str,
     "parameters": int,
+    "weights": str,
+    "vocab_size": int | None,
     "tokenizer": dict,
     "kerasbert": str,
 }
+
+_DEFAULTS = {"weights": ""}  # files of the first versions do not name them
 
 
 def _bad(name: str, received: str) -> KerasBertError:

@@ -30,20 +30,21 @@ class DensePlan:
 
 
 def dense_plans(task, twin, static: bool) -> list[DensePlan]:
-    """One plan for each dense, in the order in which the graph runs them; ranges from the task's trained points when `static`."""
+    """One plan for each call of each dense, in the order in which the graph runs them; with trained ranges when `static`."""
     scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
     plans = []
     for trained, stored in zip(denses(task), denses(twin), strict=True):
         if trained.path in task.unserved:
             continue
-        reads, writes = (_range(trained.reads), _range(trained.writes)) if static else (None, None)
-        if (reads is None) != (writes is None):
+        if bool(trained.reads.ranges) != bool(trained.writes.ranges):
             raise KerasBertError(
                 f"{trained.path}: expected a policy with static ranges on both sides of a dense, or on none; received one side"
             )
-        if writes is not None:  # the query's output is stored scaled
-            writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
-        plans.append(DensePlan(trained.path, np.ascontiguousarray(stored.served_kernel().numpy().T), reads, writes))
+        kernel = np.ascontiguousarray(stored.served_kernel().numpy().T)
+        for reads, writes in _ranges(trained) if static else [(None, None)] * trained.reads.calls:
+            if writes is not None:  # the query's output is stored scaled
+                writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
+            plans.append(DensePlan(trained.path, kernel, reads, writes))
     return plans
 
 
@@ -83,8 +84,12 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
     return declare(bytes(result.quantized_model))
 
 
-def _range(point) -> tuple[float, float] | None:
-    return (float(point.minimum), float(point.maximum)) if point.kind == "static" else None
+def _ranges(dense) -> list[tuple]:
+    """What a dense reads and writes, a pair of ranges for each of its calls."""
+    if not dense.reads.ranges:
+        return [(None, None)] * dense.reads.calls
+    sides = ([tuple(map(float, bounds)) for bounds in point.ranges] for point in (dense.reads, dense.writes))
+    return list(zip(*sides, strict=True))
 
 
 def _matched(graph: FloatGraph, plans: list[DensePlan]):

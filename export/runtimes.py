@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export import metadata
 from kerasbert.export.tflite_file import check_identifier
+from kerasbert.ids import check_ids
 
 SIGNATURE = "serve"
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
@@ -93,13 +95,21 @@ def open_model(
         interpreter = runtime.interpreter(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        return RunningModel(interpreter, name, kernels, threads, length)
+        return RunningModel(interpreter, name, kernels, threads, length, _word_rows(path_or_bytes))
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:
         raise KerasBertError(
             f"Expected a model that {_title(runtime)} can open. Received: {name} ({one_line(error)})."
         ) from error
+
+
+def _word_rows(path_or_bytes) -> int | None:
+    try:
+        card = metadata.read(path_or_bytes)
+    except KerasBertError:  # whoever needs the card reports a damaged one
+        return None
+    return card.vocab_size if card else None
 
 
 class RunningModel:
@@ -110,9 +120,13 @@ class RunningModel:
         signature: the signature's name, or None for a file without one (then tensor names are used).
         resizable: whether the file leaves its length open.
         length: the sequence length it runs at, None when no input has one.
+        vocab_size: rows of its word table, None when the file does not say so.
     """
 
-    def __init__(self, interpreter, name: str, kernels: str, threads: int, length: int | None):
+    def __init__(
+        self, interpreter, name: str, kernels: str, threads: int, length: int | None, vocab_size: int | None = None
+    ):
+        self.vocab_size = vocab_size
         self._interpreter, self.name, self.kernels, self.threads = interpreter, name, kernels, threads
         self.signature, self._indices, self._output_indices = _bind(interpreter, name)
         details = self._details(self._indices, interpreter.get_input_details())
@@ -139,7 +153,7 @@ class RunningModel:
         return self.fetch()
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Raises KerasBertError unless `inputs` has exactly the model's names, shapes and dtypes."""
+        """Raises KerasBertError unless `inputs` has exactly the model's names, shapes and dtypes, and ids of its vocabulary."""
         if set(inputs) != set(self.inputs):
             raise KerasBertError(
                 f"Expected the inputs {_listing(self.inputs)} of {self.name}. Received: {_listing(inputs)}."
@@ -155,6 +169,10 @@ class RunningModel:
                 raise KerasBertError(
                     f"Expected {key!r} of dtype {port.dtype} for {self.name}. Received: {value.dtype}."
                 )
+
+        if self.vocab_size is not None and "input_ids" in inputs:
+            # A runtime would read behind the table, or refuse with an operator's number.
+            check_ids(inputs["input_ids"], self.vocab_size, self.name)
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
         for key, value in inputs.items():

@@ -28,6 +28,7 @@ class Side:
     outputs: packed arrays (N, S) -> outputs by name (N, ...). pack: texts, pairs, length -> packed arrays; None where
     it cannot.
     fixed: an archive's own packed inputs and labels; such a side knows the outputs of those rows only.
+    weights: the fingerprint of its trained weights, where it is known.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Side:
     vocabulary: tuple[str, ...] | None = None
     length: int | None = None
     fixed: tuple[Packed, np.ndarray | None] | None = None
+    weights: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,9 @@ def open_side(against, length: int | None, threads: int) -> Side:
 
 def text_packer(card: packed.Metadata) -> Callable[..., Packed]:
     """texts, pairs, length -> packed arrays, with the tokenizer that a `.tflite` file carries."""
-    from kerasbert.text import WordPiece, pack
+    from kerasbert.text import pack, tokenizer_from_config
 
-    tokenizer = WordPiece.from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+    tokenizer = tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
 
     def pack_texts(texts, pairs=None, length=None):
         return pack(tokenizer.encode(texts, pairs, max_length=length), length=length, pad_id=tokenizer.pad_id)
@@ -193,6 +195,7 @@ def _task_side(task, name: str | None = None) -> Side:
         labels=None if labels is None else tuple(labels),
         vocabulary=None if vocabulary is None else tuple(vocabulary),
         length=getattr(task, "sequence_length", None),
+        weights=task.fingerprint() if hasattr(task, "fingerprint") else "",
     )
 
 
@@ -217,6 +220,7 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
         labels=card.labels if card else None,
         vocabulary=card.vocabulary if card else None,
         length=own,
+        weights=card.weights if card else "",
     )
 
 

@@ -9,8 +9,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "KerasBertError": "kerasbert.errors",
+    "MaskedLM": "kerasbert.tasks",
+    "MultipleChoice": "kerasbert.tasks",
+    "Pretrainer": "kerasbert.tasks",
+    "QuestionAnswerer": "kerasbert.tasks",
+    "ReplacedTokenDetector": "kerasbert.tasks",
     "SentenceEncoder": "kerasbert.tasks",
     "TextClassifier": "kerasbert.tasks",
+    "TokenTagger": "kerasbert.tasks",
     "adamw": "kerasbert.training",
     "load_encoder": "kerasbert.tasks.folders",
     "load_task": "kerasbert.tasks.folders",

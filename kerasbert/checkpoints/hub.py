@@ -10,16 +10,23 @@ from kerasbert.errors import KerasBertError
 # What kerasbert reads of a checkpoint, and nothing else: many repositories keep the same weights in five formats.
 READ_PATTERNS = (
     "config.json",
-    "*.safetensors",
-    "*.safetensors.index.json",
     "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
     "tokenizer*.json",
     "special_tokens_map.json",
+    "added_tokens.json",
     "modules.json",
     "1_Pooling/config.json",
     "kerasbert.json",
 )
-_NOT_READ = ("*/*.safetensors", "*/*.safetensors.index.json")  # in these patterns `*` crosses folders
+# Weights, the first format that a repository has; in these patterns `*` crosses folders.
+WEIGHT_PATTERNS = (
+    ("*.safetensors", "*.safetensors.index.json"),
+    ("pytorch_model*.bin", "pytorch_model.bin.index.json"),
+)
+_NOT_READ = ("*/*.safetensors", "*/*.safetensors.index.json", "*/*.bin")
 _REQUEST_SECONDS = 5
 _INSTEAD = "or download the folder elsewhere and pass its path"
 
@@ -28,20 +35,22 @@ def download(repo_id: str, revision: str | None = None) -> Path:
     """The folder of a model on the hub, in huggingface-hub's cache; only files that kerasbert reads.
 
     When the hub does not answer within seconds, or `HF_HUB_OFFLINE` is set, what the cache has is used.
-    Raises KerasBertError when that is nothing, and for a model that does not exist, is gated, or has no safetensors.
+    Raises KerasBertError when that is nothing, and for a model that does not exist, is gated, or has no weights that are read here.
     """
-    with _quiet_logging():
-        folder = _snapshot(repo_id, revision)
-    if not any(folder.glob("*.safetensors")):
-        advice = "convert its weights to safetensors and pass the folder's path"
-        raise mismatch(f"hub model {repo_id!r}", "a .safetensors file", "none", advice)
-    return folder
+    for weights in WEIGHT_PATTERNS:
+        with _quiet_logging():
+            folder = _snapshot(repo_id, revision, weights)
+        if any(folder.glob(weights[0])):
+            return folder
+    advice = "convert its weights to safetensors and pass the folder's path"
+    raise mismatch(f"hub model {repo_id!r}", "a .safetensors or pytorch_model.bin file", "none", advice)
 
 
-def _snapshot(repo_id: str, revision: str | None) -> Path:
+def _snapshot(repo_id: str, revision: str | None, weights: tuple[str, ...]) -> Path:
     import huggingface_hub
 
-    wanted = {"revision": revision, "allow_patterns": list(READ_PATTERNS), "ignore_patterns": list(_NOT_READ)}
+    patterns = [*READ_PATTERNS, *weights]
+    wanted = {"revision": revision, "allow_patterns": patterns, "ignore_patterns": list(_NOT_READ)}
     # Any exception counts: those of the HTTP library below differ between versions of huggingface-hub.
     try:
         # snapshot_download asks the same question, but without a time limit, and would wait for a silent hub for ever.

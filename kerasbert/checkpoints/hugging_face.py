@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.checkpoints import google
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
 from kerasbert.errors import KerasBertError
@@ -18,7 +19,16 @@ CONFIG_FILE = "config.json"
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9_][\w.\-]*", re.ASCII)
 _MAX_CONFIG_BYTES = 10_000_000
 _SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+# In the same order.
 _SIZES_BY_MODEL_TYPE = {"distilbert": ("vocab_size", "dim", "n_layers", "n_heads", "hidden_dim")}
+_REPETITIONS = ("num_hidden_layers", "n_layers", "num_hidden_groups", "inner_group_num", "num_feedforward_networks")
+_OPTIONAL_SIZES = (  # absent or null, an encoder takes its own default
+    *("max_position_embeddings", "type_vocab_size", "embedding_size"),
+    *("num_hidden_groups", "inner_group_num"),  # ALBERT
+    *("intra_bottleneck_size", "num_feedforward_networks"),  # MobileBERT
+)
+_MAX_REPETITIONS = 1000
+_MAX_WEIGHT_BYTES = 64 * 2**30  # XLM-RoBERTa XXL, the largest of its kind, takes 40
 
 
 def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Path:
@@ -43,11 +53,22 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
 def read_config(folder: str | os.PathLike) -> dict:
     """The parsed `config.json` of a checkpoint folder, with a model type and sizes that are positive whole numbers.
 
-    Raises KerasBertError when it is missing, is not a JSON object, or lacks one of them.
+    Where there is none, a `*_config.json` of Google's, in Hugging Face's keys.
+    Raises KerasBertError when there is neither, it is not a JSON object, lacks one of them, or describes weights that fit in no memory.
     """
     path = Path(folder) / CONFIG_FILE
-    if not path.is_file():
+    if path.is_file():
+        config = _parsed(path)
+    elif theirs := google.config_file(folder):
+        path = theirs
+        config = google.convert_config(_parsed(path))
+    else:
         raise mismatch(folder, f"{CONFIG_FILE} in it", "none", "is this a checkpoint folder?")
+    _check_sizes(path, config)
+    return config
+
+
+def _parsed(path: Path) -> dict:
     try:
         size = path.stat().st_size
         if size > _MAX_CONFIG_BYTES:
@@ -59,7 +80,6 @@ def read_config(folder: str | os.PathLike) -> dict:
         raise mismatch(path, "a JSON object in UTF-8", one_line(error)) from error
     if not isinstance(config, dict):
         raise mismatch(path, "a JSON object", shown(config))
-    _check_sizes(path, config)
     return config
 
 
@@ -96,7 +116,25 @@ def _check_sizes(path: Path, config: dict) -> None:
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:
         raise mismatch(path, "a model_type", shown(model_type), 'add one, such as "model_type": "bert"')
-    for name in _SIZES_BY_MODEL_TYPE.get(model_type, _SIZES):
+    required = _SIZES_BY_MODEL_TYPE.get(model_type, _SIZES)
+    for name in (*required, *(name for name in _OPTIONAL_SIZES if config.get(name) is not None)):
         value = config.get(name)
         if type(value) is not int or not 0 < value < 2**31:
             raise mismatch(path, f"{name} as a positive whole number", shown(value))
+        if name in _REPETITIONS and value > _MAX_REPETITIONS:
+            raise mismatch(path, f"{name} of at most {_MAX_REPETITIONS}", str(value), "no published encoder comes near")
+    _check_memory(path, config, [config[name] for name in required])
+
+
+def _check_memory(path: Path, config: dict, sizes: list[int]) -> None:
+    """A guess at the weights, to the order of magnitude: embeddings, and attention and feed-forward of every block."""
+    vocabulary, hidden, layers, _, intermediate = sizes
+    rows = vocabulary + (config.get("max_position_embeddings") or 0)
+    if config["model_type"] == "albert":
+        layers = (config.get("num_hidden_groups") or 1) * (config.get("inner_group_num") or 1)
+    width = config.get("intra_bottleneck_size") or hidden
+    block = 4 * width * hidden + 2 * width * intermediate * (config.get("num_feedforward_networks") or 1)
+    weights = 4 * (rows * (config.get("embedding_size") or hidden) + layers * block)
+    if weights > _MAX_WEIGHT_BYTES:
+        received = f"sizes that need about {weights // 2**30} GiB ({', '.join(map(str, sizes))})"
+        raise mismatch(path, f"weights of at most {_MAX_WEIGHT_BYTES // 2**30} GiB", received, "are the sizes right?")

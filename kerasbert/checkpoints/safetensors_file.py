@@ -7,7 +7,6 @@ shape and byte range, then the data without gaps. Source: the specification in t
 import json
 import math
 import os
-import re
 import struct
 from collections import Counter
 from collections.abc import Mapping
@@ -18,7 +17,8 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from kerasbert.checkpoints.messages import counted, mismatch, one_line, shown
+from kerasbert.checkpoints.messages import mismatch, one_line, shown
+from kerasbert.checkpoints.shards import read_shards
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 
@@ -31,10 +31,6 @@ _ITEM_BYTES = {
     **{"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8, "U32": 4, "U16": 2, "U8": 1},
 }
 _MAX_DIMENSIONS = 32
-_OTHER_FORMATS = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack")
-# A shard lies beside its index: nothing in its name that a path could be made of. A symbolic link is fine, the hub's
-# cache consists of them.
-_SHARD_NAME = re.compile(r"[^/\\:\x00-\x1f]+\.safetensors")
 _TRUNCATED = "the file is truncated, get it again"
 
 
@@ -59,11 +55,7 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     if (folder / WEIGHTS_FILE).is_file():
         return read_file(folder / WEIGHTS_FILE)
     if (folder / INDEX_FILE).is_file():
-        return _read_shards(folder)
-    others = [name for name in _OTHER_FORMATS if (folder / name).is_file()]
-    if others:
-        advice = "it is not read yet, convert it to safetensors first (transformers' save_pretrained writes that)"
-        raise mismatch(folder, WEIGHTS_FILE, others[0], advice)
+        return read_shards(folder / INDEX_FILE, ".safetensors", read_file)
     received = "a folder with neither" if folder.is_dir() else "no such folder"
     raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received)
 
@@ -189,44 +181,6 @@ def _check_coverage(path: Path, ranges: list[TensorRange], data_start: int, size
         reached = r.end
     if reached != size:
         raise mismatch(path, f"the last tensor to end the file at byte {reached}", f"a file of {size} bytes")
-
-
-def _read_shards(folder: Path) -> dict[str, np.ndarray]:
-    index = folder / INDEX_FILE
-    shard_of = _weight_map(index)
-    tensors: dict[str, np.ndarray] = {}
-    for shard in sorted(set(shard_of.values())):
-        if not (folder / shard).is_file():
-            raise mismatch(index, f"the shard {shown(shard)} beside it", "no such file", "download it too")
-        held = read_file(folder / shard)
-        absent = [name for name, file in shard_of.items() if file == shard and name not in held]
-        if absent:
-            received = f"a shard without it ({counted(absent, 'such tensor')})"
-            raise mismatch(index, f"{shown(absent[0])} in {shown(shard)}", received)
-        for name, tensor in held.items():
-            # A tensor that the index does not name is taken from where it is.
-            if shard_of.setdefault(name, shard) != shard:
-                raise mismatch(index, f"{shown(name)} in {shown(shard_of[name])} only", f"one in {shown(shard)} too")
-            tensors[name] = tensor
-    return tensors
-
-
-def _weight_map(index: Path) -> dict[str, str]:
-    try:
-        size = index.stat().st_size
-        if size > MAX_HEADER_BYTES:
-            raise mismatch(index, f"at most {MAX_HEADER_BYTES} bytes", str(size))
-        shard_of = json.loads(index.read_text("utf-8"))["weight_map"]
-        if not isinstance(shard_of, dict) or not shard_of:
-            raise TypeError("weight_map is not an object with names in it")
-    except KerasBertError:
-        raise
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise mismatch(index, "a JSON object with a weight_map", one_line(error)) from error
-    for shard in shard_of.values():
-        if not isinstance(shard, str) or ".." in shard or not _SHARD_NAME.fullmatch(shard):
-            raise mismatch(index, "shards as plain .safetensors file names in the same folder", shown(shard))
-    return shard_of
 
 
 def _read_bfloat16(path: Path, r: TensorRange) -> np.ndarray:

@@ -26,7 +26,7 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
     Raises KerasBertError for what is no checkpoint folder, or a damaged one.
     """
     from kerasbert.checkpoints.hugging_face import read_config, resolve
-    from kerasbert.checkpoints.safetensors_file import read_tensors
+    from kerasbert.checkpoints.weights import read_tensors, weight_files
 
     folder = resolve(name_or_path)
     config, tensors, own = read_config(folder), read_tensors(folder), _own(folder)
@@ -44,7 +44,7 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
         "model_type": config.get("model_type"),
         **{name: config[name] for name in _SETTINGS if name in config},
         "parameters": sum(int(values.size) for values in tensors.values()),
-        "weights_bytes": sum(path.stat().st_size for path in folder.glob("*.safetensors")),
+        "weights_bytes": sum(path.stat().st_size for path in weight_files(folder)),
     }
 
 
@@ -69,10 +69,8 @@ def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list
     load = time.perf_counter() - started
     measured = []
     for length in lengths or [task.sequence_length]:
-        if not 3 <= length <= task.config.max_position_embeddings:
-            raise KerasBertError(
-                f"expected a length from 3 to {task.config.max_position_embeddings} tokens, received {length}"
-            )
+        if not 3 <= length <= task.config.longest:
+            raise KerasBertError(f"expected a length from 3 to {task.config.longest} tokens, received {length}")
         row = _full_row(length, task.tokenizer.vocabulary_size)
         seconds = [_seconds(task, row) for _ in range(runs + 1)]
         peak = _peak_bytes()

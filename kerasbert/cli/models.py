@@ -75,10 +75,10 @@ class _Folder:
 
 def _file(model: str, threads: int) -> "_File":
     from kerasbert.export import metadata
-    from kerasbert.text import WordPiece
+    from kerasbert.text import tokenizer_from_config
 
     card = metadata.require(model, "to run it on texts")
-    tokenizer = WordPiece.from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+    tokenizer = tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
     return _File(model, card, tokenizer, threads)
 
 

@@ -9,7 +9,7 @@ from kerasbert.cli.progress import note
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.tables import TextTable, read_table
 from kerasbert.errors import KerasBertError
-from kerasbert.text import WordPiece, pack
+from kerasbert.text import Tokenizer, pack
 
 LENGTH_STEP, LONGEST_BY_DEFAULT = 16, 128
 
@@ -86,7 +86,7 @@ def targets(table: TextTable, problem: str, names) -> np.ndarray:
         return known.multi_hot(labels) if problem == "multi_label" else known.index(labels)
 
 
-def choose_length(tokenizer: WordPiece, table: TextTable, asked: int | None, longest_possible: int) -> int:
+def choose_length(tokenizer: Tokenizer, table: TextTable, asked: int | None, longest_possible: int) -> int:
     """The asked length, or the longest text's in tokens, rounded up to a multiple of 16 and at most 128; says what was chosen."""
     if asked is not None:
         return asked
@@ -103,7 +103,7 @@ def choose_length(tokenizer: WordPiece, table: TextTable, asked: int | None, lon
     return length
 
 
-def pack_rows(tokenizer: WordPiece, length: int, table: TextTable, numbers: np.ndarray | None) -> PackedRows:
+def pack_rows(tokenizer: Tokenizer, length: int, table: TextTable, numbers: np.ndarray | None) -> PackedRows:
     """Tokenizes the whole table to one length, and says how many texts were cut."""
     encoded = tokenizer.encode(table.texts, table.pairs, max_length=length)
     if encoded.truncated:

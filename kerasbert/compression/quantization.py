@@ -78,8 +78,8 @@ def _calibrate(model, data, batch_size: int) -> None:
             point.equalizer.assign(_equalizer(point.equalizer.numpy()))
     static = [point for point in points if point.kind == "static"]
     for point in static:
-        point.minimum.assign(0.0)
-        point.maximum.assign(0.0)
+        for bound in (bound for bounds in point.ranges for bound in bounds):
+            bound.assign(0.0)
     _observe(model, static, "range", data, batch_size)
     unseen = [point.path for point in static if not point.calibrated]
     if unseen:

@@ -1,11 +1,44 @@
 """Encoders by Hugging Face's `model_type`."""
 
+from kerasbert.encoders.albert import AlbertConfig, AlbertEncoder
 from kerasbert.encoders.bert import BertConfig, BertEncoder
+from kerasbert.encoders.distilbert import DistilBertConfig, DistilBertEncoder
+from kerasbert.encoders.electra import ElectraConfig, ElectraEncoder
+from kerasbert.encoders.mobilebert import MobileBertConfig, MobileBertEncoder
+from kerasbert.encoders.presets import PRESETS, preset
+from kerasbert.encoders.roberta import RobertaConfig, RobertaEncoder
 from kerasbert.errors import KerasBertError
 
-ENCODERS = {"bert": BertEncoder}
+ENCODERS = {
+    encoder.config_class.model_type: encoder
+    for encoder in (
+        BertEncoder,
+        AlbertEncoder,
+        MobileBertEncoder,
+        DistilBertEncoder,
+        ElectraEncoder,
+        RobertaEncoder,
+    )
+}
 
-__all__ = ["ENCODERS", "BertConfig", "BertEncoder", "encoder_class"]
+__all__ = [
+    "ENCODERS",
+    "PRESETS",
+    "AlbertConfig",
+    "AlbertEncoder",
+    "BertConfig",
+    "BertEncoder",
+    "DistilBertConfig",
+    "DistilBertEncoder",
+    "ElectraConfig",
+    "ElectraEncoder",
+    "MobileBertConfig",
+    "MobileBertEncoder",
+    "RobertaConfig",
+    "RobertaEncoder",
+    "encoder_class",
+    "preset",
+]
 
 
 def encoder_class(model_type: str | None):

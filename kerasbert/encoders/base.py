@@ -1,5 +1,6 @@
 """What every encoder has: a frozen config, named variables, one kind of output."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
@@ -7,20 +8,18 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import check_ids
 from kerasbert.layers.activations import ACTIVATIONS
+from kerasbert.layers.attention import attention_bias
+from kerasbert.layers.blocks import TransformerBlock
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+from kerasbert.layers.pooling import first_token
 
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
-COUNTS = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-)
 
 
 class EncoderOutput(NamedTuple):
@@ -37,58 +36,166 @@ class EncoderOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """Sizes and switches of an encoder, under Hugging Face's names; `from_dict` reads a `config.json`."""
+    """Sizes and switches of an encoder, under BERT's names in Hugging Face's `config.json`; `from_dict` reads one.
+
+    aliases: our names beside those that this model type's `config.json` uses instead.
+    positive: the fields that count something. position_offset: rows of the position table before the first token's.
+    """
 
     model_type: ClassVar[str] = ""
+    aliases: ClassVar[dict[str, str]] = {}
+    positive: ClassVar[tuple[str, ...]] = (
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "intermediate_size",
+        "max_position_embeddings",
+        "type_vocab_size",
+    )
+
+    def __post_init__(self):
+        self.check()
 
     @classmethod
     def from_dict(cls, config: dict) -> "EncoderConfig":
         """From a parsed `config.json`; keys that this encoder does not have are left out. Raises KerasBertError on bad values."""
-        names = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in config.items() if name in names})
+        theirs = {field.name: cls.aliases.get(field.name, field.name) for field in fields(cls)}
+        return cls(**{ours: config[name] for ours, name in theirs.items() if name in config})
 
     def to_dict(self) -> dict:
         """For a `config.json`."""
-        return {"model_type": self.model_type, **asdict(self)}
+        values = {self.aliases.get(name, name): value for name, value in asdict(self).items()}
+        return {"model_type": self.model_type, **values}
+
+    @property
+    def position_offset(self) -> int:
+        return 0
+
+    @property
+    def longest(self) -> int:
+        """The most tokens a row can have."""
+        return self.max_position_embeddings - self.position_offset
+
+    @property
+    def head_width(self) -> int:
+        """What attention divides among its heads."""
+        return self.hidden_size
 
     def check(self) -> None:
         """Raises KerasBertError for sizes that cannot be built."""
         for field in fields(self):
             self._check_type(field.name, getattr(self, field.name), type(field.default))
-        for name in COUNTS:
+        for name in self.positive:
             if getattr(self, name) < 1:
-                raise KerasBertError(f"config.json: expected {name!r} of at least 1, received {getattr(self, name)}")
+                raise self._wrong(name, "at least 1")
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             if not 0 <= getattr(self, name) < 1:
-                raise KerasBertError(
-                    f"config.json: expected {name!r} from 0 to below 1, received {getattr(self, name)}"
-                )
-        if self.hidden_size % self.num_attention_heads:
+                raise self._wrong(name, "from 0 to below 1")
+        if self.head_width % self.num_attention_heads:
             raise KerasBertError(
-                f"config.json: expected a hidden_size that num_attention_heads divides, received {self.hidden_size} and "
-                f"{self.num_attention_heads}"
+                f"config.json: expected {self._named('num_attention_heads')!r} to divide {self._named('hidden_size')!r} (the width of a "
+                f"bottleneck where there is one), received {self.num_attention_heads} and {self.head_width}"
             )
         if self.hidden_act not in ACTIVATIONS:
-            raise KerasBertError(
-                f"config.json: expected hidden_act of {sorted(ACTIVATIONS)}, received {self.hidden_act!r}"
-            )
+            raise self._wrong("hidden_act", f"of {sorted(ACTIVATIONS)}")
+        if self.longest < 3:
+            raise self._wrong("max_position_embeddings", f"at least {3 + self.position_offset}")
 
-    @staticmethod
-    def _check_type(name: str, value, kind: type) -> None:
+    def _wrong(self, name: str, expected: str) -> KerasBertError:
+        return KerasBertError(
+            f"config.json: expected {self._named(name)!r} {expected}, received {getattr(self, name)!r}"
+        )
+
+    def _named(self, name: str) -> str:
+        return self.aliases.get(name, name)
+
+    def _check_type(self, name: str, value, kind: type) -> None:
         numbers = (int, float) if kind is float else kind
         if not isinstance(value, numbers) or (isinstance(value, bool) and kind is not bool):
             words = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
-            raise KerasBertError(f"config.json: expected {words[kind]} for {name!r}, received {value!r}")
+            raise KerasBertError(f"config.json: expected {words[kind]} for {self._named(name)!r}, received {value!r}")
 
 
 class Encoder(keras.layers.Layer):
     """Token ids to vectors.
 
     Called with a dict of int32 `input_ids`, and optionally `attention_mask` and `token_type_ids`, each (B, S); gives an `EncoderOutput`.
+    config: the sizes. policy: which points are held in 8 bits while training, or None. pooler: False leaves the pooler out, and `pooled`
+    is None.
+
+    An architecture says how ids are embedded (`make_embeddings`), which blocks it has (`make_layers`) and in what order they are called
+    (`stack`).
     """
 
-    config: EncoderConfig
-    policy: QuantizationPolicy | None
+    config_class: type[EncoderConfig]
+    pooler_activation = staticmethod(tf.tanh)
+
+    def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None = None, pooler: bool = True, **kwargs):
+        super().__init__(**{"name": "encoder", **kwargs})
+        self.config, self.policy = config, policy
+        self.embeddings = self.make_embeddings()
+        self.layers = self.make_layers()
+        self.pools, self.pooler = pooler, None
+        if pooler and self.pooler_is_trained:
+            self.pooler_input = ActivationPoint(policy, "pooler.input")
+            self.pooler = Dense(
+                config.hidden_size,
+                self.pooler_input,
+                policy,
+                "pooler",
+                initializer=normal(config),
+                activation=self.pooler_activation,
+            )
+
+    @property
+    def pooler_is_trained(self) -> bool:
+        """False where `pooled` is the first token's vector as it is."""
+        return True
+
+    def make_embeddings(self) -> keras.layers.Layer:
+        """ids, token types (B, S) -> (B, S, H)."""
+        return Embeddings(self.config, self.policy)
+
+    def make_layers(self) -> list[keras.layers.Layer]:
+        """Blocks, each (B, S, H) -> (B, S, H), attention probabilities."""
+        return [TransformerBlock(self.config, self.policy, f"layers.{i}") for i in range(self.config.num_hidden_layers)]
+
+    def stack(self) -> Iterable[keras.layers.Layer]:
+        """The blocks in the order of their calls."""
+        return self.layers
+
+    def call(
+        self,
+        inputs,
+        training=None,
+        output_hidden_states=False,
+        output_attentions=False,
+        layout: GraphLayout = TRAINING_LAYOUT,
+    ):
+        input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
+        if tf.executing_eagerly():  # in a graph ids have no values yet
+            check_ids(input_ids, self.config.vocab_size, type(self).__name__)
+        bias = attention_bias(attention_mask, layout.mask_constant)  # (B, 1, 1, S)
+        x = self.embeddings(input_ids, token_type_ids, training=training, layout=layout)  # (B, S, H)
+        hidden_states, attentions = [x], []
+        for layer in self.stack():
+            x, probabilities = layer(x, bias, training=training, layout=layout)
+            hidden_states.append(x)
+            attentions.append(probabilities)
+        return EncoderOutput(
+            x,
+            self._pooled(x, training),  # (B, H)
+            tuple(hidden_states) if output_hidden_states else None,
+            tuple(attentions) if output_attentions else None,
+        )
+
+    def _pooled(self, x, training):
+        if not self.pools:
+            return None
+        if self.pooler is None:
+            return first_token(x)
+        return self.pooler(self.pooler_input(first_token(x), training=training), training=training)
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Every trained variable under its attribute path, such as `layers.0.attention.query.kernel`."""
@@ -96,7 +203,7 @@ class Encoder(keras.layers.Layer):
 
     def get_config(self):
         policy = self.policy.get_config() if self.policy else None
-        return {**super().get_config(), "config": self.config.to_dict(), "policy": policy}
+        return {**super().get_config(), "config": self.config.to_dict(), "policy": policy, "pooler": self.pools}
 
     @classmethod
     def from_config(cls, config):

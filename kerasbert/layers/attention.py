@@ -12,18 +12,30 @@ from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
 class SelfAttention(keras.layers.Layer):
     """Scaled dot-product attention in N heads of D = H / N (Vaswani et al. 2017), with its output projection.
 
-    x (B, S, H), bias (B, 1, 1, S) -> context (B, S, H), probabilities (B, N, S, S). Softmax is computed in float32.
+    x (B, S, H), bias (B, 1, 1, S) -> context (B, S, W), probabilities (B, N, S, S). Softmax is computed in float32.
+    width: W, by default the config's hidden size. separate_values: values are computed from a tensor of their own (MobileBERT).
     """
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+    def __init__(
+        self,
+        config,
+        policy: QuantizationPolicy | None,
+        path: str,
+        *,
+        width: int | None = None,
+        separate_values: bool = False,
+    ):
         super().__init__(name=path.replace(".", "_"))
-        self.heads, self.head_size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
+        width = width or config.hidden_size
+        self.heads, self.head_size = config.num_attention_heads, width // config.num_attention_heads
 
         def dense(name: str, reads: ActivationPoint) -> Dense:
-            return Dense(config.hidden_size, reads, policy, f"{path}.{name}", initializer=normal(config))
+            return Dense(width, reads, policy, f"{path}.{name}", initializer=normal(config))
 
         self.reads = ActivationPoint(policy, f"{path}.input")
-        self.query, self.key, self.value = (dense(name, self.reads) for name in ("query", "key", "value"))
+        self.value_reads = ActivationPoint(policy, f"{path}.value_input") if separate_values else None
+        self.query, self.key = dense("query", self.reads), dense("key", self.reads)
+        self.value = dense("value", self.value_reads or self.reads)
         self.context = ActivationPoint(policy, f"{path}.context")
         self.output_dense = dense("output_dense", self.context)
         self.dropout = keras.layers.Dropout(config.attention_probs_dropout_prob)
@@ -33,12 +45,13 @@ class SelfAttention(keras.layers.Layer):
         """What scores are multiplied by."""
         return self.head_size**-0.5
 
-    def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, bias, values=None, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         x = self.reads(x, training=training)
+        values = x if self.value_reads is None else self.value_reads(values, training=training)
         q = self.query(x, training=training)
         q = self._split(q if layout.scaled_query else q * self.scale)  # (B, S, H) -split-> (B, N, S, D)
         k = self._split(self.key(x, training=training))
-        v = self._split(self.value(x, training=training))
+        v = self._split(self.value(values, training=training))
         scores = tf.matmul(q, k, transpose_b=True) + tf.cast(bias, q.dtype)  # (B, N, S, S)
         probabilities = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), x.dtype)
         context = self._merge(

@@ -12,9 +12,9 @@ from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
 
 
 class FeedForward(keras.layers.Layer):
-    """Two denses with an activation between: (B, S, H) -> (B, S, I) -> (B, S, H)."""
+    """Two denses with an activation between: (B, S, H) -> (B, S, I) -> (B, S, W); W is the hidden size if `width` is not given."""
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+    def __init__(self, config, policy: QuantizationPolicy | None, path: str, width: int | None = None):
         super().__init__(name=path.replace(".", "_"))
         self.reads = ActivationPoint(policy, f"{path}.input")
         self.intermediate = Dense(
@@ -27,7 +27,7 @@ class FeedForward(keras.layers.Layer):
         )
         self.hidden = ActivationPoint(policy, f"{path}.hidden")
         self.output_dense = Dense(
-            config.hidden_size, self.hidden, policy, f"{path}.output_dense", initializer=normal(config)
+            width or config.hidden_size, self.hidden, policy, f"{path}.output_dense", initializer=normal(config)
         )
 
     def call(self, x, training=None):

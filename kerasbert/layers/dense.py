@@ -4,6 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.activations import flat_below
+from kerasbert.layers.norms import NoNorm
 from kerasbert.layers.points import ActivationPoint, KernelPoint, QuantizationPolicy
 
 
@@ -12,6 +13,8 @@ class Dense(keras.layers.Layer):
 
     reads: the point that its input has passed through; several denses may read one. The exporter needs it to know the range of the input.
     The output point sits before the activation, because that is the tensor which a backend's integer dense writes.
+    folded: a scale and shift of the output that is computed as a part of kernel and bias, as converters would make it: training then sees
+    the grid of the kernel that is stored.
     """
 
     def __init__(
@@ -23,12 +26,13 @@ class Dense(keras.layers.Layer):
         *,
         initializer,
         activation=None,
+        folded: NoNorm | None = None,
     ):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.reads = units, path, reads
         self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation))
         self.kernel_point = KernelPoint(policy, f"{path}.kernel", units)
-        self.activation = activation
+        self.activation, self.folded = activation, folded
         self._initializer = initializer
 
     def build(self, input_shape):
@@ -36,6 +40,8 @@ class Dense(keras.layers.Layer):
         options = {"dtype": "float32", "experimental_autocast": False}
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
         self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
+        if self.folded is not None:
+            self.folded.build((None, self.units))
         super().build(input_shape)
 
     def call(self, x, training=None):
@@ -43,7 +49,7 @@ class Dense(keras.layers.Layer):
         if self._integer and not training and not self.reads.observing:
             product = self._accumulate(x, kernel)
         else:
-            kernel, bias = tf.cast(kernel, x.dtype), tf.cast(self.bias, x.dtype)
+            kernel, bias = tf.cast(kernel, x.dtype), tf.cast(self.served_bias(), x.dtype)
             product = (self._product_of_rows(x, kernel) if training else tf.matmul(x, kernel)) + bias
         product = tf.cast(self.writes(product, training=training), x.dtype)
         return self.activation(product) if self.activation else product
@@ -57,9 +63,18 @@ class Dense(keras.layers.Layer):
 
     def served_kernel(self):
         """The kernel (in, units) for the input as `reads` gives it: its rows undo an equalizer."""
+        kernel = tf.convert_to_tensor(self.kernel)
+        if self.folded is not None:
+            kernel = kernel * self.folded.gamma
         if self.reads.equalizer is None or self.reads.observing == "channels":
-            return tf.convert_to_tensor(self.kernel)
-        return self.kernel * tf.expand_dims(1.0 / self.reads.equalizer, 1)
+            return kernel
+        return kernel * tf.expand_dims(1.0 / self.reads.equalizer, 1)
+
+    def served_bias(self):
+        """The bias (units,), with what is folded into it."""
+        if self.folded is None:
+            return tf.convert_to_tensor(self.bias)
+        return self.bias * self.folded.gamma + self.folded.beta
 
     @property
     def _integer(self) -> bool:
@@ -75,4 +90,4 @@ class Dense(keras.layers.Layer):
         kernel_step = self.kernel_point.step(self.served_kernel())  # (units,)
         step = self.reads.step * kernel_step
         total = tf.matmul(tf.round(tf.cast(x, tf.float32) / self.reads.step), tf.round(kernel / kernel_step))
-        return (total + tf.round(self.bias / step)) * step
+        return (total + tf.round(self.served_bias() / step)) * step

@@ -3,10 +3,11 @@
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.points import QuantizationPolicy, table_fake_quant
+from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
+from kerasbert.layers.points import ActivationPoint, QuantizationPolicy, table_fake_quant
 
 
 class EmbeddingTable(keras.layers.Layer):
@@ -24,35 +25,98 @@ class EmbeddingTable(keras.layers.Layer):
         """The whole table as a file stores it: (rows, width), on its int8 grid where a policy says so."""
         return self._on_grid(self.table)
 
-    def first(self, length):
-        """Rows 0..length-1."""
-        return self._on_grid(tf.cast(self.table[:length], self.compute_dtype))
+    def slice(self, first: int, length):
+        """So many rows from row `first` on."""
+        return self._on_grid(tf.cast(self.table[first : first + length], self.compute_dtype))
 
     def _on_grid(self, rows):
         return table_fake_quant(rows, self.table) if self.quantized else rows
 
 
 class Embeddings(keras.layers.Layer):
-    """BERT's input (Devlin et al. 2018, figure 2): ids and token types (B, S) -> (B, S, H)."""
+    """Ids and token types (B, S) -> (B, S, H): word + position + token type, normalized (Devlin et al. 2018, figure 2).
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str = "embeddings"):
+    width: of the tables, where it is not the hidden size. project: whether a dense brings the normalized sum to the hidden size (ALBERT's
+    factorised embeddings, Lan et al. 2019, section 3.1).
+    """
+
+    def __init__(
+        self,
+        config,
+        policy: QuantizationPolicy | None,
+        path: str = "embeddings",
+        *,
+        width: int | None = None,
+        word_width: int | None = None,
+        project: bool = False,
+        norm: str = "layer_norm",
+        epsilon: float | None = None,
+    ):
         super().__init__(name=path)
-        width = config.hidden_size
-        self.word = EmbeddingTable(config.vocab_size, width, policy, f"{path}.word", normal(config))
+        width = width or config.hidden_size
+        self.offset = config.position_offset
+        self.word = EmbeddingTable(config.vocab_size, word_width or width, policy, f"{path}.word", normal(config))
         # Small tables stay in float: one scale for the position table leaves an error of 17 % of its size in a real checkpoint, and a file
         # of fixed length holds its first rows as a float constant anyway.
         self.position = EmbeddingTable(config.max_position_embeddings, width, None, f"{path}.position", normal(config))
-        self.token_type = EmbeddingTable(config.type_vocab_size, width, None, f"{path}.token_type", normal(config))
-        self.norm = LayerNorm(config.layer_norm_eps, f"{path}.norm")
+        self.token_type = None
+        if config.type_vocab_size:
+            self.token_type = EmbeddingTable(config.type_vocab_size, width, None, f"{path}.token_type", normal(config))
+        self.norm = make_norm(norm, epsilon or config.layer_norm_eps, f"{path}.norm")
         self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+        self.projection = None
+        if project:
+            self.projection_input = ActivationPoint(policy, f"{path}.projection.input")
+            self.projection = Dense(
+                config.hidden_size, self.projection_input, policy, f"{path}.projection", initializer=normal(config)
+            )
 
     def call(self, input_ids, token_type_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
-        x = self.word(input_ids) + self._positions(input_ids, layout) + self.token_type(token_type_ids)  # (B, S, H)
-        return self.dropout(self.norm(x), training=training)
+        x = self.words(input_ids, training=training) + self._positions(input_ids, layout)  # (B, S, H)
+        if self.token_type is not None:
+            x = x + self.token_type(token_type_ids)
+        x = self.dropout(self.norm(x), training=training)
+        if self.projection is None:
+            return x
+        return self.projection(self.projection_input(x, training=training), training=training)
+
+    def words(self, input_ids, training=None):
+        """(B, S) -> what positions and token types are added to."""
+        return self.word(input_ids)
 
     def _positions(self, input_ids, layout):
         if layout.positions == "gather":
             ones = tf.ones_like(input_ids)
-            return self.position(tf.cumsum(ones, axis=1) - ones)
+            return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        return self.position.first(length)
+        return self.position.slice(self.offset, length)
+
+
+class TrigramEmbeddings(Embeddings):
+    """MobileBERT's (Sun et al. 2020, section 4): a narrow word table, three neighbouring words side by side, a dense to the hidden size."""
+
+    def __init__(
+        self, config, policy: QuantizationPolicy | None, path: str = "embeddings", *, trigram: bool, norm: str
+    ):
+        super().__init__(config, policy, path, word_width=config.embedding_size, norm=norm, epsilon=MOBILEBERT_EPSILON)
+        self.trigram = trigram
+        self.transformation = None
+        if trigram or config.embedding_size != config.hidden_size:
+            self.transformation_input = ActivationPoint(policy, f"{path}.transformation.input")
+            self.transformation = Dense(
+                config.hidden_size,
+                self.transformation_input,
+                policy,
+                f"{path}.transformation",
+                initializer=normal(config),
+            )
+
+    def words(self, input_ids, training=None):
+        x = self.word(input_ids)  # (B, S, E)
+        if self.trigram:
+            following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))
+            preceding = tf.pad(x[:, :-1], ((0, 0), (1, 0), (0, 0)))
+            x = tf.concat([following, x, preceding], axis=2)  # (B, S, 3 E)
+        if self.transformation is None:
+            return x
+        return self.transformation(self.transformation_input(x, training=training), training=training)

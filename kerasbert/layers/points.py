@@ -67,6 +67,7 @@ class ActivationPoint(keras.layers.Layer):
     An equalized point gives its input times `equalizer` (H,), and the denses that read it divide their kernel rows by it.
 
     floor: a static range needs to reach no further down, because what follows is flat there.
+    A point of a layer that is called several times has a range for each call (`share`), and `turn` says which call it is.
     """
 
     def __init__(self, policy: QuantizationPolicy | None, path: str, floor: float | None = None, **kwargs):
@@ -76,12 +77,21 @@ class ActivationPoint(keras.layers.Layer):
         self.observing: str | None = None
         self.equalizer = None
         self._equalized = bool(policy and policy.equalizes(path))
+        self.calls, self.turn = 1, 0
+        self.ranges: list[tuple[tf.Variable, tf.Variable]] = []
         if self.kind == "static":
             from tensorflow_model_optimization.quantization.keras import quantizers
 
             self._quantizer = quantizers.MovingAverageQuantizer(8, per_axis=False, symmetric=False, narrow_range=False)
-            self.minimum = self._statistic("minimum", (), "zeros")
-            self.maximum = self._statistic("maximum", (), "zeros")
+            self.share(1)
+
+    def share(self, calls: int) -> None:
+        """Makes room for the ranges of so many calls. The equalizer stays one: it is part of the kernels, which are shared."""
+        self.calls = calls
+        if self.kind == "static":
+            while len(self.ranges) < calls:
+                names = ("minimum", "maximum")
+                self.ranges.append(tuple(self._statistic(name, (), "zeros") for name in names))
 
     def build(self, input_shape):
         if self._equalized:
@@ -94,14 +104,32 @@ class ActivationPoint(keras.layers.Layer):
         )
 
     @property
+    def minimum(self) -> tf.Variable:
+        """The lower end of a static point's range, of the call whose turn it is."""
+        return self.ranges[self.turn][0]
+
+    @property
+    def maximum(self) -> tf.Variable:
+        """The upper end."""
+        return self.ranges[self.turn][1]
+
+    @property
     def step(self) -> tf.Tensor:
         """The distance of two 8-bit values of a static point."""
         return tf.maximum((self.maximum - self.minimum) / 255.0, 1e-9)
 
     @property
     def calibrated(self) -> bool:
-        """False while a static point has never seen data."""
-        return self.kind != "static" or float(self.maximum) > float(self.minimum)
+        """False while a static point, in any of its calls, has never seen data."""
+        return all(float(maximum) > float(minimum) for minimum, maximum in self.ranges)
+
+    def statistics(self) -> dict[str, tf.Variable]:
+        """What calibration finds, by name: `minimum` and `maximum` (`calls.2.minimum` where there are several), `equalizer`."""
+        found = {} if self.equalizer is None else {"equalizer": self.equalizer}
+        for i, (minimum, maximum) in enumerate(self.ranges):
+            prefix = f"calls.{i}." if len(self.ranges) > 1 else ""
+            found |= {f"{prefix}minimum": minimum, f"{prefix}maximum": maximum}
+        return found
 
     def call(self, x, training=None):
         if self.observing == "channels":

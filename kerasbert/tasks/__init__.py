@@ -1,8 +1,25 @@
 """Tasks: an encoder with a head and a tokenizer, under Keras' fit and predict."""
 
+from kerasbert.tasks.masked_lm import MaskedLM
+from kerasbert.tasks.multiple_choice import MultipleChoice
+from kerasbert.tasks.pretrainer import Pretrainer, ReplacedTokenDetector
+from kerasbert.tasks.question_answerer import QuestionAnswerer
 from kerasbert.tasks.sentence_encoder import SentenceEncoder
 from kerasbert.tasks.text_classifier import TextClassifier
+from kerasbert.tasks.token_tagger import TokenTagger
 
-TASKS = {"TextClassifier": TextClassifier, "SentenceEncoder": SentenceEncoder}
+TASKS = {
+    task.__name__: task
+    for task in (
+        TextClassifier,
+        TokenTagger,
+        QuestionAnswerer,
+        MultipleChoice,
+        MaskedLM,
+        Pretrainer,
+        ReplacedTokenDetector,
+        SentenceEncoder,
+    )
+}
 
-__all__ = ["TASKS", "SentenceEncoder", "TextClassifier"]
+__all__ = [*TASKS, "TASKS"]

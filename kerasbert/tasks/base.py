@@ -1,5 +1,6 @@
 """What every task has: text in, Keras in the middle, folders on disk."""
 
+import hashlib
 import sys
 from typing import Any
 
@@ -10,10 +11,11 @@ import tf_keras as keras
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import INPUT_NAMES, Encoder, named_variables
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import check_ids
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.points import QuantizationPolicy
 from kerasbert.tasks import inputs as task_inputs
-from kerasbert.text import WordPiece
+from kerasbert.text import Tokenizer, tokenizer_from_config
 
 DEFAULT_LENGTH = 128  # tokens
 
@@ -27,20 +29,24 @@ class Task(keras.Model):
     arrays (rows, length)) or a `tf.data.Dataset` of either. `predict` gives what the exported file gives: see `serve`.
     """
 
-    output_name: str  # of the exported file
+    output_name: str  # of the exported file; where there are several, of the one that `predict` gives
     problem: str  # single_label, multi_label, regression or embedding
     labels: tuple[str, ...] | None = None
     architecture: str  # what Hugging Face's class name for this task ends in
-    heads: tuple[str, ...] = ()  # dense heads that a checkpoint may hold
+    not_for: tuple[str, ...] = ()  # model types whose checkpoints of that name are another task's
+    heads: tuple[str, ...] = ()  # heads that a checkpoint may hold, by attribute
+    labelled: bool = False  # whether its first head has one output a label
+    pools: bool | None = False  # whether it needs the encoder's pooled vector; None: as the checkpoint has it
+    per_token: bool = False  # one output a token: every batch is as long as `sequence_length`
     unserved: tuple[str, ...] = ()  # denses that a checkpoint holds and `serve` does not reach
 
-    def __init__(self, encoder: Encoder, tokenizer: WordPiece | None, sequence_length: int | None = None, **kwargs):
+    def __init__(self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs):
         super().__init__(**kwargs)
-        longest = encoder.config.max_position_embeddings
+        longest = encoder.config.longest
         sequence_length = min(DEFAULT_LENGTH, longest) if sequence_length is None else sequence_length
         if not 3 <= sequence_length <= longest:
             raise KerasBertError(
-                f"expected a sequence_length from 3 to {longest} (max_position_embeddings), received {sequence_length}"
+                f"expected a sequence_length from 3 to {longest} (the positions of this model), received {sequence_length}"
             )
         if tokenizer is not None and tokenizer.vocabulary_size > encoder.config.vocab_size:
             raise KerasBertError(
@@ -60,11 +66,12 @@ class Task(keras.Model):
         """Nothing to do: variables exist since construction (Keras would call the task with float ids)."""
 
     @property
-    def tokenizer(self) -> WordPiece:
+    def tokenizer(self) -> Tokenizer:
         """What turns texts into ids. Raises KerasBertError for a task that was made without one."""
         if self._tokenizer is None:
             raise KerasBertError(
-                "expected packed inputs, received texts: this model came without a vocabulary (vocab.txt)"
+                "expected packed inputs, received texts: this model came without a tokenizer (vocab.txt, tokenizer.json, spiece.model, "
+                "or vocab.json with merges.txt)"
             )
         return self._tokenizer
 
@@ -108,6 +115,7 @@ class Task(keras.Model):
         """`serve` over packed arrays of one length, in batches."""
         if not hasattr(self, "_served"):
             self._served = tf.function(self.serve, reduce_retracing=True)
+        check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
         rows = len(packed["input_ids"])
         parts = [
             self._served({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
@@ -205,6 +213,13 @@ class Task(keras.Model):
         """Every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
         return {path: v for path, v in named_variables(self).items() if v.trainable}
 
+    def fingerprint(self) -> str:
+        """Sixteen hex digits that change when any trained weight does."""
+        digest = hashlib.sha256()
+        for path, variable in sorted(self.variables_by_path().items()):
+            digest.update(path.encode() + variable.numpy().tobytes())
+        return digest.hexdigest()[:16]
+
     def get_config(self):
         encoder = {"model_type": self.config.model_type, "config": self.encoder.get_config()}
         return {
@@ -219,7 +234,7 @@ class Task(keras.Model):
         config = dict(config)
         encoder = config["encoder"]
         config["encoder"] = encoder_class(encoder["model_type"]).from_config(encoder["config"])
-        config["tokenizer"] = WordPiece.from_config(config["tokenizer"]) if config["tokenizer"] else None
+        config["tokenizer"] = tokenizer_from_config(config["tokenizer"]) if config["tokenizer"] else None
         return cls(**config)
 
     def head_config(self) -> dict:
@@ -251,7 +266,7 @@ class Task(keras.Model):
         """Further files that other programs expect beside the weights."""
 
     def save_pretrained(self, folder) -> None:
-        """Writes a Hugging Face folder: config.json, model.safetensors, vocab.txt, tokenizer_config.json, and our kerasbert.json."""
+        """Writes a Hugging Face folder: config.json, model.safetensors, the tokenizer's files, and our kerasbert.json."""
         from kerasbert.tasks.folders import save_task
 
         save_task(self, folder)

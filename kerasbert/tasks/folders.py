@@ -3,37 +3,46 @@
 import inspect
 import json
 import os
+import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
-from kerasbert.checkpoints.bert_names import bert_name_map
+from kerasbert.checkpoints.config_keys import unknown_keys
 from kerasbert.checkpoints.hugging_face import read_config, resolve, write_folder_files
-from kerasbert.checkpoints.safetensors_file import read_file, read_tensors, write_tensors
+from kerasbert.checkpoints.names import has_head, has_pooler, head_bias, name_map
+from kerasbert.checkpoints.resizing import resized
+from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
+from kerasbert.checkpoints.weights import read_tensors
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
 from kerasbert.layers.points import QuantizationPolicy
-from kerasbert.text import tokenizer_from_folder
+from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
 OWN_FILE = "kerasbert.json"
 RANGES_FILE = "quantization.safetensors"
-NAME_MAPS = {"bert": bert_name_map}
 JSON_NAMES = {str: "string", dict: "object"}
 
 
-def load_encoder(name_or_path: str | os.PathLike) -> Encoder:
-    """The encoder of a Hugging Face folder or hub name, by the `model_type` of its config.json; heads are left aside.
+def load_encoder(
+    name_or_path: str | os.PathLike, *, max_position_embeddings: int | None = None, vocab_size: int | None = None
+) -> Encoder:
+    """The encoder of a checkpoint folder or hub name, by the `model_type` of its config.json; heads are left aside.
+
+    The folder holds Hugging Face's files or a TensorFlow 1 checkpoint of Google's.
+    max_position_embeddings: cuts the position table. vocab_size: cuts the word table, or adds rows with new values.
 
     Raises KerasBertError for an unknown model type, missing or misshapen tensors, or a damaged file.
     """
     folder = resolve(name_or_path)
-    config, tensors = read_config(folder), read_tensors(folder)
-    pooler = any(name.endswith("pooler.dense.weight") for name in tensors)
-    encoder = _encoder(config, policy=None, pooler=pooler)
+    config, tensors = _checkpoint(folder, max_position_embeddings, vocab_size)
+    kind = encoder_class(config.get("model_type"))
+    encoder = _encoder(config, policy=None, pooler=_pools(kind, config, tensors))
     encoder({"input_ids": [[0] * 4]})
-    names = NAME_MAPS[encoder.config.model_type](encoder.config, pooler=pooler)
+    names = name_map(encoder.config, pooler=encoder.pooler is not None)
     encoder.load_report = names.apply(tensors, encoder.variables_by_path())
     return encoder
 
@@ -50,8 +59,12 @@ def load_task(name_or_path: str | os.PathLike):
     name = own.get("task")
     if name is None:
         architecture = (config.get("architectures") or ["none"])[0]
-        by_ending = {task.architecture: key for key, task in TASKS.items()}
-        name = next((key for ending, key in by_ending.items() if architecture.endswith(ending)), architecture)
+        fitting = (
+            key
+            for key, task in TASKS.items()
+            if architecture.endswith(task.architecture) and config.get("model_type") not in task.not_for
+        )
+        name = next(fitting, architecture)
     if name not in TASKS:
         raise KerasBertError(f"{folder}: expected a task of {sorted(TASKS)}, received {name!r}")
     return from_folder(TASKS[name], folder)
@@ -60,16 +73,24 @@ def load_task(name_or_path: str | os.PathLike):
 def from_folder(task_class, name_or_path: str | os.PathLike, **overrides):
     """A task of that class from a folder or hub name; `overrides` replace what the folder says (None: as the folder says)."""
     folder = resolve(name_or_path)
-    config, tensors, own = read_config(folder), read_tensors(folder), read_own(folder)
+    config, tensors = _checkpoint(folder)
+    own = read_own(folder)
     overrides = {name: value for name, value in overrides.items() if value is not None}
-    settings = {**task_class.settings_of(config, folder), **_own_settings(own, task_class, folder), **overrides}
+    settings = {
+        **task_class.settings_of(config, folder),
+        **_numbered_labels(task_class, config, tensors),
+        **_own_settings(own, task_class, folder),
+        **overrides,
+    }
     policy = _policy(own, folder)
-    pooler = bool(task_class.heads) or any(name.endswith("pooler.dense.weight") for name in tensors)
-    tokenizer = tokenizer_from_folder(folder) if (folder / "vocab.txt").is_file() else None
+    kind = encoder_class(config.get("model_type"))
+    pooler = _pools(kind, config, tensors) if task_class.pools is None else task_class.pools
+    tokenizer = tokenizer_from_folder(folder) if has_tokenizer(folder) else None
     task = task_class(_encoder(config, policy, pooler=pooler), tokenizer, **settings)
     variables = _checkpoint_variables(task)
-    names = NAME_MAPS[task.config.model_type](task.config, pooler=pooler, heads=task.heads)
-    may_initialize = ["pooler", *(head for head in task.heads if not _has(tensors, head))]
+    names = name_map(task.config, pooler=task.encoder.pooler is not None, heads=task.heads)
+    model_type = task.config.model_type
+    may_initialize = ["pooler", *(head for head in task.heads if not has_head(tensors, model_type, head))]
     task.load_report = names.apply(tensors, variables, may_initialize=may_initialize)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
@@ -83,9 +104,7 @@ def save_task(task, folder: str | os.PathLike) -> None:
         raise KerasBertError(
             f"expected a new or empty folder, or one of kerasbert's, received {folder}. Name another, or empty it"
         )
-    names = NAME_MAPS[task.config.model_type](
-        task.config, pooler=task.encoder.pooler is not None, prefix="bert." if task.heads else "", heads=task.heads
-    )
+    names = name_map(task.config, pooler=task.encoder.pooler is not None, heads=task.heads)
     tensors = names.export(_checkpoint_variables(task))
     family = type(task.encoder).__name__.removesuffix("Encoder")
     config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
@@ -125,11 +144,8 @@ def load_ranges(task, path: Path) -> None:
 
 def _statistics(task):
     for point in activation_points(task):
-        if point.kind == "static":
-            yield f"{point.path}.minimum", point.minimum
-            yield f"{point.path}.maximum", point.maximum
-        if point.equalizer is not None:
-            yield f"{point.path}.equalizer", point.equalizer
+        for name, variable in point.statistics().items():
+            yield f"{point.path}.{name}", variable
 
 
 def read_own(folder: Path) -> dict:
@@ -176,6 +192,21 @@ def _policy(own: dict, folder: Path) -> QuantizationPolicy | None:
         ) from error
 
 
+def _checkpoint(folder: Path, max_position_embeddings: int | None = None, vocab_size: int | None = None):
+    """A folder's config.json and tensors, with its tables cut or grown where that was asked for."""
+    config = read_config(folder)
+    kind = encoder_class(config.get("model_type")).config_class
+    known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
+    if note := unknown_keys(config, known, folder / "config.json"):
+        print(note, file=sys.stderr)
+    tensors = read_tensors(folder)
+    sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
+    sizes = {name: size for name, size in sizes.items() if size is not None}
+    if sizes:
+        tensors = resized(kind.from_dict(config), tensors, **sizes)
+    return {**config, **sizes}, tensors
+
+
 def _encoder(config: dict, policy, **options) -> Encoder:
     kind = encoder_class(config.get("model_type"))
     return kind(kind.config_class.from_dict(config), policy, **options)
@@ -186,5 +217,15 @@ def _checkpoint_variables(task) -> dict:
     return {path.removeprefix("encoder."): variable for path, variable in task.variables_by_path().items()}
 
 
-def _has(tensors, head: str) -> bool:
-    return any(name.startswith(f"{head}.") for name in tensors)
+def _numbered_labels(task_class, config: dict, tensors) -> dict:
+    """LABEL_0, LABEL_1, ... for a checkpoint whose head has classes and whose config.json does not name them, as Hugging Face reads it."""
+    architecture = (config.get("architectures") or [""])[0]
+    if "id2label" in config or not task_class.labelled or not architecture.endswith(task_class.architecture):
+        return {}
+    bias = tensors.get(head_bias(config["model_type"], task_class.heads[0]))
+    return {} if bias is None else {"labels": [f"LABEL_{i}" for i in range(len(bias))]}
+
+
+def _pools(kind, config: dict, tensors) -> bool:
+    """Whether a checkpoint's encoder gives a pooled vector."""
+    return has_pooler(tensors, kind.config_class.model_type) or config.get("classifier_activation") is False

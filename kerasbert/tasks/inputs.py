@@ -6,6 +6,7 @@ import tensorflow as tf
 from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import check_ids
 from kerasbert.text import pack
 
 
@@ -51,7 +52,8 @@ def batches(
 
     def generate():
         for index in order:
-            length = padded_length(int(lengths[index].max()), task.sequence_length)
+            longest = task.sequence_length if task.per_token else int(lengths[index].max())
+            length = padded_length(longest, task.sequence_length)
             inputs = pack(
                 _Rows([ids[i] for i in index], [types[i] for i in index]),
                 length=length,
@@ -85,6 +87,7 @@ def _rows(task, x):
             "expected input_ids, attention_mask and token_type_ids of one shape (rows, length), received "
             f"{ids.shape}, {mask.shape}, {types.shape}"
         )
+    check_ids(ids, task.config.vocab_size, type(task).__name__)
     lengths = mask.sum(1)
     if not np.array_equal(mask, np.arange(ids.shape[1]) < lengths[:, None]):
         raise KerasBertError("expected an attention_mask of ones, then zeros in each row, received another pattern")

@@ -12,7 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.pooling import POOLINGS, pool
 from kerasbert.tasks.base import Task
-from kerasbert.text import WordPiece
+from kerasbert.text import Tokenizer
 
 # sentence-transformers' names in 1_Pooling/config.json
 POOLING_KEYS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
@@ -29,11 +29,12 @@ class SentenceEncoder(Task):
     output_name = "embedding"
     problem = "embedding"
     unserved = ("pooler",)
+    pools = None
 
     def __init__(
         self,
         encoder: Encoder,
-        tokenizer: WordPiece | None,
+        tokenizer: Tokenizer | None,
         pooling: str = "mean",
         normalize: bool = True,
         sequence_length: int | None = None,

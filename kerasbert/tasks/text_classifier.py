@@ -15,7 +15,7 @@ from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.tasks.base import Task
-from kerasbert.text import WordPiece
+from kerasbert.text import Tokenizer
 
 PROBLEMS = ("single_label", "multi_label", "regression")
 # Hugging Face's names in config.json
@@ -35,12 +35,14 @@ class TextClassifier(Task):
     """
 
     architecture = "ForSequenceClassification"
+    labelled = True
     heads = ("classifier",)
+    pools = True
 
     def __init__(
         self,
         encoder: Encoder,
-        tokenizer: WordPiece | None,
+        tokenizer: Tokenizer | None,
         labels=None,
         problem: str = "single_label",
         sequence_length: int | None = None,
@@ -49,21 +51,20 @@ class TextClassifier(Task):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         if problem not in PROBLEMS:
             raise KerasBertError(f"expected a problem of {PROBLEMS}, received {problem!r}")
-        if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
-            raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
-        labels = tuple(str(label) for label in labels or (("score",) if problem == "regression" else ()))
+        labels = labels_of(labels) or (("score",) if problem == "regression" else ())
         if problem == "regression" and len(labels) != 1:
             raise KerasBertError(f"expected one label for regression, received {len(labels)}: {labels}")
         if problem != "regression" and (len(labels) < 2 or len(set(labels)) < len(labels)):
             raise KerasBertError(f"expected two or more different labels, received {labels}")
-        if encoder.pooler is None:
+        if not encoder.pools:
             raise KerasBertError("expected an encoder with a pooler for a text classifier")
         self.labels, self.problem = labels, problem
         self.output_name = "score" if problem == "regression" else "probabilities"
-        self.dropout = keras.layers.Dropout(encoder.config.hidden_dropout_prob)
+        config = encoder.config
+        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.classifier_input = ActivationPoint(encoder.policy, "classifier.input")
         self.classifier = Dense(
-            len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(encoder.config)
+            len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(config)
         )
         self._create_variables()
 
@@ -81,12 +82,7 @@ class TextClassifier(Task):
 
     @classmethod
     def settings_of(cls, config, folder):
-        settings = {}
-        architectures = config.get("architectures") or [""]
-        if isinstance(config.get("id2label"), dict) and architectures[0].endswith(cls.architecture):
-            settings["labels"] = [
-                label for _, label in sorted(config["id2label"].items(), key=lambda item: int(item[0]))
-            ]
+        settings = hub_labels(cls, config)
         if config.get("problem_type") in HUB_PROBLEMS:
             settings["problem"] = HUB_PROBLEMS[config["problem_type"]]
         return settings
@@ -155,3 +151,18 @@ class TextClassifier(Task):
 
     def get_config(self):
         return {**super().get_config(), "labels": list(self.labels), "problem": self.problem}
+
+
+def labels_of(labels) -> tuple[str, ...]:
+    """Label names as given by a user. Raises KerasBertError for what is no list."""
+    if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+        raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
+    return tuple(str(label) for label in labels or ())
+
+
+def hub_labels(task_class, config: dict) -> dict:
+    """`labels` as a checkpoint's config.json tells them to a task of its own architecture; else nothing."""
+    architectures = config.get("architectures") or [""]
+    if not isinstance(config.get("id2label"), dict) or not architectures[0].endswith(task_class.architecture):
+        return {}
+    return {"labels": [label for _, label in sorted(config["id2label"].items(), key=lambda item: int(item[0]))]}

@@ -13,7 +13,8 @@ def pack(encoded: Encoded, length: int | None = None, pad_id: int = 0, multiple_
     """Pads rows at their end to one length.
 
     Args:
-      encoded: the rows, from a tokenizer's `encode`.
+      encoded: the rows, from a tokenizer's `encode`, or an object with one list a row as `input_ids` and
+        `token_type_ids`.
       length: tokens a row of the result; None takes the longest row, rounded up to `multiple_of`.
       pad_id: the id of the padding token.
       multiple_of: see `length`; a few distinct lengths mean a few compiled graphs instead of one for each batch.
@@ -40,8 +41,19 @@ def pack(encoded: Encoded, length: int | None = None, pad_id: int = 0, multiple_
     return {
         "input_ids": _padded(encoded.input_ids, filled, pad_id),
         "attention_mask": filled.astype(np.int32),
-        "token_type_ids": _padded(encoded.token_type_ids, filled, 0),
+        "token_type_ids": _types(encoded, filled),
     }
+
+
+def _types(encoded, filled: np.ndarray) -> np.ndarray:
+    if not isinstance(encoded, Encoded):
+        return _padded(encoded.token_type_ids, filled, 0)
+    # From the boundaries alone: no list of types has to be made for each row.
+    if not encoded.template.second_type:
+        return np.zeros(filled.shape, np.int32)
+    boundaries = np.asarray(encoded.boundaries, np.int64)
+    behind = np.arange(filled.shape[1]) >= boundaries[:, None]
+    return (behind & filled) * np.int32(encoded.template.second_type)
 
 
 def _padded(rows: Sequence[Sequence[int]], filled: np.ndarray, padding: int) -> np.ndarray:

@@ -1,31 +1,42 @@
-"""The tokenizer files of a Hugging Face folder: `vocab.txt`, `tokenizer_config.json`, `special_tokens_map.json`."""
+"""The tokenizer files of a Hugging Face folder: vocabularies, `tokenizer_config.json`, `special_tokens_map.json`."""
 
+import functools
 import json
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 
 VOCABULARY = "vocab.txt"
+SENTENCEPIECE = "spiece.model"
+BPE_VOCABULARY = "vocab.json"
+MERGES = "merges.txt"
+TOKENIZER_JSON = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 SPECIAL_TOKENS_MAP = "special_tokens_map.json"
+ADDED_TOKENS = "added_tokens.json"
 SPECIAL_TOKENS = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
-
-# Our names of the settings that Hugging Face calls otherwise.
-_FLAGS = {
-    "do_lower_case": "lowercase",
-    "strip_accents": "strip_accents",
-    "tokenize_chinese_chars": "tokenize_chinese_chars",
+BERT_SPECIAL_TOKENS = {
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "mask_token": "[MASK]",
 }
+ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
 
 def read_vocabulary(path: str | os.PathLike) -> list[str]:
-    """The tokens of a `vocab.txt`, one a line in the order of their ids. A BOM and Windows line ends are tolerated.
+    """The tokens of a `vocab.txt`, one a line in the order of their ids.
+
+    A BOM and Windows line ends are tolerated and empty lines at the end dropped. One empty line between tokens is an
+    empty token that keeps its id, as in Hugging Face (bert-base-japanese-v3 has one); a note on stderr says so once.
 
     Raises:
-      KerasBertError: no such file, not UTF-8 (it names the byte), empty, an empty line between tokens, a duplicate.
+      KerasBertError: no such file, not UTF-8 (it names the byte), empty, or a duplicate (it names both lines).
     """
     # Not str.splitlines: vocabularies hold tokens such as U+2028, which it takes for a line end.
     lines = _read_text(path).removeprefix("\ufeff").split("\n")
@@ -36,27 +47,80 @@ def read_vocabulary(path: str | os.PathLike) -> list[str]:
         raise KerasBertError(f"Expected one token a line in {path}. Received: an empty file.")
     first_line: dict[str, int] = {}
     for number, token in enumerate(tokens, start=1):
-        if not token:
-            raise KerasBertError(f"Expected one token a line in {path}. Received: an empty line {number}.")
         if token in first_line:
             raise KerasBertError(
                 f"Expected distinct tokens in {path}. Received: {token!r} on lines {first_line[token]} and {number}."
             )
         first_line[token] = number
+    if "" in first_line:
+        _note(f"line {first_line['']} of {path} is empty; the empty token keeps its id {first_line[''] - 1}")
     return tokens
 
 
-def read_settings(folder: str | os.PathLike) -> dict:
-    """What the JSON files of `folder` say, by the names of `WordPiece`'s arguments; what they do not say is left out.
+def write_vocabulary(path: Path, vocabulary: Sequence[str]) -> None:
+    """Writes a `vocab.txt`."""
+    with atomic_file(path) as partial:
+        partial.write_bytes("".join(f"{token}\n" for token in vocabulary).encode("utf-8"))
+
+
+def read_bpe_vocabulary(path: Path) -> list[str]:
+    """The tokens of a `vocab.json` in the order of their ids.
+
+    Raises:
+      KerasBertError: a missing or damaged file, or ids that are not 0, 1, 2 and so on.
+    """
+    ids = read_json(path)
+    if not ids:
+        raise KerasBertError(f"Expected token ids in {path}. Received: no such file, or an empty one.")
+    return tokens_in_order(ids, path)
+
+
+def tokens_in_order(ids: Mapping[str, int], path: str | os.PathLike) -> list[str]:
+    """The tokens of a token -> id mapping, id = place.
+
+    Raises:
+      KerasBertError: ids that are not 0, 1, 2 and so on; it names the first that is missing or no integer.
+    """
+    wrong = next((token for token, number in ids.items() if type(number) is not int), None)
+    if wrong is not None:
+        raise KerasBertError(f"Expected whole numbers as ids in {path}. Received: {ids[wrong]!r} for {wrong!r}.")
+    if set(ids.values()) != set(range(len(ids))):
+        missing = min(set(range(len(ids))) - set(ids.values()))
+        raise KerasBertError(f"Expected the ids 0 to {len(ids) - 1} in {path}. Received: no token with id {missing}.")
+    return sorted(ids, key=ids.__getitem__)
+
+
+def read_merges(path: Path) -> list[str]:
+    """The merges of a `merges.txt`, "left right" each; its `#version` line is skipped.
+
+    Raises:
+      KerasBertError: a missing file, or one that is not UTF-8.
+    """
+    lines = [line.removesuffix("\r") for line in _read_text(path).removeprefix("\ufeff").split("\n")]
+    return [line for number, line in enumerate(lines) if line and not (number == 0 and line.startswith("#version"))]
+
+
+def write_merges(path: Path, merges: Sequence[str]) -> None:
+    """Writes a `merges.txt`."""
+    with atomic_file(path) as partial:
+        partial.write_bytes("".join(f"{line}\n" for line in ("#version: 0.2", *merges)).encode("utf-8"))
+
+
+def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict:
+    """What the JSON files of `folder` say, by the names of a tokenizer's arguments; what they do not say is left out.
+
+    Args:
+      folder: a Hugging Face folder.
+      flags: the true-or-false settings to read from `tokenizer_config.json`, their names there -> ours.
 
     Raises:
       KerasBertError: a file that is not a JSON object, or a setting of the wrong type.
     """
     config = read_tokenizer_config(folder)
-    special = {**_read_json(Path(folder) / SPECIAL_TOKENS_MAP), **config}
+    special = {**read_json(Path(folder) / SPECIAL_TOKENS_MAP), **config}
     path = Path(folder) / TOKENIZER_CONFIG
     settings: dict = {}
-    for key, name in _FLAGS.items():
+    for key, name in flags.items():
         if config.get(key) is None:
             continue
         if not isinstance(config[key], bool):
@@ -81,23 +145,52 @@ def read_settings(folder: str | os.PathLike) -> dict:
 
 def read_tokenizer_config(folder: str | os.PathLike) -> dict:
     """The content of `tokenizer_config.json`; empty where there is none."""
-    return _read_json(Path(folder) / TOKENIZER_CONFIG)
+    return read_json(Path(folder) / TOKENIZER_CONFIG)
 
 
-def write(folder: str | os.PathLike, vocabulary: Sequence[str], settings: dict) -> None:
-    """Writes `vocab.txt` and `tokenizer_config.json`; `settings` are named like `WordPiece`'s arguments."""
-    config = {"tokenizer_class": "BertTokenizer"}
-    config |= {key: settings[name] for key, name in _FLAGS.items()}
-    config |= {role: settings[role] for role in SPECIAL_TOKENS}
-    if settings["model_max_length"] is not None:
-        config["model_max_length"] = settings["model_max_length"]
-    with atomic_file(Path(folder) / VOCABULARY) as partial:
-        partial.write_bytes("".join(f"{token}\n" for token in vocabulary).encode("utf-8"))
-    with atomic_file(Path(folder) / TOKENIZER_CONFIG) as partial:
-        partial.write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, Mapping]]:
+    """What `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json` add to a vocabulary.
+
+    Returns:
+      token -> its id (None where the files do not tell: that of the vocabulary, or the next one) and its fields.
+
+    Raises:
+      KerasBertError: a damaged file.
+    """
+    config, special = (read_json(Path(folder) / name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP))
+    decoder = config.get("added_tokens_decoder") or {}
+    further = config.get("additional_special_tokens") or special.get("additional_special_tokens") or ()
+    added: dict = {token: (number, {}) for token, number in read_json(Path(folder) / ADDED_TOKENS).items()}
+    try:
+        added |= {token["content"]: (int(number), token) for number, token in decoder.items()}
+        for token in further:
+            fields = {"content": token} if isinstance(token, str) else token
+            added.setdefault(fields["content"], (None, fields))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise KerasBertError(
+            f"Expected added_tokens_decoder (ids and tokens) and additional_special_tokens (tokens) in {folder}. "
+            "Received: something else."
+        ) from None
+    return added
 
 
-def _read_json(path: Path) -> dict:
+def write_json(path: Path, content: Mapping) -> None:
+    """Writes a JSON object."""
+    with atomic_file(path) as partial:
+        partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@functools.cache
+def _note(line: str) -> None:
+    print(f"note: {line}", file=sys.stderr)
+
+
+def read_json(path: Path) -> dict:
+    """The JSON object of a file; empty where there is none.
+
+    Raises:
+      KerasBertError: a file that is not UTF-8, not JSON or no object.
+    """
     if not path.exists():
         return {}
     try:
@@ -111,13 +204,22 @@ def _read_json(path: Path) -> dict:
     return content
 
 
-def _read_text(path: str | os.PathLike) -> str:
+def read_bytes(path: str | os.PathLike) -> bytes:
+    """The content of a file.
+
+    Raises:
+      KerasBertError: no such file, or one that cannot be read.
+    """
     try:
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise KerasBertError(f"Expected a tokenizer file {path}. Received: no such file.") from None
     except OSError as error:
         raise KerasBertError(f"Expected a readable file {path}. Received: {error.strerror}.") from None
+
+
+def _read_text(path: str | os.PathLike) -> str:
+    content = read_bytes(path)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

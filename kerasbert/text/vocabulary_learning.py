@@ -1,10 +1,12 @@
-"""A WordPiece vocabulary learned from texts, the same one for the same texts on every run."""
+"""Vocabularies learned from texts, the same ones for the same texts on every run."""
 
+import io
 from collections import Counter
 
 from kerasbert.errors import KerasBertError
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ALBERT_CONTROLS = ("[CLS]", "[SEP]", "[MASK]")
 _LARGEST_ALPHABET = 1000  # rarer characters become [UNK]; that of Hugging Face's BertWordPieceTokenizer
 
 
@@ -43,6 +45,47 @@ def learn_vocabulary(engine, texts: list[str], vocabulary_size: int, min_frequen
     engine.train_from_iterator(texts, trainer)
     ids = engine.get_vocab()
     return sorted(ids, key=ids.get)
+
+
+def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
+    """The file of a SentencePiece unigram model with ALBERT's special pieces: `<pad>`, `<unk>`, `[CLS]`, `[SEP]`,
+    `[MASK]` are the ids 0 to 4.
+
+    Args:
+      texts: what to learn from, lowered and so on already.
+      vocabulary_size: the most pieces to end with.
+
+    Raises:
+      KerasBertError: texts without a word, or fewer pieces asked for than the special ones and the characters.
+    """
+    from sentencepiece import SentencePieceTrainer
+
+    if not any(map(str.strip, texts)):
+        raise KerasBertError(f"Expected texts to learn a vocabulary from. Received: {len(texts)} rows without a word.")
+    model = io.BytesIO()
+    try:
+        SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=vocabulary_size,
+            hard_vocab_limit=False,  # fewer pieces than asked for are no error
+            pad_id=0,
+            unk_id=1,
+            bos_id=-1,
+            eos_id=-1,
+            control_symbols=list(ALBERT_CONTROLS),
+            max_sentence_length=max(len(text.encode("utf-8")) for text in texts) + 1,  # longer ones would be left out
+            num_threads=1,  # sums of floats in one order
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        reason = str(error).replace("\n", " ").strip()
+        raise KerasBertError(
+            f"Expected a vocabulary_size that holds the special pieces and the characters of these texts. "
+            f"Received: {vocabulary_size} ({reason})."
+        ) from None
+    return model.getvalue()
 
 
 def _alphabet(engine, texts: list[str]) -> list[str]:

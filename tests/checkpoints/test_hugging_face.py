@@ -146,6 +146,56 @@ def test_a_size_that_is_no_positive_whole_number(tmp_path, name, value):
     assert name in text and repr(value) in text
 
 
+@pytest.mark.parametrize(
+    ("model_type", "name"),
+    [
+        *(("albert", name) for name in ("embedding_size", "num_hidden_groups", "inner_group_num")),
+        *(("mobilebert", name) for name in ("embedding_size", "intra_bottleneck_size", "num_feedforward_networks")),
+        *(("electra", "embedding_size"), ("roberta", "type_vocab_size"), ("bert", "max_position_embeddings")),
+    ],
+)
+def test_sizes_that_may_be_left_out(tmp_path, model_type, name):
+    config = {**CONFIG, "model_type": model_type}
+    for allowed in ({}, {name: None}, {name: 4}):
+        assert read_config(write_config(tmp_path, json.dumps(config | allowed))) == config | allowed
+    for value in (0, -1, "8", 8.0, True, 2**40):
+        text = complaint(read_config, write_config(tmp_path, json.dumps({**config, name: value})))
+        assert f"{name} as a positive whole number" in text and repr(value) in text
+
+
+@pytest.mark.parametrize("name", ["num_hidden_layers", "num_hidden_groups", "inner_group_num"])
+def test_more_layers_than_anyone_has(tmp_path, name):
+    text = complaint(read_config, write_config(tmp_path, json.dumps({**CONFIG, name: 1001})))
+    assert f"{name} of at most 1000, received 1001" in text
+
+
+@pytest.mark.parametrize(
+    ("model_type", "sizes"),
+    [
+        ("bert", {"hidden_size": 10**6}),
+        ("bert", {"vocab_size": 2**31 - 1, "hidden_size": 64}),
+        ("bert", {"intermediate_size": 2**31 - 1}),
+        ("bert", {"max_position_embeddings": 2**31 - 1, "hidden_size": 64}),
+        ("albert", {"embedding_size": 10**9}),
+        ("mobilebert", {"intra_bottleneck_size": 10**9}),
+        ("distilbert", {"vocab_size": 30, "dim": 10**6, "n_layers": 2, "n_heads": 2, "hidden_dim": 16}),
+    ],
+)
+def test_weights_that_fit_in_no_memory(tmp_path, model_type, sizes):
+    text = complaint(read_config, write_config(tmp_path, json.dumps({**CONFIG, "model_type": model_type, **sizes})))
+    assert "weights of at most 64 GiB" in text and "are the sizes right?" in text
+
+
+def test_the_largest_models_fit(tmp_path):
+    """ALBERT xxlarge, whose 12 layers are one; and XLM-RoBERTa XXL, 10.7 billion weights."""
+    shared = {"hidden_size": 4096, "intermediate_size": 16384, "embedding_size": 128, "vocab_size": 30000}
+    write_config(tmp_path, json.dumps({**CONFIG, "model_type": "albert", **shared, "num_hidden_layers": 12}))
+    assert read_config(tmp_path)["hidden_size"] == 4096
+    sizes = {"hidden_size": 4096, "intermediate_size": 16384, "vocab_size": 250880, "num_hidden_layers": 48}
+    write_config(tmp_path, json.dumps({**CONFIG, "model_type": "roberta", **sizes, "max_position_embeddings": 514}))
+    assert read_config(tmp_path)["num_hidden_layers"] == 48
+
+
 def test_distilbert_has_its_own_names(tmp_path):
     sizes = {"vocab_size": 30, "dim": 8, "n_layers": 2, "n_heads": 2, "hidden_dim": 16}
     config = {"model_type": "distilbert", **sizes}

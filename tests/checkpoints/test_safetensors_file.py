@@ -103,9 +103,6 @@ def test_missing_files_are_named(tmp_path):
     assert "no such folder" in complaint(read_tensors, tmp_path / "nowhere")
     text = complaint(read_tensors, tmp_path)
     assert WEIGHTS_FILE in text and INDEX_FILE in text and "neither" in text
-    (tmp_path / "pytorch_model.bin").write_bytes(b"PK")
-    text = complaint(read_tensors, tmp_path)
-    assert "pytorch_model.bin" in text and "convert it to safetensors" in text
     assert "no such file" in complaint(read_header, tmp_path / "x.safetensors")
     assert "a folder" in complaint(read_header, tmp_path)
 
@@ -216,6 +213,17 @@ def test_shards_are_joined(tmp_path):
     read = read_tensors(tmp_path)
     assert sorted(read) == ["a", "b", "unnamed"]
     np.testing.assert_array_equal(np.concatenate([read["a"], read["b"], read["unnamed"]]), [1, 1, 2, 2, 3, 3])
+
+
+def test_shards_of_half_precision_become_float32(tmp_path):
+    half, brain = np.array([1.5, 6e-8], np.float16), np.array([1.5, -1e30], np.float32)
+    upper = (brain.view(np.uint32) >> 16).astype("<u2")
+    sharded(tmp_path, {"a": "x.safetensors", "b": "y.safetensors"}, x={"a": half})
+    raw_file(tmp_path / "y.safetensors", {"b": one("BF16", (2,), (0, 4))}, upper.tobytes())
+    read = read_tensors(tmp_path)
+    np.testing.assert_array_equal(read["a"], half.astype(np.float32))
+    np.testing.assert_array_equal(read["b"].view(np.uint32), brain.view(np.uint32) >> 16 << 16)
+    assert read["a"].dtype == read["b"].dtype == np.float32
 
 
 def test_a_single_file_comes_before_an_index(tmp_path):

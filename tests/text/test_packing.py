@@ -1,5 +1,7 @@
 """Rows of token ids as rectangular encoder inputs."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,22 @@ def test_padding_id_fills_only_the_ids():
     inputs = pack(TOKENIZER.encode(["a"], max_length=8), length=5, pad_id=9)
     assert inputs["input_ids"].tolist() == [[2, 5, 3, 9, 9]]
     assert inputs["token_type_ids"].tolist() == [[0] * 5]
+
+
+def test_rows_of_another_object():
+    rows = types.SimpleNamespace(input_ids=[[2, 5, 3], [2, 3]], token_type_ids=[[0, 1, 0], [1, 1]])
+    inputs = pack(rows, length=4)
+    assert inputs["input_ids"].tolist() == [[2, 5, 3, 0], [2, 3, 0, 0]]
+    assert inputs["token_type_ids"].tolist() == [[0, 1, 0, 0], [1, 1, 0, 0]]
+
+
+def test_types_equal_those_of_the_rows():
+    encoded = TOKENIZER.encode(["a", "a b", ""], ["b b", "", "a"], max_length=8)
+    packed = pack(encoded)
+    kept = [
+        row[:length].tolist() for row, length in zip(packed["token_type_ids"], map(len, encoded.input_ids), strict=True)
+    ]
+    assert kept == encoded.token_type_ids
 
 
 def test_no_rows():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text import WordPiece, tokenizer_from_folder
+from kerasbert.text import WordPiece
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 VOCABULARY = "\n".join([*SPECIAL, "a"]) + "\n"
@@ -23,6 +23,54 @@ def test_bom_and_windows_line_ends(tmp_path):
     content = "\ufeff" + "\r\n".join([*SPECIAL, "a", "\u2028", "b"]) + "\r\n"
     tokenizer = WordPiece.from_folder(folder(tmp_path, content))
     assert list(tokenizer.vocabulary) == [*SPECIAL, "a", "\u2028", "b"]
+
+
+def test_empty_line_keeps_its_id(tmp_path, capsys):
+    content = "\n".join([*SPECIAL, "", "a"]) + "\n\n\r\n\n"
+    for _ in range(2):
+        tokenizer = WordPiece.from_folder(folder(tmp_path, content))
+    assert list(tokenizer.vocabulary) == [*SPECIAL, "", "a"]
+    assert tokenizer.encode(["a a"], max_length=9).input_ids == [[2, 6, 6, 3]]
+    told = capsys.readouterr().err
+    assert told.count("note: line 6") == 1 and "id 5" in told
+    tokenizer.save(tmp_path / "again")
+    assert WordPiece.from_folder(tmp_path / "again").vocabulary == tokenizer.vocabulary
+
+
+def test_added_tokens(tmp_path):
+    decoder = {
+        "4": {"content": "[MASK]", "lstrip": True},
+        "6": {"content": "<url>", "single_word": True},
+        "7": {"content": "B-C", "normalized": True},
+    }
+    found = folder(tmp_path, tokenizer_config={"added_tokens_decoder": decoder}, added_tokens={"<url>": 6})
+    tokenizer = WordPiece.from_folder(found)
+    assert list(tokenizer.vocabulary) == [*SPECIAL, "a", "<url>", "B-C"]
+    encoded = tokenizer.encode(["a<url> <url> a [MASK]b-c"], max_length=20)
+    assert encoded.input_ids == [[2, 5, 1, 1, 1, 6, 5, 4, 7, 3]]
+    assert encoded.offsets[0][7] == (14, 21)  # with the space before it
+    tokenizer.save(tmp_path / "again")
+    again = WordPiece.from_folder(tmp_path / "again")
+    assert again.get_config() == tokenizer.get_config() == WordPiece.from_config(tokenizer.get_config()).get_config()
+
+
+def test_additional_special_tokens(tmp_path):
+    files = {"special_tokens_map": {"additional_special_tokens": ["<new>", {"content": "a", "lstrip": True}]}}
+    tokenizer = WordPiece.from_folder(folder(tmp_path, added_tokens={"<url>": 6}, **files))
+    assert list(tokenizer.vocabulary) == [*SPECIAL, "a", "<url>", "<new>"]
+    assert tokenizer.encode(["x<new>b  ab"], max_length=9).input_ids == [[2, 1, 7, 1, 5, 1, 3]]
+
+
+@pytest.mark.parametrize("further", [5, [None], [{"lstrip": True}]])
+def test_damaged_added_tokens(tmp_path, further):
+    with pytest.raises(KerasBertError, match="additional_special_tokens .*Received: something else"):
+        WordPiece.from_folder(folder(tmp_path, tokenizer_config={"additional_special_tokens": further}))
+
+
+@pytest.mark.parametrize("added", [{"x": 7}, {"x": 3}, {"x": -1}])
+def test_added_token_out_of_place(tmp_path, added):
+    with pytest.raises(KerasBertError, match="added tokens right behind a vocabulary of 6, or in it. Received: 'x'"):
+        WordPiece.from_folder(folder(tmp_path, added_tokens=added))
 
 
 def test_settings_of_an_uncased_bert_by_default(tmp_path):
@@ -59,7 +107,7 @@ def test_unlimited_length(tmp_path, longest):
     ("vocabulary", "message"),
     [
         ("\n".join([*SPECIAL, "a", "b", "a"]), "'a' on lines 6 and 8"),
-        ("\n".join([*SPECIAL, "", "a"]), "empty line 6"),
+        ("\n".join([*SPECIAL, "", "a", "", "b"]), "'' on lines 6 and 8"),
         ("\n".join(SPECIAL[1:]), r"without '\[PAD\]'"),
         ("", "empty file"),
         (b"[PAD]\ncaf\xe9\n", "byte 0xe9 at offset 9"),
@@ -92,13 +140,3 @@ def test_refused_settings(tmp_path, config, message):
 def test_missing_vocabulary(tmp_path):
     with pytest.raises(KerasBertError, match=r"vocab.txt. Received: no such file"):
         WordPiece.from_folder(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast", "DistilBertTokenizer", None])
-def test_tokenizer_class(tmp_path, name):
-    assert isinstance(tokenizer_from_folder(folder(tmp_path, tokenizer_config={"tokenizer_class": name})), WordPiece)
-
-
-def test_other_tokenizer_class(tmp_path):
-    with pytest.raises(KerasBertError, match="Received: BertJapaneseTokenizer"):
-        tokenizer_from_folder(folder(tmp_path, tokenizer_config={"tokenizer_class": "BertJapaneseTokenizer"}))

@@ -245,6 +245,7 @@ def test_ids_of_special_tokens():
         ([*SPECIAL, ""], "'' as token 5"),
         ([*SPECIAL, "a\nb"], "token 5"),
         ([*SPECIAL, 5], "5 as token 5"),
+        ([*SPECIAL, "", "a", ""], "'' as tokens 5 and 7"),
     ],
 )
 def test_refused_vocabulary(vocabulary, message):
@@ -257,10 +258,25 @@ def test_config_round_trip():
         VOCABULARY, lowercase=False, strip_accents=True, tokenize_chinese_chars=False, model_max_length=128
     )
     config = json.loads(json.dumps(tokenizer.get_config()))
+    assert config["kind"] == "wordpiece"
     again = WordPiece.from_config(config)
     assert again.get_config() == tokenizer.get_config() == config
     assert again.encode(TEXTS, max_length=64) == tokenizer.encode(TEXTS, max_length=64)
     assert (again.vocabulary, again.vocabulary_size) == (tuple(VOCABULARY), len(VOCABULARY))
+
+
+def test_config_of_another_kind():
+    config = WordPiece(VOCABULARY).get_config()
+    assert WordPiece.from_config({key: value for key, value in config.items() if key != "kind"}).get_config() == config
+    with pytest.raises(KerasBertError, match="wordpiece tokenizer. Received: one of kind 'japanese'"):
+        WordPiece.from_config({**config, "kind": "japanese"})
+
+
+def test_rows_of_several_chunks(monkeypatch):
+    tokenizer = WordPiece(VOCABULARY)
+    whole = tokenizer.encode(TEXTS, max_length=64)
+    monkeypatch.setattr("kerasbert.text.tokenizer._CHUNK", 3)
+    assert tokenizer.encode(TEXTS, max_length=64) == whole
 
 
 def test_copies_keep_settings():

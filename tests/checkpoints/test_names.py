@@ -1,12 +1,11 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from kerasbert.checkpoints.bert_names import bert_name_map, checkpoint_prefix
+from kerasbert.checkpoints.names import name_map as names_of
+from kerasbert.encoders import BertConfig
 
 HIDDEN, INNER, WORDS, POSITIONS = 8, 16, 30, 12
-CONFIG = SimpleNamespace(num_hidden_layers=2)
+CONFIG = BertConfig(num_hidden_layers=2)
 LAYER_SHAPES = {
     "attention.self.query.weight": (HIDDEN, HIDDEN),
     "attention.self.query.bias": (HIDDEN,),
@@ -72,7 +71,7 @@ def variables(name_map):
 
 
 def test_the_names_are_the_encoders():
-    name_map = bert_name_map(CONFIG, pooler=True)
+    name_map = names_of(CONFIG, pooler=True)
     ours = {entry.model: (entry.checkpoint, entry.transpose) for entry in name_map.entries}
     for path, (theirs, transpose) in FIRST_LAYER.items():
         assert ours[path] == (f"encoder.layer.0.{theirs}", transpose)
@@ -91,8 +90,7 @@ def test_the_names_are_the_encoders():
 @pytest.mark.parametrize("prefix", ["", "bert."])
 def test_a_checkpoint_survives_the_round_trip(prefix):
     tensors = checkpoint(prefix)
-    assert checkpoint_prefix(tensors) == prefix
-    name_map = bert_name_map(CONFIG, pooler=True, prefix=prefix)
+    name_map = names_of(CONFIG, pooler=True, bare=not prefix)
     model = variables(name_map)
     report = name_map.apply(tensors, model)
     assert report.summary() == f"{len(SHAPES)} tensors loaded"
@@ -108,7 +106,7 @@ def test_norms_under_their_tensorflow_names():
         for name, tensor in checkpoint("bert.").items()
     }
     assert "bert.embeddings.LayerNorm.gamma" in tensors
-    name_map = bert_name_map(CONFIG, pooler=True)
+    name_map = names_of(CONFIG, pooler=True)
     model = variables(name_map)
     assert len(name_map.apply(tensors, model).loaded) == len(SHAPES)
     np.testing.assert_array_equal(model["embeddings.norm.beta"], tensors["bert.embeddings.LayerNorm.beta"])
@@ -123,7 +121,7 @@ def test_other_heads_are_knowingly_unused():
         "qa_outputs.bias": np.zeros(2, np.float32),
         "classifier.bias": np.zeros(3, np.float32),
     }
-    name_map = bert_name_map(CONFIG, pooler=False)
+    name_map = names_of(CONFIG, pooler=False)
     report = name_map.apply({**checkpoint("bert."), **others}, variables(name_map))
     assert not report.unused and len(report.loaded) == len(SHAPES) - 2
     assert report.ignored == (
@@ -139,7 +137,7 @@ def test_other_heads_are_knowingly_unused():
 
 
 def test_a_head_of_the_model_is_loaded_and_keeps_its_bare_name():
-    name_map = bert_name_map(CONFIG, pooler=True, prefix="bert.", heads=["classifier"])
+    name_map = names_of(CONFIG, pooler=True, heads=["classifier"])
     head = {"classifier.weight": np.ones((3, HIDDEN), np.float32), "classifier.bias": np.ones(3, np.float32)}
     model = variables(name_map)
     report = name_map.apply({**checkpoint("bert."), **head, "classifier.scale": np.ones(3)}, model)
@@ -149,6 +147,6 @@ def test_a_head_of_the_model_is_loaded_and_keeps_its_bare_name():
 
 
 def test_layers_beyond_the_configuration_are_reported():
-    one_layer = bert_name_map(SimpleNamespace(num_hidden_layers=1), pooler=True)
+    one_layer = names_of(BertConfig(num_hidden_layers=1), pooler=True)
     report = one_layer.apply(checkpoint(), variables(one_layer))
     assert len(report.unused) == len(LAYER_SHAPES)

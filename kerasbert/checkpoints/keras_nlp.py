@@ -1,0 +1,225 @@
+"""Backbones of keras-nlp (keras-hub) as Hugging Face configs and tensors."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
+from kerasbert.errors import KerasBertError
+
+_BLOCK = {  # below a keras-nlp TransformerEncoder: BERT's, ELECTRA's and RoBERTa's names
+    "self_attention_layer/query": "attention.self.query",
+    "self_attention_layer/key": "attention.self.key",
+    "self_attention_layer/value": "attention.self.value",
+    "self_attention_layer/attention_output": "attention.output.dense",
+    "self_attention_layer_norm": "attention.output.LayerNorm",
+    "feedforward_intermediate_dense": "intermediate.dense",
+    "feedforward_output_dense": "output.dense",
+    "feedforward_layer_norm": "output.LayerNorm",
+}
+_ALBERT_BLOCK = {
+    "self_attention_layer/query": "attention.query",
+    "self_attention_layer/key": "attention.key",
+    "self_attention_layer/value": "attention.value",
+    "self_attention_layer/attention_output": "attention.dense",
+    "self_attention_layer_norm": "attention.LayerNorm",
+    "feedforward_intermediate_dense": "ffn",
+    "feedforward_output_dense": "ffn_output",
+    "feedforward_layer_norm": "full_layer_layer_norm",
+}
+_DISTILBERT_BLOCK = {
+    "self_attention_layer/query": "attention.q_lin",
+    "self_attention_layer/key": "attention.k_lin",
+    "self_attention_layer/value": "attention.v_lin",
+    "self_attention_layer/attention_output": "attention.out_lin",
+    "self_attention_layer_norm": "sa_layer_norm",
+    "feedforward_intermediate_dense": "ffn.lin1",
+    "feedforward_output_dense": "ffn.lin2",
+    "feedforward_layer_norm": "output_layer_norm",
+}
+_EMBEDDINGS = {
+    "token_embedding": "embeddings.word_embeddings",
+    "position_embedding": "embeddings.position_embeddings",
+    "segment_embedding": "embeddings.token_type_embeddings",
+    "embeddings_layer_norm": "embeddings.LayerNorm",
+}
+_OUTSIDE_BLOCKS = {
+    "bert": {**_EMBEDDINGS, "pooled_dense": "pooler.dense"},
+    "albert": {
+        **_EMBEDDINGS,
+        "embedding_projection": "encoder.embedding_hidden_mapping_in",
+        "pooled_dense": "pooler",
+    },
+    # Hugging Face's ELECTRA has no pooler, and keras-nlp's presets leave theirs untrained: under this name a report shows it as unused.
+    "electra": {**_EMBEDDINGS, "embeddings_projection": "embeddings_project", "pooled_dense": "pooled_dense"},
+    "distilbert": {
+        "token_and_position_embedding/token_embedding": "embeddings.word_embeddings",
+        "token_and_position_embedding/position_embedding": "embeddings.position_embeddings",
+        "embeddings_layer_norm": "embeddings.LayerNorm",
+    },
+    "roberta": {
+        "embeddings/token_embedding": "embeddings.word_embeddings",
+        "embeddings/position_embedding": "embeddings.position_embeddings",
+        "embeddings_layer_norm": "embeddings.LayerNorm",
+    },
+}
+_BLOCKS = {  # how a block's path begins, the name it has at Hugging Face, and the names below it
+    "albert": (r"group_(\d+)_inner_layer_(\d+)", r"encoder.albert_layer_groups.\1.albert_layers.\2", _ALBERT_BLOCK),
+    "distilbert": (r"transformer_layer_(\d+)", r"transformer.layer.\1", _DISTILBERT_BLOCK),
+    **dict.fromkeys(("bert", "electra", "roberta"), (r"transformer_layer_(\d+)", r"encoder.layer.\1", _BLOCK)),
+}
+_LEAVES = {
+    **{"kernel": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", "embeddings": "weight"},
+    "position_embeddings": "weight",
+}
+_MODEL_TYPES = {
+    "BertBackbone": "bert",
+    "AlbertBackbone": "albert",
+    "DistilBertBackbone": "distilbert",
+    "ElectraBackbone": "electra",
+    "RobertaBackbone": "roberta",
+}
+_ACTIVATIONS = {"gelu": "gelu", "gelu_approximate": "gelu_new", "relu": "relu"}
+# RoBERTa's position rows begin behind its padding id, 1; keras-nlp's table leaves the first rows out.
+_ROBERTA_FIRST_POSITION = 2
+
+
+def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict, dict[str, np.ndarray]]:
+    """A Hugging Face config and tensors (float32, dense weights (out, in)) of a keras-nlp backbone.
+
+    backbone_or_preset: a Bert-, Albert-, DistilBert-, Electra- or RobertaBackbone, a preset's name, or a preset's folder.
+    keras-nlp's RoBERTa has no token types and no position rows for padding: both come as zeros, as Hugging Face's has them.
+    Raises KerasBertError for another backbone, a weight that no rule knows, a preset that cannot be had, and without keras-nlp.
+    """
+    if isinstance(backbone_or_preset, str | os.PathLike):
+        backbone_or_preset = _preset(os.fspath(backbone_or_preset))
+    model_type = _model_type(backbone_or_preset)
+    tensors = {}
+    for weight in backbone_or_preset.weights:
+        name = _name(weight.path, model_type)
+        if name is None or name in tensors:
+            raise mismatch("keras-nlp backbone", "weights that Hugging Face's has too", shown(weight.path))
+        tensors[name] = _in_pytorch_layout(weight)
+    config = _config(backbone_or_preset, model_type)
+    if model_type == "roberta":
+        _complete_roberta(config, tensors)
+    return config, tensors
+
+
+def _preset(name: str):
+    try:
+        import keras_nlp
+    except ImportError as error:
+        raise KerasBertError('keras-nlp is not installed: `pip install "kerasbert[presets]"`') from error
+    # Any exception counts: what a download raises depends on the hub behind the preset.
+    try:
+        return keras_nlp.models.Backbone.from_preset(name)
+    except Exception as error:
+        advice = "without a network pass a preset's folder or a backbone"
+        raise mismatch(f"keras-nlp preset {shown(name)}", "to load it", one_line(error), advice) from error
+
+
+def _model_type(backbone: Any) -> str:
+    for kind in type(backbone).__mro__:
+        if kind.__name__ in _MODEL_TYPES and kind.__module__.startswith(("keras_nlp.", "keras_hub.")):
+            return _MODEL_TYPES[kind.__name__]
+    expected = f"a keras-nlp backbone of {', '.join(_MODEL_TYPES)}, a preset's name or folder"
+    raise mismatch("from_keras_nlp", expected, type(backbone).__name__)
+
+
+def _name(path: str, model_type: str) -> str | None:
+    """A weight's name at Hugging Face, or None for a path that no rule knows."""
+    layer, _, leaf = path.rpartition("/")
+    if leaf not in _LEAVES:
+        return None
+    if layer in _OUTSIDE_BLOCKS[model_type]:
+        return f"{model_type}.{_OUTSIDE_BLOCKS[model_type][layer]}.{_LEAVES[leaf]}"
+    pattern, theirs, parts = _BLOCKS[model_type]
+    block, _, part = layer.partition("/")
+    match = re.fullmatch(pattern, block)
+    if match is None or part not in parts:
+        return None
+    return f"{model_type}.{match.expand(theirs)}.{parts[part]}.{_LEAVES[leaf]}"
+
+
+def _in_pytorch_layout(weight: Any) -> np.ndarray:
+    """Kernels (in, out) become (out, in); in attention either side is two axes, heads and their size, which become one."""
+    import keras
+
+    array = np.asarray(keras.ops.convert_to_numpy(keras.ops.cast(weight, "float32")))
+    layer, _, leaf = weight.path.rpartition("/")
+    if leaf == "bias":
+        return array.reshape(-1)
+    if leaf != "kernel":
+        return array
+    inputs = int(np.prod(array.shape[:-1])) if layer.endswith("/attention_output") else array.shape[0]
+    return np.ascontiguousarray(array.reshape(inputs, -1).T)
+
+
+def _config(backbone: Any, model_type: str) -> dict:
+    own, activation, epsilon = backbone.get_config(), *_block_settings(backbone)
+    config = _distilbert_config(own, activation) if model_type == "distilbert" else _bert_config(own, activation)
+    if model_type in ("albert", "electra"):
+        config["embedding_size"] = own["embedding_dim"]
+    if model_type == "albert":
+        config |= {"num_hidden_groups": own["num_groups"], "inner_group_num": own["num_inner_repetitions"]}
+        config |= {"bos_token_id": 2, "eos_token_id": 3}
+    family = type(backbone).__name__.removesuffix("Backbone")
+    return {**config, "model_type": model_type, "architectures": [f"{family}Model"], "layer_norm_eps": epsilon}
+
+
+def _bert_config(own: Mapping, activation: str) -> dict:
+    return {
+        # ELECTRA's argument is called vocab_size.
+        "vocab_size": own["vocabulary_size"] if "vocabulary_size" in own else own["vocab_size"],
+        "hidden_size": own["hidden_dim"],
+        "num_hidden_layers": own["num_layers"],
+        "num_attention_heads": own["num_heads"],
+        "intermediate_size": own["intermediate_dim"],
+        "hidden_act": activation,
+        "hidden_dropout_prob": own["dropout"],
+        "attention_probs_dropout_prob": own["dropout"],
+        "max_position_embeddings": own["max_sequence_length"],
+        "type_vocab_size": own.get("num_segments", 1),
+        "pad_token_id": 0,
+    }
+
+
+def _distilbert_config(own: Mapping, activation: str) -> dict:
+    return {
+        "vocab_size": own["vocabulary_size"],
+        "dim": own["hidden_dim"],
+        "n_layers": own["num_layers"],
+        "n_heads": own["num_heads"],
+        "hidden_dim": own["intermediate_dim"],
+        "activation": activation,
+        "dropout": own["dropout"],
+        "attention_dropout": own["dropout"],
+        "max_position_embeddings": own["max_sequence_length"],
+        "sinusoidal_pos_embds": False,
+        "pad_token_id": 0,
+    }
+
+
+def _block_settings(backbone: Any) -> tuple[str, float]:
+    """The blocks' activation under Hugging Face's name, and the epsilon of every norm."""
+    blocks = [b for item in backbone.transformer_layers for b in (item if isinstance(item, list | tuple) else [item])]
+    activations = {block.activation.__name__ for block in blocks}
+    epsilons = {backbone.embeddings_layer_norm.epsilon, *(block.layer_norm_epsilon for block in blocks)}
+    if len(activations) != 1 or not activations <= _ACTIVATIONS.keys():
+        raise mismatch("keras-nlp backbone", f"one activation of {', '.join(_ACTIVATIONS)}", first_three(activations))
+    if len(epsilons) != 1:
+        raise mismatch("keras-nlp backbone", "one epsilon in all layer norms", shown(sorted(epsilons)))
+    return _ACTIVATIONS[activations.pop()], float(epsilons.pop())
+
+
+def _complete_roberta(config: dict, tensors: dict[str, np.ndarray]) -> None:
+    config |= {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    config["max_position_embeddings"] += _ROBERTA_FIRST_POSITION
+    positions = tensors["roberta.embeddings.position_embeddings.weight"]
+    unused = np.zeros((_ROBERTA_FIRST_POSITION, positions.shape[1]), np.float32)
+    tensors["roberta.embeddings.position_embeddings.weight"] = np.concatenate([unused, positions])
+    tensors["roberta.embeddings.token_type_embeddings.weight"] = np.zeros((1, positions.shape[1]), np.float32)

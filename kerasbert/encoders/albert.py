@@ -1,0 +1,88 @@
+"""ALBERT: Lan et al. 2019, "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations"."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import tf_keras as keras
+
+from kerasbert.encoders.base import Encoder, EncoderConfig
+from kerasbert.layers.blocks import TransformerBlock
+from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.sharing import share, take_turn
+
+
+@dataclass(frozen=True)
+class AlbertConfig(EncoderConfig):
+    """The sizes of an ALBERT; defaults are albert-xxlarge, as in Hugging Face.
+
+    Layers are divided evenly among `num_hidden_groups` groups; all layers of a group are the same `inner_group_num` blocks.
+    """
+
+    model_type: ClassVar[str] = "albert"
+    positive: ClassVar[tuple[str, ...]] = (
+        *EncoderConfig.positive,
+        "embedding_size",
+        "num_hidden_groups",
+        "inner_group_num",
+    )
+
+    vocab_size: int = 30000
+    embedding_size: int = 128
+    hidden_size: int = 4096
+    num_hidden_layers: int = 12
+    num_hidden_groups: int = 1
+    num_attention_heads: int = 64
+    intermediate_size: int = 16384
+    inner_group_num: int = 1
+    hidden_act: str = "gelu_new"
+    hidden_dropout_prob: float = 0.0
+    attention_probs_dropout_prob: float = 0.0
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    layer_norm_eps: float = 1e-12
+    classifier_dropout_prob: float = 0.1
+    pad_token_id: int = 0
+    tie_word_embeddings: bool = True
+
+    def check(self) -> None:
+        super().check()
+        if self.num_hidden_groups > self.num_hidden_layers:
+            raise self._wrong("num_hidden_groups", f"at most num_hidden_layers ({self.num_hidden_layers})")
+
+    def group(self, layer: int) -> int:
+        """The group whose blocks are layer number `layer`."""
+        return layer * self.num_hidden_groups // self.num_hidden_layers
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class AlbertEncoder(Encoder):
+    """Factorised embeddings, then few blocks called many times: weights are shared across layers, activation ranges are not.
+
+    `layers` holds the blocks, group after group. Hidden states and attentions are given for every call of a block.
+    """
+
+    config_class = AlbertConfig
+
+    def make_embeddings(self):
+        return Embeddings(self.config, self.policy, width=self.config.embedding_size, project=True)
+
+    def make_layers(self):
+        config = self.config
+        blocks = [
+            TransformerBlock(config, self.policy, f"layers.{i}")
+            for i in range(config.num_hidden_groups * config.inner_group_num)
+        ]
+        groups = [config.group(layer) for layer in range(config.num_hidden_layers)]
+        for i, block in enumerate(blocks):
+            share(block, groups.count(i // config.inner_group_num))
+        return blocks
+
+    def stack(self):
+        calls = [0] * len(self.layers)
+        for layer in range(self.config.num_hidden_layers):
+            first = self.config.group(layer) * self.config.inner_group_num
+            for i in range(first, first + self.config.inner_group_num):
+                take_turn(self.layers[i], calls[i])
+                calls[i] += 1
+                yield self.layers[i]

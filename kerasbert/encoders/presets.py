@@ -1,0 +1,74 @@
+"""Published sizes by name. A preset is a configuration, without weights."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from kerasbert.encoders.albert import AlbertConfig
+from kerasbert.encoders.base import EncoderConfig
+from kerasbert.encoders.bert import BertConfig
+from kerasbert.encoders.distilbert import DistilBertConfig
+from kerasbert.encoders.electra import ElectraConfig
+from kerasbert.encoders.mobilebert import MobileBertConfig
+from kerasbert.encoders.roberta import RobertaConfig
+from kerasbert.errors import KerasBertError
+
+
+def _bert(layers: int, hidden: int, heads: int, intermediate: int | None = None) -> BertConfig:
+    return BertConfig(
+        num_hidden_layers=layers,
+        hidden_size=hidden,
+        num_attention_heads=heads,
+        intermediate_size=intermediate or 4 * hidden,
+    )
+
+
+def _albert(layers: int, hidden: int, heads: int) -> AlbertConfig:
+    return AlbertConfig(
+        num_hidden_layers=layers, hidden_size=hidden, num_attention_heads=heads, intermediate_size=4 * hidden
+    )
+
+
+def _mobilebert(**switches) -> MobileBertConfig:
+    return MobileBertConfig(
+        classifier_activation=False, **switches
+    )  # as Google published them: the first token, no pooler
+
+
+# Turc et al. 2019 (bert-tiny to bert-medium), Devlin et al. 2018, Lan et al. 2019 table 1, Sun et al. 2020 table 1, Sanh et al. 2019,
+# Jiao et al. 2019, Wang et al. 2020, Clark et al. 2020 table 6, Liu et al. 2019.
+PRESETS: Mapping[str, EncoderConfig] = MappingProxyType(
+    {
+        "bert-tiny": _bert(2, 128, 2),
+        "bert-mini": _bert(4, 256, 4),
+        "bert-small": _bert(4, 512, 8),
+        "bert-medium": _bert(8, 512, 8),
+        "bert-base": _bert(12, 768, 12),
+        "bert-large": _bert(24, 1024, 16),
+        "albert-base": _albert(12, 768, 12),
+        "albert-large": _albert(24, 1024, 16),
+        "albert-xlarge": _albert(24, 2048, 16),
+        "albert-xxlarge": _albert(12, 4096, 64),
+        "mobilebert": _mobilebert(),
+        "mobilebert-without-opt": _mobilebert(normalization_type="layer_norm", hidden_act="gelu"),
+        "mobilebert-tiny": _mobilebert(
+            use_bottleneck_attention=True, key_query_shared_bottleneck=False, num_feedforward_networks=2
+        ),
+        "distilbert": DistilBertConfig(),
+        "tinybert-4": _bert(4, 312, 12, 1200),
+        "tinybert-6": _bert(6, 768, 12),
+        "minilm-l6": _bert(6, 384, 12),
+        "minilm-l12": _bert(12, 384, 12),
+        "electra-small": ElectraConfig(),
+        "electra-base": ElectraConfig(
+            hidden_size=768, num_attention_heads=12, intermediate_size=3072, embedding_size=768
+        ),
+        "roberta-base": RobertaConfig(),
+    }
+)
+
+
+def preset(name: str) -> EncoderConfig:
+    """The configuration of that name. Raises KerasBertError, listing the names there are."""
+    if name not in PRESETS:
+        raise KerasBertError(f"expected a preset of {', '.join(PRESETS)}, received {name!r}")
+    return PRESETS[name]

@@ -1,0 +1,17 @@
+"""Token ids that a model has words for."""
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+
+
+def check_ids(ids, vocab_size: int, model: str) -> None:
+    """Raises KerasBertError naming the first of `ids` (any shape, whole numbers) that is below 0 or not below `vocab_size`."""
+    ids = np.asarray(ids)
+    if not ids.size or (ids.min() >= 0 and ids.max() < vocab_size):
+        return
+    place = np.argwhere((ids < 0) | (ids >= vocab_size))[0]
+    raise KerasBertError(
+        f"expected input_ids from 0 to {vocab_size - 1} (the vocabulary of {model}), received {ids[tuple(place)]} at "
+        f"{tuple(int(i) for i in place)}. Tokenize with the vocabulary that belongs to this model"
+    )

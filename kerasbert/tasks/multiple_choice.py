@@ -1,0 +1,48 @@
+"""Several texts to the best of them."""
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.encoders.base import INPUT_NAMES, Encoder
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import Dense
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
+from kerasbert.layers.points import ActivationPoint
+from kerasbert.tasks.base import Task
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class MultipleChoice(Task):
+    """One score a choice (Devlin et al. 2018, section 4.4). Inputs (B, choices, S) give logits (B, choices); inputs (B, S) give (B, 1)."""
+
+    architecture = "ForMultipleChoice"
+    heads = ("choice_classifier",)
+    output_name = "logits"
+    problem = "multiple_choice"
+    pools = True
+
+    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        if not encoder.pools:
+            raise KerasBertError("expected an encoder with a pooler for multiple choice")
+        config, policy = encoder.config, encoder.policy
+        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
+        self.choice_classifier_input = ActivationPoint(policy, "classifier.input")
+        self.choice_classifier = Dense(
+            1, self.choice_classifier_input, policy, "classifier", initializer=normal(config)
+        )
+        self._create_variables()
+
+    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        ids = tf.convert_to_tensor(inputs["input_ids"])
+        choices = 1 if ids.shape.rank == 2 else tf.shape(ids)[1]
+        flat = {
+            name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
+        }
+        pooled = self.dropout(self.encoder(flat, training=training, layout=layout).pooled, training=training)
+        scores = self.choice_classifier(self.choice_classifier_input(pooled, training=training), training=training)
+        return tf.reshape(tf.cast(scores, tf.float32), (-1, choices))
+
+    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+        return {self.output_name: self(inputs, training=False, layout=layout)}

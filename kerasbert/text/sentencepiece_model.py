@@ -1,0 +1,85 @@
+"""SentencePiece model files (`spiece.model`): their pieces, and making one from pieces.
+
+The format is the protocol buffer `ModelProto` of https://github.com/google/sentencepiece, `src/sentencepiece_model.proto`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from kerasbert.errors import KerasBertError
+
+_UNIGRAM = 1  # TrainerSpec.ModelType
+_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # SentencePiece.Type
+# Added to the score of pieces that end in a digit and a comma: ALBERT splits "9,9" into "9", ",", "9".
+_NUMBER_COMMA = -100.0
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What a model file says: the pieces in the order of their ids with their log probabilities, the id of the unknown
+    one, and `charsmap`, the compiled normalization of characters (empty: none)."""
+
+    pieces: tuple[str, ...]
+    scores: tuple[float, ...]
+    unk_id: int
+    charsmap: bytes
+
+    def albert_scores(self) -> list[tuple[str, float]]:
+        """Pieces and scores of ALBERT's `tokenizer.json`: pieces such as "9," hardly ever win."""
+        pairs = zip(self.pieces, self.scores, strict=True)
+        return [(piece, score + _NUMBER_COMMA if _ends_number_comma(piece) else score) for piece, score in pairs]
+
+
+def read_model(model: bytes) -> Pieces:
+    """The pieces of a unigram model.
+
+    Raises:
+      KerasBertError: bytes that are no SentencePiece model, or a model of another type than unigram.
+    """
+    from google.protobuf.message import DecodeError
+    from sentencepiece import sentencepiece_model_pb2
+
+    proto = sentencepiece_model_pb2.ModelProto()
+    try:
+        proto.ParseFromString(model)
+    except DecodeError:
+        raise KerasBertError(
+            "Expected a SentencePiece model. Received: a damaged file, or one of another kind."
+        ) from None
+    unknown = [number for number, piece in enumerate(proto.pieces) if piece.type == _UNKNOWN]
+    if not unknown:
+        raise KerasBertError(
+            "Expected a SentencePiece model with an unknown piece. Received: one without, or no model."
+        )
+    if proto.trainer_spec.model_type != _UNIGRAM:
+        name = proto.trainer_spec.ModelType.Name(proto.trainer_spec.model_type)
+        raise KerasBertError(f"Expected a SentencePiece model of type UNIGRAM, as ALBERT's. Received: {name}.")
+    return Pieces(
+        tuple(piece.piece for piece in proto.pieces),
+        tuple(piece.score for piece in proto.pieces),
+        unknown[0],
+        proto.normalizer_spec.precompiled_charsmap,
+    )
+
+
+def build_model(
+    albert_scores: Sequence[tuple[str, float]], unk_id: int, controls: Collection[str], charsmap: bytes
+) -> bytes:
+    """The model file of a `tokenizer.json`'s unigram model; `controls` are the pieces that no text has."""
+    from sentencepiece import sentencepiece_model_pb2
+
+    proto = sentencepiece_model_pb2.ModelProto()
+    for number, (piece, score) in enumerate(albert_scores):
+        score = score - _NUMBER_COMMA if _ends_number_comma(piece) else score
+        kind = _UNKNOWN if number == unk_id else _CONTROL if piece in controls else _NORMAL
+        proto.pieces.add(piece=piece, score=score, type=kind)
+    proto.trainer_spec.model_type = _UNIGRAM
+    proto.trainer_spec.vocab_size = len(albert_scores)
+    proto.trainer_spec.unk_id = unk_id
+    proto.trainer_spec.unk_piece = albert_scores[unk_id][0]
+    proto.normalizer_spec.precompiled_charsmap = charsmap
+    return proto.SerializeToString(deterministic=True)
+
+
+def _ends_number_comma(piece: str) -> bool:
+    return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()

@@ -1,0 +1,172 @@
+"""`tokenizer.json`, the file of Hugging Face `tokenizers`, as the settings of one of the tokenizers here.
+
+Its parts are read into settings rather than run as they are, so that a tokenizer built into a graph or into an app can
+be told the same. A part that the settings cannot express is refused.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from pathlib import Path
+
+from kerasbert.errors import KerasBertError
+from kerasbert.text import tokenizer_files
+from kerasbert.text.sentencepiece_model import build_model
+
+
+def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]]]:
+    """The settings for `tokenizer_from_config`, and the added tokens: token -> id and `AddedToken` fields.
+
+    Raises:
+      KerasBertError: a damaged file, or a part (model, normalizer, pre-tokenizer, template) that is not that of BERT,
+        ALBERT or RoBERTa; it names the part.
+    """
+    content = tokenizer_files.read_json(path)
+    model = content.get("model")
+    if not isinstance(model, dict) or not model.get("vocab"):
+        raise KerasBertError(f"Expected a model with a vocabulary in {path}. Received: none.")
+    readers = {"WordPiece": _wordpiece, "Unigram": _unigram, "BPE": _byte_level_bpe}
+    kind = model.get("type") or _untyped(model)
+    if kind not in readers:
+        raise KerasBertError(f"Expected a model of type {', '.join(readers)} in {path}. Received: {kind!r}.")
+    try:
+        settings = readers[kind](content, model, path)
+        added = {token["content"]: (int(token["id"]), token) for token in content.get("added_tokens") or ()}
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, KerasBertError):
+            raise
+        raise KerasBertError(
+            f"Expected the parts of a tokenizer as `tokenizers` writes them in {path}. Received: something else "
+            f"({type(error).__name__}: {error})."
+        ) from None
+    return settings, added
+
+
+def _untyped(model: Mapping) -> str:
+    """The type of a model in a file of an early `tokenizers`, which did not write it."""
+    if "merges" in model:
+        return "BPE"
+    return "Unigram" if isinstance(model["vocab"], list) else "WordPiece"
+
+
+def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict:
+    _demand(path, "continuing_subword_prefix", model.get("continuing_subword_prefix", "##"), "##")
+    _demand(path, "max_input_chars_per_word", model.get("max_input_chars_per_word", 100), 100)
+    normalizer = content.get("normalizer") or {}
+    _demand(path, "normalizer", normalizer.get("type"), "BertNormalizer")
+    _demand(path, "clean_text", normalizer.get("clean_text", True), True)
+    _demand(path, "pre-tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer")
+    return {
+        "kind": "wordpiece",
+        "vocabulary": tokenizer_files.tokens_in_order(model["vocab"], path),
+        "lowercase": normalizer.get("lowercase", True),
+        "strip_accents": normalizer.get("strip_accents"),
+        "tokenize_chinese_chars": normalizer.get("handle_chinese_chars", True),
+        **({"unk_token": model["unk_token"]} if model.get("unk_token") else {}),
+        **_row_tokens(content, path, separators=1),
+    }
+
+
+def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict:
+    _demand(path, "normalizer", content.get("normalizer"), None)
+    pre_tokenizer = content.get("pre_tokenizer") or {}
+    _demand(path, "pre-tokenizer", pre_tokenizer.get("type"), "ByteLevel")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
+        _demand(path, name, model.get(name) or None, None)
+    for name in ("byte_fallback", "ignore_merges", "fuse_unk"):
+        _demand(path, name, model.get(name) or False, False)
+    processor = content.get("post_processor") or {}
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    return {
+        "kind": "byte_level_bpe",
+        "vocabulary": tokenizer_files.tokens_in_order(model["vocab"], path),
+        "merges": merges,
+        "add_prefix_space": bool(pre_tokenizer.get("add_prefix_space")),
+        "trim_offsets": processor.get("trim_offsets", True),
+        **_row_tokens(content, path, separators=2),
+    }
+
+
+def _unigram(content: Mapping, model: Mapping, path: Path) -> dict:
+    lowercase, keep_accents, charsmap, one_space = _albert_normalizer(content.get("normalizer") or {}, path)
+    _demand(path, "byte_fallback", model.get("byte_fallback") or False, False)
+    steps = _steps(content.get("pre_tokenizer") or {}, "pretokenizers")
+    names = [step["type"] for step in steps]
+    if names not in (["WhitespaceSplit", "Metaspace"], ["Metaspace"]) or (names == ["Metaspace"] and not one_space):
+        raise _unsupported(path, "pre-tokenizer", names)
+    if not steps[-1].get("add_prefix_space", steps[-1].get("prepend_scheme") == "always"):
+        raise _unsupported(path, "Metaspace", steps[-1])
+    pieces = [(piece, score) for piece, score in model["vocab"]]
+    controls = {token["content"] for token in content.get("added_tokens") or () if token.get("special")}
+    proto = build_model(pieces, model["unk_id"], controls, charsmap)
+    return {
+        "kind": "sentencepiece",
+        "vocabulary": [piece for piece, _ in pieces],
+        "model": base64.b64encode(proto).decode("ascii"),
+        "lowercase": lowercase,
+        "keep_accents": keep_accents,
+        "remove_space": "WhitespaceSplit" in names,
+        "unk_token": pieces[model["unk_id"]][0],
+        **_row_tokens(content, path, separators=1),
+    }
+
+
+def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, bytes, bool]:
+    """Whether ALBERT's normalizer lowers and keeps accents, SentencePiece's own map, and whether runs of spaces are one."""
+    names, charsmap = [], b""
+    for step in _steps(normalizer, "normalizers"):
+        name = step["type"]
+        if name == "Replace":
+            name = f"Replace {list(step['pattern'].values())[0]} {step['content']}"
+        elif name == "Precompiled":
+            try:
+                charsmap = base64.b64decode(step["precompiled_charsmap"], validate=True)
+            except (binascii.Error, ValueError):
+                raise _unsupported(path, "precompiled_charsmap", "no base64") from None
+        names.append(name)
+    rest = list(names)
+    quotes = ['Replace `` "', "Replace '' \""]
+    for part in (*quotes, "NFKD", "StripAccents", "Lowercase", "Precompiled", "Replace  {2,}  "):
+        if rest and rest[0] == part:
+            rest.pop(0)
+    accents = {"NFKD", "StripAccents"} & set(names)
+    if rest or not set(quotes) <= set(names) or len(accents) == 1:
+        raise _unsupported(path, "normalizer", names)
+    return "Lowercase" in names, not accents, charsmap, "Replace  {2,}  " in names
+
+
+def _row_tokens(content: Mapping, path: Path, separators: int) -> dict:
+    """The names of the tokens around a text, and that of the padding, as far as the file tells them."""
+    padding = content.get("padding") or {}
+    found = {"pad_token": padding["pad_token"]} if padding.get("pad_token") else {}
+    processor = content.get("post_processor") or {}
+    kind = processor.get("type")
+    if kind is None:
+        return found
+    if kind in ("BertProcessing", "RobertaProcessing"):
+        _demand(path, "post-processor", kind, "RobertaProcessing" if separators == 2 else "BertProcessing")
+        return {**found, "cls_token": processor["cls"][0], "sep_token": processor["sep"][0]}
+    _demand(path, "post-processor", kind, "TemplateProcessing")
+    tokens = [part["SpecialToken"]["id"] if "SpecialToken" in part else None for part in processor["pair"]]
+    types = [next(iter(part.values()))["type_id"] for part in processor["pair"]]
+    cls, sep = tokens[0], tokens[-1]
+    second = 1 if separators == 1 else 0
+    expected = [cls, None, *[sep] * separators, None, sep]
+    if cls is None or sep is None or tokens != expected or types != [0] * (2 + separators) + [second] * 2:
+        raise _unsupported(path, "template of pairs", list(zip(tokens, types, strict=True)))
+    return {**found, "cls_token": cls, "sep_token": sep}
+
+
+def _steps(part: Mapping, name: str) -> list[Mapping]:
+    return part[name] if part.get("type") == "Sequence" else [part] if part else []
+
+
+def _demand(path: Path, name: str, received, expected) -> None:
+    if received != expected:
+        raise _unsupported(path, name, received, expected)
+
+
+def _unsupported(
+    path: Path, name: str, received, expected: object = "that of BERT, ALBERT or RoBERTa"
+) -> KerasBertError:
+    return KerasBertError(f"Expected the {name} in {path} to be {expected}. Received: {received!r:.200}.")

@@ -1,0 +1,43 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import kerasbert as kb
+from kerasbert.checkpoints.config_keys import unknown_keys
+from kerasbert.errors import KerasBertError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+KNOWN = ("vocab_size", "hidden_size")
+
+
+def test_what_hugging_face_writes_is_no_news():
+    for folder in GOLDEN.glob("*/config.json"):
+        config = json.loads(folder.read_text())
+        assert unknown_keys(config, config.keys() - {"architectures", "dtype"}, "x") is None
+
+
+def test_unknown_keys_are_named():
+    config = {"vocab_size": 3, "rotary_base": 1, "b": 2, "c": 3, "d": 4}
+    assert (
+        unknown_keys(config, KNOWN, "config.json") == "note: config.json: ignored 4 unknown keys (b, c, d and 1 more)"
+    )
+
+
+@pytest.mark.parametrize(("key", "value"), [("position_embedding_type", "relative_key"), ("is_decoder", True)])
+def test_a_key_that_means_another_model_is_an_error(key, value):
+    with pytest.raises(KerasBertError, match=f"config.json: expected {key}.*received {value!r}"):
+        unknown_keys({key: value}, KNOWN, "config.json")
+    assert unknown_keys({key: {"is_decoder": False}.get(key, "absolute")}, KNOWN, "config.json") is None
+
+
+def test_the_note_reaches_the_user(tmp_path, capsys):
+    folder = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "bert-gelu-new", folder)
+    kb.load_encoder(folder)
+    assert capsys.readouterr().err == ""
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "rotary_base": 10000}))
+    kb.load_encoder(folder)
+    assert "ignored 1 unknown key (rotary_base)" in capsys.readouterr().err

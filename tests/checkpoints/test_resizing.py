@@ -1,0 +1,52 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.checkpoints.resizing import resized
+from kerasbert.errors import KerasBertError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+IDS = np.array([[2, 7, 30, 3]], np.int32)
+
+
+@pytest.mark.parametrize("name", ["bert-pretraining", "mobilebert-pretraining", "albert-two-groups"])
+def test_a_cut_position_table_changes_nothing_in_short_texts(name):
+    whole, cut = kb.load_encoder(GOLDEN / name), kb.load_encoder(GOLDEN / name, max_position_embeddings=8)
+    assert cut.config.max_position_embeddings == cut.config.longest == 8
+    np.testing.assert_array_equal(cut(IDS).sequence, whole(IDS).sequence)
+
+
+def test_a_word_table_shrinks_and_grows_at_its_end():
+    whole = kb.load_encoder(GOLDEN / "bert-pretraining")
+    for rows in (100, 300):
+        other = kb.load_encoder(GOLDEN / "bert-pretraining", vocab_size=rows)
+        table, kept = other.embeddings.word.table.numpy(), min(rows, 211)
+        assert table.shape == (rows, 32)
+        np.testing.assert_array_equal(table[:kept], whole.embeddings.word.table.numpy()[:kept])
+        np.testing.assert_array_equal(other(IDS).sequence, whole(IDS).sequence)
+    assert 0 < np.abs(table[211:]).max() <= 0.04 and len(np.unique(table[211:])) > 2000
+
+
+def test_a_masked_lm_head_follows_the_word_table():
+    from kerasbert.checkpoints.weights import read_tensors
+
+    config = kb.load_encoder(GOLDEN / "mobilebert-pretraining").config
+    tensors = resized(config, read_tensors(GOLDEN / "mobilebert-pretraining"), vocab_size=250)
+    assert tensors["mobilebert.embeddings.word_embeddings.weight"].shape == (250, 16)
+    assert tensors["cls.predictions.dense.weight"].shape == (16, 250)
+    assert tensors["cls.predictions.bias"].shape == (250,) and not tensors["cls.predictions.bias"][211:].any()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"max_position_embeddings": 41}, "from 1 to 40, received 41"),
+        ({"max_position_embeddings": 0}, "from 1 to 40, received 0"),
+        ({"vocab_size": 0}, "at least 1, received 0"),
+    ],
+)
+def test_sizes_that_cannot_be_had(sizes, said):
+    with pytest.raises(KerasBertError, match=said):
+        kb.load_encoder(GOLDEN / "bert-pretraining", **sizes)

@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+import tensorflow as tf
+
+from kerasbert.encoders import PRESETS, encoder_class, preset
+from kerasbert.errors import KerasBertError
+
+# Encoder and pooler, as published or counted from the published checkpoints.
+PARAMETERS = {
+    "bert-tiny": 4_385_920,
+    "bert-mini": 11_170_560,
+    "bert-small": 28_763_648,
+    "bert-medium": 41_373_184,
+    "bert-base": 109_482_240,
+    "bert-large": 335_141_888,
+    "albert-base": 11_683_584,
+    "albert-large": 17_683_968,
+    "albert-xlarge": 58_724_864,
+    "albert-xxlarge": 222_595_584,
+    "mobilebert": 24_581_888,
+    "distilbert": 66_362_880,
+    "tinybert-4": 14_350_248,
+    "tinybert-6": 66_955_008,
+    "minilm-l6": 22_713_216,
+    "minilm-l12": 33_360_000,
+    "electra-small": 13_483_008,
+    "electra-base": 108_891_648,
+    "roberta-base": 124_645_632,
+}
+POOLED = ("bert", "albert", "mobilebert", "roberta")
+
+
+def parameters(name: str) -> int:
+    """Counted from the shapes of the first two layers, in a graph that is never run: no weight is made."""
+    config = preset(name)
+    one, two = (_count(replace(config, num_hidden_layers=layers)) for layers in (1, 2))
+    return one + (config.num_hidden_layers - 1) * (two - one)
+
+
+def _count(config) -> int:
+    with tf.Graph().as_default():
+        encoder = encoder_class(config.model_type)(config, pooler=config.model_type in POOLED)
+        encoder({"input_ids": tf.zeros((1, 8), tf.int32)})
+        return sum(variable.shape.num_elements() for variable in encoder.variables_by_path().values())
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_presets_have_the_published_number_of_parameters(name):
+    assert parameters(name) == PARAMETERS[name]
+
+
+def test_smaller_mobileberts():
+    # Sun et al. 2020, table 4, give 15.1 M and, for the larger one, 25.3 M; LayerNorm has as many parameters as NoNorm.
+    assert 15.0e6 < parameters("mobilebert-tiny") < 15.6e6
+    assert parameters("mobilebert-without-opt") == PARAMETERS["mobilebert"]
+    assert set(PRESETS) == {*PARAMETERS, "mobilebert-tiny", "mobilebert-without-opt"}
+
+
+def test_unknown_preset():
+    with pytest.raises(KerasBertError, match="bert-tiny.*received 'bert-huge'"):
+        preset("bert-huge")

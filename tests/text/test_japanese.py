@@ -1,0 +1,183 @@
+"""Japanese words by MeCab: ids by the steps of BertJapaneseTokenizer, places in the text as given."""
+
+import builtins
+import json
+import pickle
+import unicodedata
+
+import pytest
+
+from kerasbert.errors import KerasBertError
+from kerasbert.text import JapaneseTokenizer, WordPiece, mecab, tokenizer_from_config, tokenizer_from_folder
+
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+VOCABULARY = [
+    *SPECIAL,
+    *[
+        "東京",
+        "##都",
+        "都",
+        "に",
+        "住ん",
+        "で",
+        "い",
+        "ます",
+        "。",
+        "平成",
+        "ガ",
+        "##ギ",
+        "ab",
+        "c",
+        "Ab",
+        "##c",
+        "",
+        "猫",
+    ],
+    *["外国", "人参", "政権", "が", "が゙", "i", "##̇", "i̇", "cm"],
+]
+CHARACTERS = [*SPECIAL, *"東京都に住んでいます。平成ガギab猫"]
+
+
+def tokens(text, vocabulary=VOCABULARY, **settings):
+    """Each token with the part of the text that its offsets name, the ones around the text left out."""
+    tokenizer = JapaneseTokenizer(vocabulary, **settings)
+    encoded = tokenizer.encode([text], max_length=64)
+    return [
+        (tokenizer.vocabulary[number], text[start:end])
+        for number, (start, end) in list(zip(encoded.input_ids[0], encoded.offsets[0], strict=True))[1:-1]
+    ]
+
+
+def test_words_and_their_pieces():
+    found = tokens("東京都に 住んでいます。")
+    assert found == [(part, part) for part in ("東京", "都", "に", "住ん", "で", "い", "ます", "。")]
+
+
+def test_places_in_the_text_before_normalization():
+    assert tokens("㍻の㎝") == [("平成", "㍻"), ("[UNK]", "の"), ("cm", "㎝")]
+    assert tokens("猫 ｶﾞｷﾞ猫") == [("猫", "猫"), ("ガ", "ｶﾞ"), ("##ギ", "ｷﾞ"), ("猫", "猫")]
+    assert tokens("ａｂ 猫") == [("ab", "ａｂ"), ("猫", "猫")]
+    assert tokens("c\u1161ｶﾞ")[0] == ("c", "c")
+    assert tokens("ｃ\u1161")[0] == ("c", "ｃ")  # a Hangul vowel that has no consonant to join
+    assert tokens("か\u3099 猫") == [("が", "か\u3099"), ("猫", "猫")]
+
+
+def test_special_tokens_in_the_text():
+    assert tokens("東京[MASK]に[SEP]") == [("東京", "東京"), ("[MASK]", "[MASK]"), ("に", "に"), ("[SEP]", "[SEP]")]
+    assert ("[MASK]", "［ＭＡＳＫ］") not in tokens("猫［ＭＡＳＫ］")
+    encoded = JapaneseTokenizer(VOCABULARY).encode(["猫[MASK]猫"], max_length=9)
+    assert encoded.word_ids == [[None, 0, 1, 2, None]]
+
+
+def test_white_space_and_controls():
+    assert tokens("猫\u2028\x85猫") == [("猫", "猫")] * 2
+    assert tokens("\u3000猫\n\t猫 ") == [("猫", "猫")] * 2
+    assert tokens("猫\x00猫") == [("猫", "猫")]  # as in Hugging Face: MeCab's text ends there
+    assert tokens("") == tokens(" \n") == []
+
+
+def test_lower_case():
+    assert tokens("Abc") == [("Ab", "Ab"), ("##c", "c")]
+    assert tokens("Abc", lowercase=True) == [("ab", "Ab"), ("##c", "c")]
+    assert tokens("İ", lowercase=True) == [("i̇", "İ")]
+
+
+def test_characters():
+    found = tokens("東京㍻ｶﾞ[MASK]犬", CHARACTERS, subwords="character")
+    pairs = [("東", "東"), ("京", "京"), ("平", "㍻"), ("成", "㍻"), ("ガ", "ｶﾞ"), ("[MASK]", "[MASK]"), ("[UNK]", "犬")]
+    assert found == pairs
+    encoded = JapaneseTokenizer(CHARACTERS, subwords="character").encode(["東京 猫"], max_length=9)
+    assert encoded.word_ids == [[None, 0, 0, 1, None]]
+
+
+def test_pairs_cut_to_a_length():
+    encoded = JapaneseTokenizer(VOCABULARY).encode(["東京 東京 東京"], ["猫"], max_length=6)
+    assert encoded.input_ids == [[2, 5, 5, 3, VOCABULARY.index("猫"), 3]]
+    assert encoded.token_type_ids == [[0, 0, 0, 0, 1, 1]]
+    assert encoded.offsets == [[(0, 0), (0, 2), (3, 5), (0, 0), (0, 1), (0, 0)]]
+    assert encoded.truncated == 1
+
+
+@pytest.mark.parametrize("text", ["각 갛 é\u0323e\u0301\u0323 ㌔ｶﾞﾊﾟﷺ", "e\u0301" * 3 + "ﬁ①", "क़ া\u09be\u09c7\u09be"])
+def test_every_character_has_its_place(text):
+    places = mecab._places(text)
+    normalized = unicodedata.normalize("NFKC", text)
+    assert len(places) == len(normalized)
+    for span in set(places):
+        made = "".join(character for character, place in zip(normalized, places, strict=True) if place == span)
+        assert made == unicodedata.normalize("NFKC", text[slice(*span)])
+
+
+def write(folder, vocabulary=VOCABULARY, **config):
+    (folder / "vocab.txt").write_text("".join(f"{token}\n" for token in vocabulary), "utf-8")
+    settings = {"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab", **config}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    return folder
+
+
+def test_folder(tmp_path):
+    tokenizer = tokenizer_from_folder(write(tmp_path, do_lower_case=True, mecab_kwargs={"mecab_dic": "unidic_lite"}))
+    assert type(tokenizer) is JapaneseTokenizer and tokenizer.lowercase and tokenizer.subwords == "wordpiece"
+    config = json.loads(json.dumps(tokenizer.get_config()))
+    tokenizer.save(tmp_path / "again")
+    for again in (
+        tokenizer_from_config(config),
+        tokenizer_from_folder(tmp_path / "again"),
+        pickle.loads(pickle.dumps(tokenizer)),
+    ):
+        assert again.get_config() == config
+        assert again.encode(["㍻の猫"], max_length=9) == tokenizer.encode(["㍻の猫"], max_length=9)
+    characters = tokenizer_from_folder(write(tmp_path, subword_tokenizer_type="character"))
+    assert (characters.subwords, characters.lowercase) == ("character", False)
+
+
+def test_basic_words_are_those_of_bert(tmp_path):
+    tokenizer = tokenizer_from_folder(write(tmp_path, word_tokenizer_type="basic"))
+    assert type(tokenizer) is WordPiece
+    assert (tokenizer.lowercase, tokenizer.tokenize_chinese_chars) == (False, False)
+    with pytest.raises(KerasBertError, match="with the word tokenizer \"basic\" .* Received: 'character'"):
+        tokenizer_from_folder(write(tmp_path, word_tokenizer_type="basic", subword_tokenizer_type="character"))
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"word_tokenizer_type": "sudachi"}, "word_tokenizer_type .* Received: 'sudachi'"),
+        ({"subword_tokenizer_type": "sentencepiece"}, "subword_tokenizer_type .* Received: 'sentencepiece'"),
+        ({"do_subword_tokenize": False}, "do_subword_tokenize .* Received: False"),
+        ({"mecab_kwargs": {"mecab_dic": "neologd"}}, "mecab_dic .* Received: 'neologd'"),
+        ({"mecab_kwargs": {"mecab_option": "-x"}}, "mecab_option .* Received: '-x'"),
+        ({"mecab_kwargs": {"normalize_text": False}}, "normalize_text .* Received: False"),
+        ({"mecab_kwargs": "x"}, "mecab_kwargs .* Received: 'x'"),
+    ],
+)
+def test_refused_settings(tmp_path, config, message):
+    with pytest.raises(KerasBertError, match=message):
+        tokenizer_from_folder(write(tmp_path, **config))
+
+
+@pytest.mark.parametrize(
+    ("missing", "command"),
+    [("fugashi", 'pip install "kerasbert[japanese]"'), ("unidic_lite", 'pip install "kerasbert[japanese]"')],
+)
+def test_not_installed(monkeypatch, missing, command):
+    real = builtins.__import__
+
+    def refuse(name, *arguments, **settings):
+        if name == missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *arguments, **settings)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setattr(mecab.importlib, "import_module", refuse)
+    mecab._tagger.cache_clear()
+    with pytest.raises(KerasBertError) as error:
+        JapaneseTokenizer(VOCABULARY).encode(["猫"], max_length=9)
+    assert str(error.value).endswith(command) and missing in str(error.value) and "\n" not in str(error.value)
+
+
+def test_dictionary_that_is_not_there():
+    with pytest.raises(KerasBertError, match="Received: 'neologd'"):
+        JapaneseTokenizer(VOCABULARY, dictionary="neologd")
+    with pytest.raises(KerasBertError, match="Received: 'letters'"):
+        JapaneseTokenizer(VOCABULARY, subwords="letters")
