@@ -4,22 +4,29 @@ import re
 
 import numpy as np
 
-_BUILTINS = {"FULLY_CONNECTED": 9, "GATHER": 36}  # tflite schema, enum BuiltinOperator
+from kerasbert.export.flatbuffer import operator_kinds, unpack
 
 
 class FloatGraph:
     """The main subgraph of a file that the converter has just written (trusted bytes: `tflite_file` reads files of unknown origin)."""
 
     def __init__(self, model: bytes):
-        from ai_edge_litert import schema_py_generated as schema
-
-        self._model = schema.ModelT.InitFromPackedBuf(model, 0)
+        self._model = unpack(model)
         self._graph = self._model.subgraphs[0]
+        self._kinds = operator_kinds(self._model)
+        self._producers = {tensor: operator for operator in self._graph.operators for tensor in operator.outputs}
 
     def operators(self, kind: str) -> list:
-        """Operators of a builtin kind, in the order of execution."""
-        codes = {i for i, code in enumerate(self._model.operatorCodes) if _builtin(code) == _BUILTINS[kind]}
-        return [operator for operator in self._graph.operators if operator.opcodeIndex in codes]
+        """Operators of a builtin kind, such as `FULLY_CONNECTED`, in the order of execution."""
+        return [operator for operator in self._graph.operators if self.kind(operator) == kind]
+
+    def kind(self, operator) -> str:
+        """The builtin operator's name in the schema."""
+        return self._kinds[operator.opcodeIndex]
+
+    def producer(self, tensor: int):
+        """The operator that writes a tensor; None for an input or a constant."""
+        return self._producers.get(tensor)
 
     def constant(self, tensor: int) -> np.ndarray:
         """The float32 contents of a constant tensor, in its shape; empty for a tensor that is computed."""
@@ -27,7 +34,7 @@ class FloatGraph:
         data = self._model.buffers[info.buffer].data
         if data is None or len(data) == 0:
             return np.empty(0, np.float32)
-        return np.frombuffer(np.asarray(data, np.uint8).tobytes(), np.float32).reshape(info.shape)
+        return np.ascontiguousarray(data, np.uint8).view(np.float32).reshape(info.shape)
 
     def name(self, tensor: int) -> str:
         return self._graph.tensors[tensor].name.decode("utf-8")
@@ -41,7 +48,3 @@ class FloatGraph:
         """A calibration result for a tensor: arrays of its rank."""
         shape = (1,) * len(self._graph.tensors[tensor].shape)
         return {"min": np.full(shape, minimum, np.float32), "max": np.full(shape, maximum, np.float32)}
-
-
-def _builtin(code) -> int:
-    return max(code.builtinCode, code.deprecatedBuiltinCode)

@@ -59,16 +59,11 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
     graph = FloatGraph(model)
     worker = quantizer.Quantizer(bytearray(model))
     ranges = {}
-    for operator in graph.operators("GATHER"):
-        table = graph.constant(operator.inputs[0])
-        if not any(known.shape == table.shape and np.array_equal(known, table) for known in tables):
-            continue
-        bound = float(np.abs(table).max())
+    for operator, bounds in table_gathers(graph, tables):
         worker.add_static_config(graph.scope(operator), qtyping.TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
-            # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.
-            ranges[graph.name(tensor)] = graph.bounds(tensor, -bound * 128 / 127, bound)
-    for operator, plan in _matched(graph, plans):
+            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
+    for operator, plan in matched(graph, plans):
         name = qtyping.TFLOperationName.FULLY_CONNECTED
         if plan.reads is None:
             worker.add_dynamic_config(graph.scope(operator), name, 8)
@@ -92,7 +87,17 @@ def _ranges(dense) -> list[tuple]:
     return list(zip(*sides, strict=True))
 
 
-def _matched(graph: FloatGraph, plans: list[DensePlan]):
+def table_gathers(graph: FloatGraph, tables: list[np.ndarray]):
+    """Each look-up in one of the tables, with the range of the table."""
+    for operator in graph.operators("GATHER"):
+        table = graph.constant(operator.inputs[0])
+        if any(known.shape == table.shape and np.array_equal(known, table) for known in tables):
+            bound = float(np.abs(table).max())
+            # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.
+            yield operator, (-bound * 128 / 127, bound)
+
+
+def matched(graph: FloatGraph, plans: list[DensePlan]):
     """Each dense of the graph with its plan, by the kernel's contents; equal kernels are taken in the order of the graph."""
     waiting = defaultdict(list)
     for plan in plans:

@@ -89,11 +89,7 @@ class TextClassifier(Task):
 
     def hub_config(self):
         names = {problem: name for name, problem in HUB_PROBLEMS.items()}
-        return {
-            "id2label": {str(i): label for i, label in enumerate(self.labels)},
-            "label2id": {label: i for i, label in enumerate(self.labels)},
-            "problem_type": names[self.problem],
-        }
+        return {**numbered(self.labels), "problem_type": names[self.problem]}
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
@@ -158,6 +154,14 @@ def labels_of(labels) -> tuple[str, ...]:
     if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
         raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
     return tuple(str(label) for label in labels or ())
+
+
+def numbered(labels: tuple[str, ...]) -> dict:
+    """Labels as a config.json of Hugging Face's keeps them."""
+    return {
+        "id2label": {str(i): name for i, name in enumerate(labels)},
+        "label2id": {name: i for i, name in enumerate(labels)},
+    }
 
 
 def hub_labels(task_class, config: dict) -> dict:

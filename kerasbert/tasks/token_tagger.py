@@ -9,7 +9,7 @@ from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.text_classifier import hub_labels, labels_of
+from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -37,6 +37,9 @@ class TokenTagger(Task):
     @classmethod
     def settings_of(cls, config, folder):
         return hub_labels(cls, config)
+
+    def hub_config(self):
+        return numbered(self.labels)
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         x = self.dropout(self.encoder(inputs, training=training, layout=layout).sequence, training=training)

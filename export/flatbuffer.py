@@ -1,0 +1,33 @@
+"""A `.tflite` that we have just written, as objects to change and back again (files of unknown origin: `tflite_file`)."""
+
+import numpy as np
+
+
+def unpack(model: bytes):
+    """The file as the schema's `ModelT`; its constants are views into `model`, also those that lie behind the flatbuffer."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    content = schema.ModelT.InitFromPackedBuf(model, 0)
+    for buffer in content.buffers:
+        if buffer.offset > 1:  # such an offset would be wrong after packing anew
+            buffer.data = np.frombuffer(model, np.uint8, buffer.size, buffer.offset)
+            buffer.offset = buffer.size = 0
+    return content
+
+
+def pack(content) -> bytes:
+    """The file's bytes."""
+    import flatbuffers
+
+    size = sum(len(buffer.data) for buffer in content.buffers if buffer.data is not None)
+    builder = flatbuffers.Builder(size + size // 64 + 65536)
+    builder.Finish(content.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def operator_kinds(content) -> list[str]:
+    """The builtin operator's name of every operator code."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    names = {value: name for name, value in vars(schema.BuiltinOperator).items() if isinstance(value, int)}
+    return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in content.operatorCodes]
