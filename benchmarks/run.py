@@ -1,6 +1,6 @@
 r"""Runs every measurement whose inputs are given, one after the other; says of the others what they need.
 
-    python benchmarks/run.py --checkpoint DIR --train sst2-train.tsv.gz --task-folder runs/sst2 \
+    python benchmarks/run.py --checkpoint DIR --train sst2-train.tsv.gz --dev sst2-dev.tsv.gz --task-folder runs/sst2 \
         --int8-folder runs/sst2-int8 --tflite dynamic.tflite --tflite-b static.tflite --peer-python peers/bin/python
 
 Arguments may stand in environment variables: KERASBERT_BENCH_CHECKPOINT, KERASBERT_BENCH_PEER_PYTHON, and so on.
@@ -38,6 +38,31 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("int8_folder",),
             [python, HERE / "conversion.py", given.int8_folder, "--recipes", "static_wi8_ai8"],
         ),
+        "classification": (
+            ("task_folder", "int8_folder", "dev"),
+            [python, HERE / "classification.py", given.task_folder, given.int8_folder, "--dev", given.dev],
+        ),
+        "quantization_points": (
+            ("task_folder", "train", "dev"),
+            [python, HERE / "quantization_points.py", given.task_folder, "--calibration", given.train, "--dev", given.dev],
+        ),
+        "sentence_similarity": (
+            ("checkpoint", "sts_test"),
+            [python, HERE / "sentence_similarity.py", given.checkpoint, "--test", given.sts_test],
+        ),
+        "architectures": ((), [python, HERE / "architectures.py"]),
+        "tokenization": (
+            ("train", "vocabulary"),
+            [python, HERE / "tokenization.py", "--data", given.train, "--vocabulary", given.vocabulary],
+        ),
+        "tokenizer_parity": (
+            ("vocabularies", "data", "peer_python"),
+            [peer, HERE / "tokenizer_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
+        ),
+        "in_graph_parity": (
+            ("vocabularies", "data"),
+            [python, HERE / "in_graph_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
+        ),
     }  # fmt: skip
 
 
@@ -65,10 +90,15 @@ def _arguments() -> argparse.Namespace:
     for name, help_text in (
         ("checkpoint", "a Hugging Face folder with a BERT"),
         ("train", "labelled texts with labels 0 and 1, as SST-2's train.tsv"),
+        ("dev", "labelled rows of the same kind to measure on"),
+        ("sts-test", "STS-B's labelled test part"),
         ("task-folder", "a trained float task"),
         ("int8-folder", "the same after quantization-aware training"),
         ("tflite", "dynamic int8 file of the checkpoint, length 128"),
         ("tflite-b", "static int8 file of the checkpoint, length 128"),
+        ("vocabulary", "an uncased vocab.txt, plain or gzip"),
+        ("vocabularies", "a folder with a folder for each vocabulary"),
+        ("data", "a folder of text files in several languages"),
         ("peer-python", "Python of an environment with requirements-peers.txt"),
     ):
         variable = f"KERASBERT_BENCH_{name.replace('-', '_').upper()}"

@@ -71,7 +71,7 @@ def main() -> None:
         results["albert (learned here)"] = compare_albert(Path(scratch) / "albert", lines, arguments)
         results["roberta (learned here)"] = compare_roberta(Path(scratch) / "roberta", lines, arguments)
     result = {"lines_found": len(lines), "seed": arguments.seed, "results": results}
-    record.write(arguments.out, result, record.versions(PACKAGES), load)
+    record.write(arguments.json, result, record.versions(PACKAGES), load)
     if any(value for numbers in results.values() for key, value in numbers.items() if key.startswith("mismatches")):
         sys.exit(1)
 
@@ -255,7 +255,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="text files in several languages")
     parser.add_argument("--strings", type=int, default=24_000, help="strings a vocabulary, half of them made up")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=record.RESULTS / "tokenizer_parity.json", metavar="FILE")
+    parser.add_argument("--json", type=Path, default=record.RESULTS / "tokenizer_parity.json", metavar="FILE")
     return parser.parse_args()
 
 

@@ -68,6 +68,13 @@ def read_config(folder: str | os.PathLike) -> dict:
     return config
 
 
+def longest_row(config: Mapping) -> int:
+    """The most tokens a row can have, by a `config.json`; 512 where it does not say."""
+    positions = config.get("max_position_embeddings", 512)
+    # RoBERTa counts positions from behind the padding word's.
+    return positions - config.get("pad_token_id", 1) - 1 if config.get("model_type") == "roberta" else positions
+
+
 def _parsed(path: Path) -> dict:
     try:
         size = path.stat().st_size

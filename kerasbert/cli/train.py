@@ -48,7 +48,7 @@ def train(
 
     Example: kerasbert train --task classification --model FOLDER --train train.tsv --dev dev.tsv --out runs/mine
     """
-    from kerasbert.checkpoints.hugging_face import read_config, resolve
+    from kerasbert.checkpoints.hugging_face import longest_row, read_config, resolve
     from kerasbert.cli import rows
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.progress import note, progress
@@ -69,7 +69,7 @@ def train(
     with progress("finding the model"):
         folder = resolve(model)
     tokenizer, config = tokenizer_from_folder(folder), read_config(folder)
-    length = rows.choose_length(tokenizer, train_table, sequence_length, config.get("max_position_embeddings", 512))
+    length = rows.choose_length(tokenizer, train_table, sequence_length, longest_row(config))
 
     with progress("loading TensorFlow and the model"):
         import tf_keras as keras

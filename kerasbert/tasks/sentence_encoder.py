@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.checkpoints.hugging_face import longest_row
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
@@ -67,7 +68,7 @@ class SentenceEncoder(Task):
             settings["normalize"] = any(module.get("type", "").endswith("Normalize") for module in modules)
         length = _read(folder / "sentence_bert_config.json", {}).get("max_seq_length")
         if isinstance(length, int):
-            settings["sequence_length"] = min(length, config.get("max_position_embeddings", length))
+            settings["sequence_length"] = min(length, longest_row(config))
         return settings
 
     def write_companions(self, folder):
