@@ -254,6 +254,21 @@ class Task(keras.Model):
         return other
 
     @classmethod
+    def from_pretrained(
+        cls, name_or_path, *, max_position_embeddings: int | None = None, vocab_size: int | None = None, **settings
+    ):
+        """From a checkpoint folder or a hub name. What the folder does not say of the head (`labels`, ...) comes from `settings`.
+
+        max_position_embeddings: cuts the position table. vocab_size: cuts the word table, or adds rows with new values.
+
+        Raises KerasBertError for damaged or mismatching files, and settings that do not fit the checkpoint's head.
+        """
+        from kerasbert.tasks.folders import from_folder
+
+        sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
+        return from_folder(cls, name_or_path, sizes, **settings)
+
+    @classmethod
     def settings_of(cls, config: dict, folder) -> dict:
         """Constructor arguments that a foreign checkpoint folder tells: its config.json and what lies beside it."""
         return {}

@@ -4,8 +4,10 @@ import inspect
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from kerasbert.files import atomic_folder
 from kerasbert.layers.points import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
+NO_SIZES: Mapping[str, int | None] = MappingProxyType({})
 OWN_FILE = "kerasbert.json"
 RANGES_FILE = "quantization.safetensors"
 JSON_NAMES = {str: "string", dict: "object"}
@@ -70,10 +73,13 @@ def load_task(name_or_path: str | os.PathLike):
     return from_folder(TASKS[name], folder)
 
 
-def from_folder(task_class, name_or_path: str | os.PathLike, **overrides):
-    """A task of that class from a folder or hub name; `overrides` replace what the folder says (None: as the folder says)."""
+def from_folder(task_class, name_or_path: str | os.PathLike, sizes: Mapping[str, int | None] = NO_SIZES, **overrides):
+    """A task of that class from a folder or hub name; `overrides` replace what the folder says (None: as the folder says).
+
+    sizes: other table sizes, as `load_encoder` takes them.
+    """
     folder = resolve(name_or_path)
-    config, tensors = _checkpoint(folder)
+    config, tensors = _checkpoint(folder, **sizes)
     own = read_own(folder)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     settings = {

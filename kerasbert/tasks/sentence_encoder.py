@@ -49,12 +49,20 @@ class SentenceEncoder(Task):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path, pooling: str | None = None, normalize: bool | None = None, sequence_length: int | None = None
+        cls,
+        name_or_path,
+        pooling: str | None = None,
+        normalize: bool | None = None,
+        sequence_length: int | None = None,
+        **sizes,
     ) -> "SentenceEncoder":
-        """From a Hugging Face or sentence-transformers folder, or a hub name; pooling and length follow the folder where it tells them."""
-        from kerasbert.tasks.folders import from_folder
+        """From a checkpoint or sentence-transformers folder, or a hub name; pooling and length follow the folder where it tells them.
 
-        return from_folder(cls, name_or_path, pooling=pooling, normalize=normalize, sequence_length=sequence_length)
+        sizes: see `Task.from_pretrained`.
+        """
+        return super().from_pretrained(
+            name_or_path, pooling=pooling, normalize=normalize, sequence_length=sequence_length, **sizes
+        )
 
     @classmethod
     def settings_of(cls, config, folder):

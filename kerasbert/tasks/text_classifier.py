@@ -70,15 +70,17 @@ class TextClassifier(Task):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path, labels=None, sequence_length: int | None = None, problem: str | None = None
+        cls, name_or_path, labels=None, sequence_length: int | None = None, problem: str | None = None, **sizes
     ) -> "TextClassifier":
-        """From a Hugging Face folder or hub name. A checkpoint without a classifier needs `labels`, and gets a new head.
+        """From a checkpoint folder or hub name. A checkpoint without a classifier needs `labels`, and gets a new head.
+
+        sizes: see `Task.from_pretrained`.
 
         Raises KerasBertError for damaged or mismatching files, and when labels and the checkpoint's head differ in number.
         """
-        from kerasbert.tasks.folders import from_folder
-
-        return from_folder(cls, name_or_path, labels=labels, sequence_length=sequence_length, problem=problem)
+        return super().from_pretrained(
+            name_or_path, labels=labels, sequence_length=sequence_length, problem=problem, **sizes
+        )
 
     @classmethod
     def settings_of(cls, config, folder):

@@ -50,3 +50,13 @@ def test_a_masked_lm_head_follows_the_word_table():
 def test_sizes_that_cannot_be_had(sizes, said):
     with pytest.raises(KerasBertError, match=said):
         kb.load_encoder(GOLDEN / "bert-pretraining", **sizes)
+
+
+def test_a_task_takes_other_sizes_too(tmp_path):
+    task = kb.TextClassifier.from_pretrained(
+        GOLDEN / "bert-pretraining", labels=["a", "b"], max_position_embeddings=12, vocab_size=300
+    )
+    assert task.sequence_length == 12 and task.config.vocab_size == 300
+    task.save_pretrained(tmp_path / "saved")
+    again = kb.load_task(tmp_path / "saved")
+    assert (again.config.vocab_size, again.config.max_position_embeddings) == (300, 12)

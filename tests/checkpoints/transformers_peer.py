@@ -2,8 +2,8 @@
 
     python tests/checkpoints/transformers_peer.py FOLDER ...
 
-Needs torch and transformers, not kerasbert. In each folder it reads `inputs.npz` and writes `outputs.npz` (logits under transformers' names)
-and `loading.json` (the keys that were missing, unexpected or of another shape).
+Needs torch and transformers, not kerasbert. In each folder it reads `inputs.npz` and writes `outputs.npz` (logits under
+transformers' names) and `loading.json` (the keys that were missing, unexpected or of another shape).
 """
 
 import json
