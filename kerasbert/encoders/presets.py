@@ -68,7 +68,8 @@ PRESETS: Mapping[str, EncoderConfig] = MappingProxyType(
 
 
 def preset(name: str) -> EncoderConfig:
-    """The configuration of that name. Raises KerasBertError, listing the names there are."""
+    """The configuration of that name; ALBERTs are those of version 2, with or without `-v2`. Raises KerasBertError, listing the names."""
+    name = name.removesuffix("-v2") if name.startswith("albert-") else name
     if name not in PRESETS:
         raise KerasBertError(f"expected a preset of {', '.join(PRESETS)}, received {name!r}")
     return PRESETS[name]

@@ -30,18 +30,21 @@ RANGES_FILE = "quantization.safetensors"
 JSON_NAMES = {str: "string", dict: "object"}
 
 
-def load_encoder(
-    name_or_path: str | os.PathLike, *, max_position_embeddings: int | None = None, vocab_size: int | None = None
-) -> Encoder:
-    """The encoder of a checkpoint folder or hub name, by the `model_type` of its config.json; heads are left aside.
+def load_encoder(source, *, max_position_embeddings: int | None = None, vocab_size: int | None = None) -> Encoder:
+    """The encoder of a checkpoint, by the `model_type` of its config.json; heads are left aside.
 
-    The folder holds Hugging Face's files or a TensorFlow 1 checkpoint of Google's.
+    source: a folder with Hugging Face's files or a TensorFlow 1 checkpoint of Google's; a hub name; a keras-nlp backbone.
     max_position_embeddings: cuts the position table. vocab_size: cuts the word table, or adds rows with new values.
 
     Raises KerasBertError for an unknown model type, missing or misshapen tensors, or a damaged file.
     """
-    folder = resolve(name_or_path)
-    config, tensors = _checkpoint(folder, max_position_embeddings, vocab_size)
+    sizes = (max_position_embeddings, vocab_size)
+    if isinstance(source, str | os.PathLike):
+        config, tensors = _checkpoint(resolve(source), *sizes)
+    else:
+        from kerasbert.checkpoints.keras_nlp import from_keras_nlp
+
+        config, tensors = _with_sizes(*from_keras_nlp(source), *sizes)
     kind = encoder_class(config.get("model_type"))
     encoder = _encoder(config, policy=None, pooler=_pools(kind, config, tensors))
     encoder({"input_ids": [[0] * 4]})
@@ -205,10 +208,14 @@ def _checkpoint(folder: Path, max_position_embeddings: int | None = None, vocab_
     known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
     if note := unknown_keys(config, known, folder / "config.json"):
         print(note, file=sys.stderr)
-    tensors = read_tensors(folder)
+    return _with_sizes(config, read_tensors(folder), max_position_embeddings, vocab_size)
+
+
+def _with_sizes(config: dict, tensors, max_position_embeddings: int | None, vocab_size: int | None):
     sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
     sizes = {name: size for name, size in sizes.items() if size is not None}
     if sizes:
+        kind = encoder_class(config.get("model_type")).config_class
         tensors = resized(kind.from_dict(config), tensors, **sizes)
     return {**config, **sizes}, tensors
 

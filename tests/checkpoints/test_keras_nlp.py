@@ -58,6 +58,10 @@ def test_the_encoder_computes_the_same(tmp_path, backbones, model_type):
         types = None
     inputs = {"input_ids": ids, "attention_mask": real.astype("int32"), "token_type_ids": types}
     received = encoder({name: value for name, value in inputs.items() if value is not None})
+    direct = kb.load_encoder(backbones[model_type])(
+        {name: value for name, value in inputs.items() if value is not None}
+    )
+    np.testing.assert_array_equal(direct.sequence, received.sequence)
     sequence = np.asarray(expected["sequence_output"])
     assert sequence[real].std() > 0.1
     np.testing.assert_allclose(received.sequence.numpy()[real], sequence[real], atol=1e-5, rtol=0)

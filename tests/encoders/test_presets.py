@@ -58,5 +58,6 @@ def test_smaller_mobileberts():
 
 
 def test_unknown_preset():
+    assert preset("albert-base-v2") is preset("albert-base")
     with pytest.raises(KerasBertError, match="bert-tiny.*received 'bert-huge'"):
         preset("bert-huge")
