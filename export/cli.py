@@ -18,6 +18,10 @@ Length = Annotated[
 Calibration = Annotated[
     Path | None, Option(metavar="FILE", help="Texts that give a model without quantization-aware training its ranges.")
 ]
+CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Use so many of these texts, spread evenly.")]
+IntegerOnly = Annotated[
+    bool, Option("--integer-only", help="Compute nothing in float, for processors that cannot; needs --calibration.")
+]
 Against = Annotated[
     str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
 ]
@@ -38,8 +42,6 @@ ThreadCounts = Annotated[list[int], Option(metavar="N", min=1, help="CPU threads
 Runs = Annotated[int, Option(metavar="N", min=1, help="Timed runs.")]
 Versus = Annotated[Path | None, Option(metavar="FILE", help="A second .tflite file, run in turn with the first.")]
 
-_CALIBRATION_ROWS = 512
-
 
 def convert(
     model: options.Folder,
@@ -48,6 +50,8 @@ def convert(
     target: Target = "cpu",
     length: Length = None,
     calibration: Calibration = None,
+    calibration_rows: CalibrationRows = 512,
+    integer_only: IntegerOnly = False,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     json: options.Json = False,
@@ -70,7 +74,12 @@ def convert(
     if recipe is not None:
         recipe_named(recipe)
     wanted = _length(length)
-    texts = _calibration_texts(calibration, text_column, pair_column)
+    texts = _calibration_texts(calibration, calibration_rows, text_column, pair_column)
+    if integer_only:
+        from kerasbert.export.convert import INTEGER_RECIPE, check_integer_only
+
+        recipe = recipe or INTEGER_RECIPE
+        check_integer_only(recipe_named(recipe), texts)
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.folders import load_task
 
@@ -79,15 +88,16 @@ def convert(
     with progress(f"converting to {recipe}"):
         from kerasbert.export.convert import convert as run
 
-        made = run(task, recipe=recipe, target=target, length=wanted, calibration=texts)
+        made = run(task, recipe=recipe, target=target, length=wanted, calibration=texts, integer_only=integer_only)
     made.save(out)
     size, parameters = out.stat().st_size, made.metadata.parameters
     data = {
         "file": out, "bytes": size, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
-        "parameters": parameters, "bytes_per_parameter": size / parameters,
+        "parameters": parameters, "bytes_per_parameter": size / parameters, "integer_only": integer_only,
     }  # fmt: skip
+    kind = f"{recipe}, integers only," if integer_only else recipe
     return Result(
-        data, f"wrote {out}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {recipe} for {target}"
+        data, f"wrote {out}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {kind} for {target}"
     )
 
 
@@ -198,13 +208,13 @@ def _length(text: str | None) -> int | str | None:
     return int(text)
 
 
-def _calibration_texts(path: Path | None, text_column, pair_column):
+def _calibration_texts(path: Path | None, rows: int, text_column, pair_column):
     if path is None:
         return None
     from kerasbert.data.tables import read_table
 
     table = read_table(path, text=text_column, pair=pair_column)
-    chosen = range(0, len(table), -(-len(table) // _CALIBRATION_ROWS))
+    chosen = range(0, len(table), -(-len(table) // rows))
     texts = [table.texts[i] for i in chosen]
     return texts if table.pairs is None else (texts, [table.pairs[i] for i in chosen])
 

@@ -1,16 +1,20 @@
 """A task to a `.tflite` file."""
 
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
+from kerasbert.export.memory import release
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.recipes import Recipe, recipe_named
 from kerasbert.export.targets import target_named
 from kerasbert.files import atomic_file
+
+INTEGER_RECIPE = "static_wi8_ai8"
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,12 @@ class TFLiteModel:
 
 
 def convert(
-    task, recipe: str | None = None, target: str = "cpu", length: int | str | None = None, calibration=None
+    task,
+    recipe: str | None = None,
+    target: str = "cpu",
+    length: int | str | None = None,
+    calibration=None,
+    integer_only: bool = False,
 ) -> TFLiteModel:
     """Converts a task.
 
@@ -38,20 +47,50 @@ def convert(
     length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file.
     calibration: texts that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
+    integer_only: a static file in which nothing is computed in float, for processors that cannot; made for MobileBERT. It needs
+    `calibration` in any case, since training has no ranges for what a static file computes in float.
 
-    Raises KerasBertError for an unknown recipe or target, a length that the model does not have, and a static recipe without ranges.
+    Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, and an
+    integer file of another recipe or without calibration texts.
     """
-    from kerasbert.export.trace import export_twin, float_model
+    from kerasbert.export import flatbuffer, integer_file, quantize_file, trace
 
-    target, recipe = target_named(target), recipe_named(recipe or target_named(target).default_recipe)
-    length = _length(length, task)
-    task = _prepared(task, recipe, calibration)
-    twin = export_twin(task)
-    content = float_model(twin, target, length, half=recipe.name == "float16")
-    if recipe.kernels.startswith("int8"):
-        content = _quantized(content, task, twin, recipe)
-    card = _metadata(task, recipe, target.name, length)
+    target = target_named(target)
+    recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else target.default_recipe))
+    length, rows = _length(length, task), None
+    if integer_only:
+        check_integer_only(recipe, calibration)
+        rows, target = integer_file.calibration_rows(task, calibration, length), integer_file.integer_target(target)
+    task = _prepared(task, recipe, calibration, integer_only)
+    card = _metadata(task, recipe, target.name, length, integer_only)
+    twin = trace.export_twin(task)
+    plans, tables = _plans(task, twin, recipe) if recipe.kernels.startswith("int8") else (None, None)
+    with tempfile.TemporaryDirectory() as folder:
+        trace.save_graph(twin, target, length, folder)
+        # The converter holds the weights several times over; our copies need not be there as well.
+        del task, twin
+        release()
+        content = trace.converted_graph(folder, half=recipe.name == "float16")
+    if integer_only:
+        content = integer_file.integer_file(content, plans, tables, rows)
+    elif plans is not None:
+        content = quantize_file.quantize_file(content, plans, tables)
+    else:
+        content = flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
     return TFLiteModel(packed.append(content, card), card)
+
+
+def check_integer_only(recipe: Recipe, calibration) -> None:
+    """Raises KerasBertError for what no integer-only file can be made of."""
+    if recipe.name != INTEGER_RECIPE:
+        raise KerasBertError(
+            f"expected the recipe {INTEGER_RECIPE!r} for an integer-only file, received {recipe.name!r}"
+        )
+    if calibration is None or len(calibration) == 0:
+        raise KerasBertError(
+            "expected calibration texts for an integer-only file, received none: softmax, norms and sums need ranges that training does "
+            "not find"
+        )
 
 
 def _length(length, task) -> int | None:
@@ -65,8 +104,8 @@ def _length(length, task) -> int | None:
     return length
 
 
-def _prepared(task, recipe: Recipe, calibration):
-    """The task under the policy that the recipe stores."""
+def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
+    """The task under the policy that the recipe stores; as it is for an integer file, which finds ranges of its own."""
     from kerasbert.compression import POLICIES, quantize
 
     trained_for = task.policy.recipe if task.policy else None
@@ -76,6 +115,8 @@ def _prepared(task, recipe: Recipe, calibration):
         raise KerasBertError(
             f"expected the recipe {trained_for!r}, which this model was quantized for, received {recipe.name!r}"
         )
+    if integer_only:
+        return task
     if recipe.trained and calibration is None:
         raise KerasBertError(
             f"expected a model with activation ranges for {recipe.name!r}, received one without. Quantize it first (kerasbert quantize), "
@@ -84,17 +125,18 @@ def _prepared(task, recipe: Recipe, calibration):
     return quantize(task, POLICIES[recipe.name], calibration=calibration)
 
 
-def _quantized(content: bytes, task, twin, recipe: Recipe) -> bytes:
+def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
+    """How each dense is stored, and the tables that are stored in int8."""
     from kerasbert.encoders.base import sublayers
-    from kerasbert.export.quantize_file import dense_plans, quantize_file
+    from kerasbert.export.quantize_file import dense_plans
     from kerasbert.layers.embeddings import EmbeddingTable
 
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
-    return quantize_file(content, dense_plans(task, twin, static=recipe.trained), tables)
+    return dense_plans(task, twin, static=recipe.trained), tables
 
 
-def _metadata(task, recipe: Recipe, target: str, length: int | None) -> Metadata:
+def _metadata(task, recipe: Recipe, target: str, length: int | None, integer_only: bool) -> Metadata:
     tokenizer = dict(task.tokenizer.get_config()) if task.has_tokenizer else {}
     vocabulary = tokenizer.pop("vocabulary", None)
     longest = task.config.longest  # a resizable file tells nowhere else where its position table ends
@@ -112,4 +154,5 @@ def _metadata(task, recipe: Recipe, target: str, length: int | None) -> Metadata
         kerasbert=__version__,
         vocabulary=tuple(vocabulary) if vocabulary else None,
         labels=task.labels,
+        integer_only=integer_only,
     )

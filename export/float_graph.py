@@ -28,6 +28,10 @@ class FloatGraph:
         """The operator that writes a tensor; None for an input or a constant."""
         return self._producers.get(tensor)
 
+    def readers(self, tensor: int) -> int:
+        """How many operators read a tensor."""
+        return sum(tensor in operator.inputs for operator in self._graph.operators)
+
     def constant(self, tensor: int) -> np.ndarray:
         """The float32 contents of a constant tensor, in its shape; empty for a tensor that is computed."""
         info = self._graph.tensors[tensor]

@@ -4,6 +4,7 @@ For processors without floating point. Softmax, norms and activations are in 8 b
 LayerNorm hardly does: a static file (`quantize_file`) keeps those in float. The rewriting of the file is ai-edge-quantizer's.
 """
 
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
-from kerasbert.export.quantize_file import DensePlan, matched, table_gathers
+from kerasbert.export.float_graph import FloatGraph
+from kerasbert.export.quantize_file import DensePlan, matched, rewrite, table_gathers
 from kerasbert.export.quiet import quiet
 from kerasbert.export.targets import Target
 from kerasbert.export.trace import SIGNATURE
@@ -22,8 +23,28 @@ from kerasbert.export.trace import SIGNATURE
 # value; exp(-40) is nothing in any number format, also where scores differ by 20.
 MASK_CONSTANT = -40.0
 
-_SAME_VALUES = ("RESHAPE", "TRANSPOSE")  # what they write has the range of what they read
+_VIEWS = ("RESHAPE", "TRANSPOSE", "STRIDED_SLICE")  # in 8 bits, what they write has the range of what they read
 _IDENTITY = (-128.0, 127.0)  # the range in which an int8 value stands for itself
+
+
+def calibration_rows(task, calibration, length: int | None) -> dict[str, np.ndarray]:
+    """Calibration texts, or rows packed already, as the file's inputs; says what this model will lose by having no float at all."""
+    from kerasbert.encoders.base import INPUT_NAMES, sublayers
+    from kerasbert.layers.norms import LayerNorm
+    from kerasbert.tasks.inputs import is_packed, split_pairs
+
+    if norms := len(sublayers(task, LayerNorm)):
+        print(
+            f"note: {norms} LayerNorms are computed in 8 bits, which costs accuracy; MobileBERT's NoNorm is made for it",
+            file=sys.stderr,
+        )
+    if not is_packed(calibration):
+        return task.pack(*split_pairs(calibration), length=length)
+    if length is not None and np.shape(calibration["input_ids"])[1] != length:
+        raise KerasBertError(
+            f"expected calibration rows of {length} tokens, the file's length, received {np.shape(calibration['input_ids'])[1]}"
+        )
+    return {name: np.asarray(calibration[name], np.int32) for name in INPUT_NAMES}
 
 
 def integer_target(target: Target) -> Target:
@@ -45,17 +66,9 @@ def integer_file(
 
     Raises KerasBertError when something would still be computed in float.
     """
-    from ai_edge_quantizer import quantizer
-
-    graph = FloatGraph(model)
-    manager = _recipe()
-    with quiet(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Warning: Enabling `experimental_preserve_all_tensors`")  # it is what we want
-        ranges = _observed(model, manager, packed)
-        ranges |= _known(graph, plans, tables)
-        worker = quantizer.Quantizer(bytearray(model), manager.get_quantization_recipe())
-        result = worker.quantize(ranges, enable_progress_bar=False, enable_progress_report=False)
-    content = unpack(bytes(result.quantized_model))
+    recipe = _recipe()
+    ranges = _observed(model, recipe, packed) | _known(FloatGraph(model), plans, tables)
+    content = unpack(rewrite(model, recipe, ranges))
     _cast_to_int8(content)
     if left := _in_float(content):
         raise KerasBertError(
@@ -70,20 +83,21 @@ def _recipe():
     from ai_edge_quantizer import qtyping, recipe_manager
     from ai_edge_quantizer.algorithm_manager import AlgorithmName
 
-    manager = recipe_manager.RecipeManager()
-    names = qtyping.TFLOperationName
-    manager.add_static_config(".*", names.ALL_SUPPORTED, 8, 8)
-    manager.add_quantization_config(".*", names.OUTPUT, algorithm_key=AlgorithmName.NO_QUANTIZE)
-    return manager
+    recipe, names = recipe_manager.RecipeManager(), qtyping.TFLOperationName
+    recipe.add_static_config(".*", names.ALL_SUPPORTED, 8, 8)
+    recipe.add_quantization_config(".*", names.OUTPUT, algorithm_key=AlgorithmName.NO_QUANTIZE)
+    return recipe
 
 
-def _observed(model: bytes, manager, packed: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+def _observed(model: bytes, recipe, packed: dict[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
     """The smallest and largest value of every tensor, by name."""
     from ai_edge_quantizer import calibrator
     from ai_edge_quantizer.utils.qsv_utils import min_max_update
 
-    worker = calibrator.Calibrator(model, num_threads=1, qsv_update_func=min_max_update)
-    worker.calibrate({SIGNATURE: list(_rows(packed))}, manager)
+    with quiet(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning: Enabling `experimental_preserve_all_tensors`")  # it is what we want
+        worker = calibrator.Calibrator(model, num_threads=1, qsv_update_func=min_max_update)
+        worker.calibrate({SIGNATURE: list(_rows(packed))}, recipe)
     return worker.get_model_qsvs()
 
 
@@ -107,7 +121,7 @@ def _known(graph: FloatGraph, plans: list[DensePlan], tables: list[np.ndarray]) 
         if plan.reads is None:
             continue
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
-            for same in _same_values(graph, tensor):
+            for same in _with_sources(graph, tensor):
                 ranges[graph.name(same)] = graph.bounds(same, *bounds)
     for operator in graph.operators("CAST"):
         tensor = operator.outputs[0]
@@ -115,10 +129,12 @@ def _known(graph: FloatGraph, plans: list[DensePlan], tables: list[np.ndarray]) 
     return ranges
 
 
-def _same_values(graph: FloatGraph, tensor: int) -> list[int]:
-    """The tensor and those that it is another view of."""
+def _with_sources(graph: FloatGraph, tensor: int) -> list[int]:
+    """The tensor, and what it is a view of as long as nothing else reads that: both have to have one range."""
     found = [tensor]
-    while (producer := graph.producer(found[-1])) is not None and graph.kind(producer) in _SAME_VALUES:
+    while (producer := graph.producer(found[-1])) is not None and graph.kind(producer) in _VIEWS:
+        if graph.readers(producer.inputs[0]) > 1:
+            break
         found.append(producer.inputs[0])
     return found
 

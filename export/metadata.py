@@ -33,6 +33,7 @@ class Metadata:
     `tokenizer` holds the settings of the tokenizer without the vocabulary, which is `vocabulary`, one token an entry, id =
     position. `sequence_length` is None when the length can be resized. `weights` is the fingerprint of the task that
     was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
+    `integer_only`: whether no operator computes in float.
     """
 
     task: str
@@ -48,6 +49,7 @@ class Metadata:
     signature: str = "serve"
     weights: str = ""
     vocab_size: int | None = None
+    integer_only: bool = False
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
@@ -69,6 +71,7 @@ class Metadata:
             "signature": self.signature,
             "sequence_length": self.sequence_length,
             "recipe": self.recipe,
+            "integer_only": self.integer_only,
             "target": self.target,
             "parameters": self.parameters,
             "weights": self.weights,
@@ -193,7 +196,7 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
     fields = {}
     for key, kinds in _FIELDS.items():
         value = card.get(key, _DEFAULTS.get(key))
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise _bad(name, f"{key!r} = {str(value)[:60]!r} in {CARD}")
         fields[key] = value
     if fields["problem"] not in PROBLEMS:
@@ -215,9 +218,10 @@ _FIELDS = {
     "vocab_size": int | None,
     "tokenizer": dict,
     "kerasbert": str,
+    "integer_only": bool,
 }
 
-_DEFAULTS = {"weights": ""}  # files of the first versions do not name them
+_DEFAULTS = {"weights": "", "integer_only": False}  # files of the first versions do not name them
 
 
 def _bad(name: str, received: str) -> KerasBertError:

@@ -5,7 +5,6 @@ not convert at all. Here softmax, norms and GELU stay in float between int8 dens
 """
 
 import hashlib
-import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -21,10 +20,13 @@ from kerasbert.layers.attention import SelfAttention
 
 @dataclass(frozen=True)
 class DensePlan:
-    """How one dense is stored and run: `reads` and `writes` are trained (minimum, maximum), or None for a range found at run time."""
+    """How one dense is stored and run: `reads` and `writes` are trained (minimum, maximum), or None for a range found at run time.
+
+    kernel: the digest of its kernel (out, in), as the file holds it.
+    """
 
     path: str
-    kernel: np.ndarray  # (out, in), as the file holds it
+    kernel: str
     reads: tuple[float, float] | None = None
     writes: tuple[float, float] | None = None
 
@@ -40,7 +42,7 @@ def dense_plans(task, twin, static: bool) -> list[DensePlan]:
             raise KerasBertError(
                 f"{trained.path}: expected a policy with static ranges on both sides of a dense, or on none; received one side"
             )
-        kernel = np.ascontiguousarray(stored.served_kernel().numpy().T)
+        kernel = digest(stored.served_kernel().numpy().T)
         for reads, writes in _ranges(trained) if static else [(None, None)] * trained.reads.calls:
             if writes is not None:  # the query's output is stored scaled
                 writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
@@ -54,29 +56,38 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
     Denses and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
     Raises KerasBertError when one is not found, or a dense of the graph has no plan: then training and file would differ.
     """
-    from ai_edge_quantizer import qtyping, quantizer
+    from ai_edge_quantizer.qtyping import TFLOperationName
+    from ai_edge_quantizer.recipe_manager import RecipeManager
 
-    graph = FloatGraph(model)
-    worker = quantizer.Quantizer(bytearray(model))
+    graph, recipe = FloatGraph(model), RecipeManager()
     ranges = {}
     for operator, bounds in table_gathers(graph, tables):
-        worker.add_static_config(graph.scope(operator), qtyping.TFLOperationName.GATHER, 8, 8)
+        recipe.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
     for operator, plan in matched(graph, plans):
-        name = qtyping.TFLOperationName.FULLY_CONNECTED
         if plan.reads is None:
-            worker.add_dynamic_config(graph.scope(operator), name, 8)
+            recipe.add_dynamic_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8)
             continue
-        worker.add_static_config(graph.scope(operator), name, 8, 8)
+        recipe.add_static_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8, 8)
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    with quiet(), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Warning: Enabling `experimental_preserve_all_tensors`"
-        )  # the quantizer looks at names only
-        result = worker.quantize(ranges, enable_progress_bar=False, enable_progress_report=False)
-    return declare(bytes(result.quantized_model))
+    return declare(rewrite(model, recipe, ranges))
+
+
+def rewrite(model: bytes, recipe, ranges: dict[str, dict[str, np.ndarray]]) -> bytes:
+    """The file as ai-edge-quantizer's recipe manager says. ranges: `min` and `max` of tensors by name, arrays of the tensor's rank.
+
+    The parts of its `Quantizer` that work, without its check of the ranges, which runs the float model and so holds it twice more.
+    """
+    from ai_edge_quantizer.model_modifier import ModelModifier
+    from ai_edge_quantizer.params_generator import ParamsGenerator
+    from ai_edge_quantizer.utils.tfl_flatbuffer_utils import read_model
+
+    content = read_model(memoryview(model))
+    with quiet():
+        found = ParamsGenerator(content).generate_quantization_parameters(recipe, ranges, False)
+        return bytes(ModelModifier(content).modify_model(found, enable_progress_bar=False))
 
 
 def _ranges(dense) -> list[tuple]:
@@ -101,10 +112,10 @@ def matched(graph: FloatGraph, plans: list[DensePlan]):
     """Each dense of the graph with its plan, by the kernel's contents; equal kernels are taken in the order of the graph."""
     waiting = defaultdict(list)
     for plan in plans:
-        waiting[_digest(plan.kernel)].append(plan)
+        waiting[plan.kernel].append(plan)
     for operator in graph.operators("FULLY_CONNECTED"):
         kernel = graph.constant(operator.inputs[1])
-        found = waiting.get(_digest(kernel))
+        found = waiting.get(digest(kernel))
         if not found:
             raise KerasBertError(
                 f"expected every dense of the graph to be one of the model's, received another with a kernel of shape {kernel.shape}"
@@ -116,5 +127,8 @@ def matched(graph: FloatGraph, plans: list[DensePlan]):
         )
 
 
-def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()
+def digest(array: np.ndarray) -> str:
+    """What tells one constant from another: shape and contents, without keeping a copy of them."""
+    found = hashlib.sha256(repr(array.shape).encode())
+    found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()

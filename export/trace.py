@@ -5,6 +5,7 @@ import tempfile
 import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES, activation_points, sublayers
+from kerasbert.export.memory import release
 from kerasbert.export.quiet import quiet
 from kerasbert.export.targets import Target
 from kerasbert.layers.attention import SelfAttention
@@ -37,16 +38,35 @@ def float_model(twin, target: Target, length: int | None, half: bool = False) ->
 
     length: tokens in a row, or None for a length that the caller of the file sets.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        save_graph(twin, target, length, folder)
+        return converted_graph(folder, half)
+
+
+def save_graph(twin, target: Target, length: int | None, folder: str) -> None:
+    """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it."""
     layout = target.fixed if length else target.resizable
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    serve = tf.function(lambda **inputs: twin.serve(inputs, layout=layout)).get_concrete_function(**specs)
+    serve = tf.function(lambda **inputs: twin.serve(inputs, layout=layout), autograph=False)
     # The module holds the variables and not the layers: a SavedModel of the layers would trace each of them again.
     module = tf.Module()
     module.weights = list(twin.variables)
-    with tempfile.TemporaryDirectory() as folder, quiet():
-        tf.saved_model.save(module, folder, signatures={SIGNATURE: serve})
+    with quiet():
+        tf.saved_model.save(module, folder, signatures={SIGNATURE: serve.get_concrete_function(**specs)})
+
+
+def converted_graph(folder: str, half: bool = False) -> bytes:
+    """The second half: the SavedModel as a `.tflite`."""
+    with quiet():
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
+        # Each of these saves the memory of one to three copies of the weights (and most of the time that a large model takes): the
+        # loaded SavedModel, which is loaded once more to be converted; building the file anew to write constants inside the flatbuffer
+        # (`flatbuffer` does that where it matters), and once more to say which converter wrote it.
+        converter._trackable_obj = None
+        release()
+        converter._experimental_use_buffer_offset = True
+        converter.exclude_conversion_metadata = True
         if half:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
             converter.target_spec.supported_types = [tf.float16]
-        return converter.convert()
+        return bytes(converter.convert())

@@ -76,6 +76,7 @@ class AlbertEncoder(Encoder):
         groups = [config.group(layer) for layer in range(config.num_hidden_layers)]
         for i, block in enumerate(blocks):
             share(block, groups.count(i // config.inner_group_num))
+        blocks[0].attention.reads.follow(self.embeddings.projection.writes)
         return blocks
 
     def stack(self):

@@ -18,13 +18,20 @@ class Bottleneck(keras.layers.Layer):
         super().__init__(name=path.replace(".", "_"))
         self.reads = ActivationPoint(policy, f"{path}.input")
         self.norm = make_norm(config.normalization_type, config.layer_norm_eps, f"{path}.norm")
-        self._folds = isinstance(self.norm, NoNorm)
-        folded = self.norm if self._folds else None
-        self.dense = Dense(width, self.reads, policy, f"{path}.dense", initializer=normal(config), folded=folded)
+        self.folds = isinstance(self.norm, NoNorm)
+        self.dense = Dense(
+            width,
+            self.reads,
+            policy,
+            f"{path}.dense",
+            initializer=normal(config),
+            folded=self.norm if self.folds else None,
+            keeps_bias=self.folds,
+        )
 
     def call(self, x, training=None):
         x = self.dense(self.reads(x, training=training), training=training)
-        return x if self._folds else self.norm(x)
+        return x if self.folds else self.norm(x)
 
 
 class ResidualFeedForward(keras.layers.Layer):
@@ -65,6 +72,9 @@ class MobileBertBlock(keras.layers.Layer):
             self.output_dropout = keras.layers.Dropout(config.hidden_dropout_prob)
         separate = self.shared_bottleneck is not None
         self.attention = SelfAttention(config, policy, f"{path}.attention", width=width, separate_values=separate)
+        source = self.bottleneck if self.attends_in_bottleneck else self.shared_bottleneck
+        if source is not None and source.folds:
+            self.attention.reads.follow(source.dense.writes)
         self.attention_norm = make_norm(*norm, f"{path}.attention_norm")
         self.attention_dropout = keras.layers.Dropout(dropout)
         settings = [(0.0, config.layer_norm_eps)] * (config.num_feedforward_networks - 1) + [

@@ -14,7 +14,7 @@ class Dense(keras.layers.Layer):
     reads: the point that its input has passed through; several denses may read one. The exporter needs it to know the range of the input.
     The output point sits before the activation, because that is the tensor which a backend's integer dense writes.
     folded: a scale and shift of the output that is computed as a part of kernel and bias, as converters would make it: training then sees
-    the grid of the kernel that is stored.
+    the grid of the kernel that is stored. keeps_bias: see `ActivationPoint`.
     """
 
     def __init__(
@@ -27,10 +27,11 @@ class Dense(keras.layers.Layer):
         initializer,
         activation=None,
         folded: NoNorm | None = None,
+        keeps_bias: bool = False,
     ):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.reads = units, path, reads
-        self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation))
+        self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation), keeps_bias=keeps_bias)
         self.kernel_point = KernelPoint(policy, f"{path}.kernel", units)
         self.activation, self.folded = activation, folded
         self._initializer = initializer

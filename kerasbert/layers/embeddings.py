@@ -68,7 +68,12 @@ class Embeddings(keras.layers.Layer):
         if project:
             self.projection_input = ActivationPoint(policy, f"{path}.projection.input")
             self.projection = Dense(
-                config.hidden_size, self.projection_input, policy, f"{path}.projection", initializer=normal(config)
+                config.hidden_size,
+                self.projection_input,
+                policy,
+                f"{path}.projection",
+                initializer=normal(config),
+                keeps_bias=True,
             )
 
     def call(self, input_ids, token_type_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
@@ -109,6 +114,7 @@ class TrigramEmbeddings(Embeddings):
                 policy,
                 f"{path}.transformation",
                 initializer=normal(config),
+                keeps_bias=True,
             )
 
     def words(self, input_ids, training=None):

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import tensorflow as tf
 import tf_keras as keras
 
+_NEVER_REACHED = 6e4  # in 16-bit floats as well
 KINDS = ("static", "dynamic", "float")
 
 
@@ -67,17 +68,29 @@ class ActivationPoint(keras.layers.Layer):
     An equalized point gives its input times `equalizer` (H,), and the denses that read it divide their kernel rows by it.
 
     floor: a static range needs to reach no further down, because what follows is flat there.
+    keeps_bias: what follows the dense that writes here is another dense, or the addition of a constant. The converter would take its bias
+    away and fold it into that, and the tensor which it writes would not be the one that training gave a range: in the graph that is
+    exported, a bound that no number reaches keeps the two apart.
     A point of a layer that is called several times has a range for each call (`share`), and `turn` says which call it is.
     """
 
-    def __init__(self, policy: QuantizationPolicy | None, path: str, floor: float | None = None, **kwargs):
+    def __init__(
+        self,
+        policy: QuantizationPolicy | None,
+        path: str,
+        floor: float | None = None,
+        keeps_bias: bool = False,
+        **kwargs,
+    ):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
         self.path, self.floor = path, floor
         self.kind = policy.kind(path) if policy else "float"
         self.observing: str | None = None
         self.equalizer = None
+        self._bounded = keeps_bias and policy is not None
         self._equalized = bool(policy and policy.equalizes(path))
         self.calls, self.turn = 1, 0
+        self._followed: set[int] = set()
         self.ranges: list[tuple[tf.Variable, tf.Variable]] = []
         if self.kind == "static":
             from tensorflow_model_optimization.quantization.keras import quantizers
@@ -102,6 +115,12 @@ class ActivationPoint(keras.layers.Layer):
         return self.add_weight(
             name, shape=shape, initializer=initializer, trainable=False, dtype="float32", experimental_autocast=False
         )
+
+    def follow(self, point: "ActivationPoint", turn: int = 0) -> None:
+        """Says that in one call what comes in is what `point` gave, unchanged: one tensor has one range, in a file as in training."""
+        if self.kind == point.kind == "static":
+            self._followed.add(turn)
+            self.ranges[turn] = point.ranges[0]
 
     @property
     def minimum(self) -> tf.Variable:
@@ -137,8 +156,8 @@ class ActivationPoint(keras.layers.Layer):
         if self.equalizer is not None:
             # Full rank: the converter folds a (H,) factor into the next dense, and equalization would be undone.
             x = x * tf.cast(tf.reshape(self.equalizer, [1] * (len(x.shape) - 1) + [-1]), x.dtype)
-        if self.kind == "float":
-            return x
+        if self.kind == "float" or self.turn in self._followed:
+            return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype)) if self._bounded else x
         if self.kind == "dynamic":
             return per_token_fake_quant(x)
         if self.floor is not None:

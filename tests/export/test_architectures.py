@@ -1,0 +1,232 @@
+"""Every architecture in every recipe: the file computes what the Keras model computes, and a shared block is there once.
+
+Weights are random, with biases and norms away from their first values, and static ranges come from calibration: what is compared is the
+way to the file, not what a model has learned.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.encoders import (
+    AlbertConfig,
+    BertConfig,
+    DistilBertConfig,
+    ElectraConfig,
+    MobileBertConfig,
+    RobertaConfig,
+    encoder_class,
+)
+from kerasbert.encoders.base import activation_points, denses, sublayers
+from kerasbert.export.convert import convert
+from kerasbert.export.flatbuffer import operator_kinds, unpack
+from kerasbert.export.runtimes import open_model
+from kerasbert.layers.attention import SelfAttention
+from kerasbert.tasks import TextClassifier
+
+_mobilebert = partial(MobileBertConfig, embedding_size=16, intra_bottleneck_size=16)
+ARCHITECTURES = {
+    "bert": BertConfig,
+    "albert": partial(AlbertConfig, embedding_size=16),
+    "albert-groups": partial(AlbertConfig, embedding_size=16, num_hidden_groups=2, inner_group_num=2),
+    "mobilebert": partial(_mobilebert, num_feedforward_networks=2),
+    "mobilebert-layer-norm": partial(
+        _mobilebert, num_feedforward_networks=2, normalization_type="layer_norm", hidden_act="gelu"
+    ),
+    "mobilebert-tiny": partial(
+        _mobilebert, num_feedforward_networks=1, use_bottleneck_attention=True, key_query_shared_bottleneck=False
+    ),
+    "distilbert": DistilBertConfig,
+    "electra": partial(ElectraConfig, embedding_size=16),
+    "roberta": RobertaConfig,
+}
+# Mean error as a share of the deviation among texts. In 8 bits a value on the edge of two steps may fall either way, and the layers of a
+# model with random weights amplify that; one wrong range costs 0.75 and more.
+TOLERANCES = {"float32": 1e-3, "float16": 0.03, "dynamic_wi8_afp32": 0.05, "static_wi8_ai8": 0.05}
+QUANTIZED = ("dynamic_wi8_afp32", "static_wi8_ai8")
+LAYERS = {"albert": 3, "albert-groups": 4}
+
+
+@pytest.fixture(scope="module")
+def texts(tiny):
+    return tiny.rows(24, seed=21)[0]
+
+
+@pytest.fixture(scope="module")
+def models(tiny, texts):
+    """By architecture and recipe: the model that training would see."""
+    made = {}
+
+    def model(name: str, recipe: str):
+        if (name, None) not in made:
+            made[name, None] = _random(name, tiny)
+        if recipe not in QUANTIZED:
+            return made[name, None]
+        if (name, recipe) not in made:
+            made[name, recipe] = kb.compression.quantize(made[name, None], recipe, calibration=texts)
+        return made[name, recipe]
+
+    return model
+
+
+@pytest.fixture(scope="module")
+def files(models):
+    """By architecture and recipe: the file's bytes."""
+    made = {}
+
+    def content(name: str, recipe: str) -> bytes:
+        if (name, recipe) not in made:
+            made[name, recipe] = convert(models(name, recipe), recipe=recipe).content
+        return made[name, recipe]
+
+    return content
+
+
+def _random(name: str, tiny):
+    import tf_keras as keras
+
+    keras.utils.set_random_seed(5)
+    sizes = {**tiny.sizes, "num_hidden_layers": LAYERS.get(name, 2), "initializer_range": 0.3}
+    config = ARCHITECTURES[name](**sizes)
+    model = TextClassifier(
+        encoder_class(config.model_type)(config), tiny.tokenizer(), labels=("a", "b", "c"), sequence_length=tiny.length
+    )
+    draw = np.random.default_rng(5)
+    for path, variable in model.variables_by_path().items():
+        if path.endswith(("bias", "gamma", "beta")):
+            variable.assign(variable + draw.normal(0, 0.2, variable.shape))
+    return model
+
+
+def run(content: bytes, packed: dict, kernels: str) -> np.ndarray:
+    model = open_model(content, kernels=kernels, length=packed["input_ids"].shape[1])
+    rows = range(len(packed["input_ids"]))
+    return np.concatenate([model.run({k: v[i : i + 1] for k, v in packed.items()})["probabilities"] for i in rows])
+
+
+def agree(content: bytes, model, texts, recipe: str, kernels: str = "xnnpack") -> None:
+    """The file gives what the model gives, on padded rows of several lengths, and the rows are not all alike."""
+    packed = model.pack(texts)
+    assert len(set(packed["attention_mask"].sum(1))) > 5
+    expected = model.serve_numpy(packed)["probabilities"]
+    spread = expected.std(0).mean()
+    assert spread > 0.02
+    assert np.abs(run(content, packed, kernels) - expected).mean() < TOLERANCES[recipe] * spread
+
+
+@pytest.mark.parametrize("recipe", TOLERANCES)
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_file_computes_what_keras_computes(models, files, texts, name, recipe):
+    content, model = files(name, recipe), models(name, recipe)
+    for kernels in ("xnnpack", "reference"):
+        agree(content, model, texts, recipe, kernels)
+
+
+@pytest.mark.parametrize("name", ["albert", "mobilebert"])
+def test_a_wrong_range_is_seen(models, texts, name):
+    """What the test above rests on: it does not pass for a file with one range other than the model's."""
+    model = models(name, "static_wi8_ai8")
+    point = next(point for point in activation_points(model) if point.ranges and point.path.endswith("context"))
+    minimum, maximum = point.ranges[-1]
+    kept = float(minimum), float(maximum)
+    try:
+        minimum.assign(kept[0] / 8)
+        maximum.assign(kept[1] / 8)
+        content = convert(model, recipe="static_wi8_ai8").content
+    finally:
+        minimum.assign(kept[0])
+        maximum.assign(kept[1])
+    with pytest.raises(AssertionError):
+        agree(content, model, texts, "static_wi8_ai8")
+
+
+@pytest.mark.parametrize("name", ["albert", "mobilebert", "roberta", "distilbert"])
+def test_resizable_files_at_two_lengths(models, texts, name):
+    model = models(name, "dynamic_wi8_afp32")
+    content = convert(model, recipe="dynamic_wi8_afp32", length="resizable").content
+    for length in (16, 24):
+        packed = model.pack(texts, length=length)
+        expected = model.serve_numpy(packed)["probabilities"]
+        difference = np.abs(run(content, packed, "xnnpack") - expected).mean()
+        assert difference < TOLERANCES["dynamic_wi8_afp32"] * expected.std(0).mean()
+
+
+# -- shared blocks ---------------------------------------------------------------------------------------------------------------------
+
+
+def stored_kernels(content: bytes) -> list[tuple[int, bytes, np.ndarray]]:
+    """(buffer, its bytes, real values (out, in)) of the kernel of every dense call, in the order of execution."""
+    from ai_edge_litert.schema_py_generated import TensorType
+
+    model = unpack(content)
+    graph, kinds = model.subgraphs[0], operator_kinds(model)
+    sources = {
+        op.outputs[0]: op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "DEQUANTIZE"
+    }  # of a float16 file
+    numbers = {TensorType.INT8: np.int8, TensorType.FLOAT32: np.float32, TensorType.FLOAT16: np.float16}
+    found = []
+    for operator in graph.operators:
+        if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
+            continue
+        tensor = graph.tensors[sources.get(operator.inputs[1], operator.inputs[1])]
+        data = bytes(bytearray(model.buffers[tensor.buffer].data))
+        values = np.frombuffer(data, numbers[tensor.type]).reshape(tensor.shape).astype(np.float32)
+        if tensor.type == TensorType.INT8:
+            values = values * np.reshape(tensor.quantization.scale, (-1, 1))
+        found.append((tensor.buffer, data, values))
+    return found
+
+
+def keras_kernels(model) -> dict[str, np.ndarray]:
+    """Kernels of the denses that are served, (out, in), as a file should hold them: the query's with the scale of attention."""
+    scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
+    return {
+        dense.path: dense.kernel_point(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
+        for dense in denses(model)
+        if dense.path not in model.unserved
+    }
+
+
+@pytest.fixture(scope="module")
+def trained_albert(models, texts):
+    """The one-group ALBERT after training with a range for each call of its block."""
+    model = kb.compression.quantize(models("albert", "float32"), "static_wi8_ai8", calibration=texts)
+    model.compile(kb.adamw(1e-3))
+    model.fit(texts, ["a", "b", "c"] * 8, seed=0, verbose=0)
+    context = model.encoder.layers[0].attention.context
+    assert len({float(maximum) for _, maximum in context.ranges}) == 3
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [*(("albert", recipe) for recipe in TOLERANCES), ("albert", "trained"), ("albert-groups", "static_wi8_ai8")],
+)
+def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
+    if recipe == "trained":
+        model = request.getfixturevalue("trained_albert")
+        content = convert(model, recipe="static_wi8_ai8").content
+    else:
+        model, content = models(name, recipe), files(name, recipe)
+    kernels, stored = keras_kernels(model), stored_kernels(content)
+    calls = {dense.path: dense.reads.calls for dense in denses(model) if dense.path in kernels}
+    assert len(stored) == sum(calls.values())
+    used = set()
+    for path, expected in kernels.items():
+        tolerance = 1e-3 * np.abs(expected).max()
+        same = [
+            (buffer, data)
+            for buffer, data, values in stored
+            if values.shape == expected.shape and np.allclose(values, expected, rtol=0, atol=tolerance)
+        ]
+        assert len(same) == calls[path], path
+        assert len({buffer for buffer, _ in same}) == 1, f"{path}: one kernel, several buffers"
+        used.add(same[0])
+    buffers = [bytes(bytearray(b.data)) for b in unpack(content).buffers if b.data is not None and len(b.data)]
+    assert len(used) == len(kernels)
+    for _, data in used:
+        assert buffers.count(data) == 1
+    shared = [path for path, count in calls.items() if count > 1]
+    assert len(shared) >= 6
