@@ -63,7 +63,7 @@ def convert(
         rows, target = integer_file.calibration_rows(task, calibration, length), integer_file.integer_target(target)
     task = _prepared(task, recipe, calibration, integer_only)
     card = _metadata(task, recipe, target.name, length, integer_only)
-    twin = trace.export_twin(task)
+    twin = trace.export_twin(task, integer_only)
     plans, tables = _plans(task, twin, recipe) if recipe.kernels.startswith("int8") else (None, None)
     with tempfile.TemporaryDirectory() as folder:
         trace.save_graph(twin, target, length, folder)

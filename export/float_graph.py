@@ -40,6 +40,10 @@ class FloatGraph:
             return np.empty(0, np.float32)
         return np.ascontiguousarray(data, np.uint8).view(np.float32).reshape(info.shape)
 
+    def lacks_bias(self, operator) -> bool:
+        """Whether a dense of the graph only multiplies."""
+        return len(operator.inputs) < 3 or operator.inputs[2] < 0
+
     def name(self, tensor: int) -> str:
         return self._graph.tensors[tensor].name.decode("utf-8")
 

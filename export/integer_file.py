@@ -117,10 +117,13 @@ def _known(graph: FloatGraph, plans: list[DensePlan], tables: list[np.ndarray]) 
     for operator, bounds in table_gathers(graph, tables):
         for tensor in (operator.inputs[0], operator.outputs[0]):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    for operator, plan in matched(graph, plans):
-        if plan.reads is None:
-            continue
+    planned = [(operator, plan) for operator, plan in matched(graph, plans) if plan.reads is not None]
+    # What a dense writes before the converter moved its bias behind it: not the tensor that training gave a range.
+    without_bias = {operator.outputs[0] for operator, _ in planned if graph.lacks_bias(operator)}
+    for operator, plan in planned:
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
+            if tensor in without_bias:
+                continue
             for same in _with_sources(graph, tensor):
                 ranges[graph.name(same)] = graph.bounds(same, *bounds)
     for operator in graph.operators("CAST"):

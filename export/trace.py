@@ -14,15 +14,18 @@ from kerasbert.layers.embeddings import EmbeddingTable
 SIGNATURE = "serve"
 
 
-def export_twin(task):
+def export_twin(task, integer_only: bool = False):
     """A float copy of the task whose weights are what the file stores.
 
     Tables lie on their int8 grid where the task's policy says so (a slice of the position table becomes a float constant in the graph,
     and must carry the values that training saw), and query kernels carry the scale of attention, which makes their grid no coarser:
     scaling a channel scales its grid.
+    integer_only: for a file whose ranges are found in its own graph; what keeps biases where training had them is left out, since it has no
+    8-bit form.
     """
     twin = task.with_policy(task.policy.in_float() if task.policy else None)
     for mine, theirs in zip(activation_points(twin), activation_points(task), strict=True):
+        mine.keeps_bias = mine.keeps_bias and not integer_only
         if theirs.equalizer is not None:
             mine.equalizer.assign(theirs.equalizer)
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):

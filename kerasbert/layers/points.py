@@ -87,7 +87,7 @@ class ActivationPoint(keras.layers.Layer):
         self.kind = policy.kind(path) if policy else "float"
         self.observing: str | None = None
         self.equalizer = None
-        self._bounded = keeps_bias and policy is not None
+        self.keeps_bias = keeps_bias and policy is not None
         self._equalized = bool(policy and policy.equalizes(path))
         self.calls, self.turn = 1, 0
         self._followed: set[int] = set()
@@ -157,7 +157,7 @@ class ActivationPoint(keras.layers.Layer):
             # Full rank: the converter folds a (H,) factor into the next dense, and equalization would be undone.
             x = x * tf.cast(tf.reshape(self.equalizer, [1] * (len(x.shape) - 1) + [-1]), x.dtype)
         if self.kind == "float" or self.turn in self._followed:
-            return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype)) if self._bounded else x
+            return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype)) if self.keeps_bias else x
         if self.kind == "dynamic":
             return per_token_fake_quant(x)
         if self.floor is not None:

@@ -144,8 +144,15 @@ def test_trained_ranges_stand(made):
             sides = (graph.tensors[i].quantization for i in (operator.inputs[0], operator.outputs[0]))
             found.add(tuple(round(float(side.scale[0]), 7) for side in sides))
     queries = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
-    static = [dense for dense in denses(model) if dense.reads.kind == dense.writes.kind == "static"]
-    assert len(static) > 10
+    # Where the converter moves a bias behind its dense, the dense writes another tensor than in training, and its range is observed.
+    moved = [id(bound) for dense in denses(model) if dense.writes.keeps_bias for bound in dense.writes.ranges[0]]
+    static = [
+        dense
+        for dense in denses(model)
+        if dense.reads.kind == dense.writes.kind == "static"
+        and not {id(dense.reads.minimum), id(dense.writes.minimum)} & set(moved)
+    ]
+    assert len(static) > 4
     for dense in static:
         reads, writes = float(dense.reads.step), float(dense.writes.step) * queries.get(dense.path, 1.0)
         assert any(np.isclose(pair, (reads, writes), rtol=1e-3).all() for pair in found), (
