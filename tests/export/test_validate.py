@@ -257,3 +257,28 @@ def test_data_from_a_table(float_file, packed, helpers, tmp_path):
     )
     report = validate(packed(float_file), against=task, data=path)
     assert report.ok and report.rows == 6 and report.checks[1].metrics[0].name == "accuracy"
+
+
+def test_a_model_that_was_trained_further_is_judged_by_its_metric(float_file, packed, helpers):
+    path = packed(float_file, recipe="static_wi8_ai8", weights="0123456789abcdef")
+    texts, task = helpers.texts(40), helpers.StubTask(float_file)
+    classes = task.serve_numpy(task.pack(texts, length=8))["probabilities"].argmax(1)
+    labels = [task.labels[i] for i in classes]
+    task.fingerprint = lambda: "0123456789abcdef"
+    same = validate(path, against=task, data=(texts, labels), reference_rows=2)
+    assert same.ok and same.tolerance.agreement == 0.97 and not any("other weights" in note for note in same.notes)
+
+    task.fingerprint = lambda: "fedcba9876543210"
+    other = validate(path, against=task, data=(texts, labels), reference_rows=2)
+    assert other.ok and other.tolerance.agreement == 0.9 and other.tolerance.metric_share == 0.985
+    assert any("StubTask has other weights" in note for note in other.notes)
+
+
+def test_a_broken_file_fails_against_other_weights_too(float_file, packed, helpers):
+    path = packed(float_file, recipe="static_wi8_ai8", weights="0123456789abcdef")
+    texts, task = helpers.texts(40), helpers.StubTask(float_file)
+    serve = task.serve_numpy
+    task.fingerprint = lambda: "fedcba9876543210"
+    task.serve_numpy = lambda rows: {"probabilities": serve(rows)["probabilities"][:, ::-1]}
+    report = validate(path, against=task, data=texts, reference_rows=2)
+    assert report.verdict == "failed" and "less than 0.9" in report.checks[1].reason
