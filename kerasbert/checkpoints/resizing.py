@@ -1,12 +1,17 @@
 """A checkpoint's tables cut or grown to other sizes, when a user asks for it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kerasbert.checkpoints.messages import mismatch
 from kerasbert.checkpoints.names import ARCHITECTURES
-from kerasbert.encoders.base import EncoderConfig
+
+if TYPE_CHECKING:  # encoders need TensorFlow
+    from kerasbert.encoders.base import EncoderConfig
 
 _POSITIONS = {"embeddings.position.table": 0}
 _WORDS = {
