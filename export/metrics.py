@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-
-_SAME = 1e-6
+from kerasbert.problems.measures import cosine, micro_f1, pearson, spearman
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,12 @@ def compare(name: str, reference: np.ndarray, model: np.ndarray, problem: str) -
         return OutputDifference(name, float("inf"), float("inf"), 0.0, None, None, broken)
     errors = np.abs(model - reference)
     score = problem == "regression" or reference.shape[1] == 1 and problem != "multi_label"
-    cosine = _cosine(reference.T, model.T) if score else _cosine(reference, model)
+    alike = cosine(reference.T, model.T) if score else cosine(reference, model)
     return OutputDifference(
         name,
         float(errors.max()),
         float(errors.mean()),
-        float(cosine.mean()),
+        float(alike.mean()),
         None if score or problem == "embedding" else agreement(reference, model, problem),
         pearson(reference[:, 0], model[:, 0]) if score else None,
         broken,
@@ -93,31 +92,9 @@ def task_metric(problem: str, labels: np.ndarray, reference: np.ndarray, model: 
     )
 
 
-def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
-    """F1 over all decisions at 0.5; 1 when there is nothing to find and nothing was found."""
-    truth, found = np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5
-    denominator = truth.sum() + found.sum()
-    return float(2 * (truth & found).sum() / denominator) if denominator else 1.0
-
-
-def pearson(a: np.ndarray, b: np.ndarray) -> float:
-    """Linear correlation; a side without any spread correlates with nothing but itself."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if np.allclose(a, b, rtol=0, atol=_SAME):
-        return 1.0
-    a, b = a - a.mean(), b - b.mean()
-    scale = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / scale) if scale > 1e-12 else 0.0
-
-
-def spearman(a: np.ndarray, b: np.ndarray) -> float:
-    """Rank correlation; ties share their mean rank."""
-    return pearson(_ranks(a), _ranks(b))
-
-
 def pair_cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Cosine of each row of `first` (N, H) with the same row of `second`: a sentence encoder's similarity, (N, 1)."""
-    return _cosine(np.asarray(first, np.float64), np.asarray(second, np.float64))[:, None]
+    return cosine(first, second)[:, None]
 
 
 def check_labels(problem: str, labels: np.ndarray, classes: int) -> None:
@@ -130,15 +107,3 @@ def check_labels(problem: str, labels: np.ndarray, classes: int) -> None:
         )
     if problem == "multi_label" and labels.shape[1:] != (classes,):
         raise KerasBertError(f"Expected labels of shape (N, {classes}) of 0 and 1. Received: {labels.shape}.")
-
-
-def _cosine(reference: np.ndarray, model: np.ndarray) -> np.ndarray:
-    scale = np.linalg.norm(reference, axis=1) * np.linalg.norm(model, axis=1)
-    same = np.abs(reference - model).max(axis=1) < _SAME
-    return np.where(same, 1.0, (reference * model).sum(axis=1) / np.where(scale > 0, scale, 1.0))
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, inverse, counts = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[inverse]

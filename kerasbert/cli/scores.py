@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kerasbert.export.metrics import micro_f1, pair_cosine, pearson, spearman
+from kerasbert.problems.measures import cosine, f1, matthews, micro_f1, pearson, spearman
 
 
 def scores(problem: str, targets: np.ndarray, outputs: np.ndarray) -> dict[str, float]:
@@ -24,7 +24,7 @@ def scores(problem: str, targets: np.ndarray, outputs: np.ndarray) -> dict[str, 
     if problem == "regression":
         found = outputs.reshape(len(targets))
         return {"Spearman": spearman(targets, found), "Pearson": pearson(targets, found)}
-    return {"cosine": float(pair_cosine(targets, outputs).mean())}
+    return {"cosine": float(cosine(targets, outputs).mean())}
 
 
 def shown(values: Mapping[str, float]) -> str:
@@ -35,17 +35,5 @@ def shown(values: Mapping[str, float]) -> str:
 def _classification(truth: np.ndarray, found: np.ndarray, classes: int) -> dict[str, float]:
     accuracy = {"accuracy": float(np.mean(truth == found))}
     if classes == 2:
-        return {**accuracy, "F1": _f1(truth == 1, found == 1), "MCC": _matthews(truth, found)}
-    return {**accuracy, "macro F1": float(np.mean([_f1(truth == c, found == c) for c in np.unique(truth)]))}
-
-
-def _f1(truth: np.ndarray, found: np.ndarray) -> float:
-    total = truth.sum() + found.sum()
-    return float(2 * (truth & found).sum() / total) if total else 0.0
-
-
-def _matthews(truth: np.ndarray, found: np.ndarray) -> float:
-    """Matthews correlation (Matthews 1975) of two classes; 0 where one side has a single class."""
-    if np.ptp(truth) == 0 or np.ptp(found) == 0:
-        return 0.0
-    return pearson(truth, found)
+        return {**accuracy, "F1": f1(truth == 1, found == 1), "MCC": matthews(truth, found)}
+    return {**accuracy, "macro F1": float(np.mean([f1(truth == c, found == c) for c in np.unique(truth)]))}

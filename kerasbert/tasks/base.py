@@ -14,6 +14,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.points import QuantizationPolicy
+from kerasbert.problems import Problem, Reading, Rows, problem_named
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.text import Tokenizer, tokenizer_from_config
 
@@ -25,19 +26,21 @@ class Task(keras.Model):
 
     sequence_length: the longest row in tokens, special ones included; by default 128, or what the encoder has positions for.
 
-    `fit`, `evaluate` and `predict` take texts (a list, a 1-D array, `(texts, pairs)`, a list of 2-tuples), packed inputs (a dict of int32
-    arrays (rows, length)) or a `tf.data.Dataset` of either. `predict` gives what the exported file gives: see `serve`.
+    `fit`, `evaluate`, `predict` and `score` take the task's examples as users hold them (see the task), a table of `kerasbert.data`,
+    packed inputs (a dict of int32 arrays (rows, length)) or a `tf.data.Dataset` of packed inputs or of texts. What examples, answers and
+    metrics are is the task's problem: see `kerasbert.problems`.
     """
 
-    output_name: str  # of the exported file; where there are several, of the one that `predict` gives
-    problem: str  # single_label, multi_label, regression or embedding
+    output_name: str  # of the exported file; where there are several, of the one that packed inputs give
+    problem: str  # what it is asked and answers: a name of kerasbert.problems
+    arrays: bool = False  # whether `predict` gives texts' outputs as one array instead of readable answers
     labels: tuple[str, ...] | None = None
     architecture: str  # what Hugging Face's class name for this task ends in
     not_for: tuple[str, ...] = ()  # model types whose checkpoints of that name are another task's
     heads: tuple[str, ...] = ()  # heads that a checkpoint may hold, by attribute
     labelled: bool = False  # whether its first head has one output a label
     pools: bool | None = False  # whether it needs the encoder's pooled vector; None: as the checkpoint has it
-    per_token: bool = False  # one output a token: every batch is as long as `sequence_length`
+    per_token: bool = False  # one output a token: packed inputs are predicted at the length of `sequence_length`
     unserved: tuple[str, ...] = ()  # denses that a checkpoint holds and `serve` does not reach
 
     def __init__(self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs):
@@ -126,11 +129,80 @@ class Task(keras.Model):
     def predict_step(self, data):
         return self.serve(data[0] if isinstance(data, tuple) else data)[self.output_name]
 
+    # -- examples -> rows -> answers -------------------------------------------------------------------------------------------------
+
+    @property
+    def asks(self) -> Problem:
+        """What this task is asked and answers."""
+        return problem_named(self.problem, self.labels, self.problem_settings())
+
+    def problem_settings(self) -> dict:
+        """The problem's own settings, JSON-able."""
+        return {}
+
+    def rows(self, x) -> tuple[list | None, Rows]:
+        """Examples and token rows of what a user hands over; of packed inputs there are no examples. Says how many texts were cut."""
+        if task_inputs.is_packed(x):
+            return None, task_inputs.packed_rows(self, x)
+        examples = self.asks.examples(x.x if is_table(x) else x)
+        if not examples:
+            raise KerasBertError("expected at least one text, received none")
+        rows = self.asks.rows(examples, self.tokenizer, self.sequence_length)
+        self.truncated_texts += rows.truncated
+        if rows.truncated:
+            print(
+                f"note: {rows.truncated} of {len(examples)} texts are longer than {self.sequence_length} tokens and were cut",
+                file=sys.stderr,
+            )
+        return examples, rows
+
+    def readings(self, rows: Rows, batch_size: int = 32, report=None) -> list[Reading]:
+        """What the problem keeps of the outputs of each row, in their order. report: called with (rows done, all rows)."""
+        if not hasattr(self, "_served"):
+            self._served = tf.function(self.serve, reduce_retracing=True)
+        data, order = task_inputs.batches(self, rows, batch_size=batch_size, inputs_only=True)
+        problem, done = self.asks, 0
+        found: list[Reading] = [{}] * len(rows)
+        for (inputs, *_), index in zip(data, order, strict=True):
+            outputs = {
+                name: self._by_row(values.numpy(), rows.group) for name, values in self._served(_flat(inputs)).items()
+            }
+            for place, row in enumerate(index):
+                found[row] = problem.read({name: values[place] for name, values in outputs.items()}, rows, int(row))
+            done += len(index)
+            if report is not None:
+                report(done, len(rows))
+        return found
+
+    @staticmethod
+    def _by_row(values: np.ndarray, group: int) -> np.ndarray:
+        """(rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
+        return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
+
+    def answer(self, x, batch_size: int | None = None, report=None) -> list:
+        """Readable answers, one an example, JSON-able: what `kerasbert predict` prints."""
+        examples, rows = self._examples(x)
+        return self.asks.answers(examples, rows, self.readings(rows, batch_size or 32, report))
+
+    def score(self, x, y=None, batch_size: int | None = None, report=None) -> dict[str, float]:
+        """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one."""
+        examples, rows = self._examples(x)
+        y = x.y if y is None and is_table(x) else y
+        if y is None and not self.asks.self_supervised:
+            raise KerasBertError("expected labels to score answers by, received none")
+        return self.asks.scores(y, examples, rows, self.readings(rows, batch_size or 32, report))
+
+    def _examples(self, x) -> tuple[list, Rows]:
+        examples, rows = self.rows(x)
+        if examples is None:
+            raise KerasBertError("expected texts, received packed inputs: they have outputs (`predict`) and no answers")
+        return examples, rows
+
     # -- Keras on texts --------------------------------------------------------------------------------------------------------------
 
     def encode_labels(self, y) -> np.ndarray:
-        """Labels as the loss wants them."""
-        return np.asarray(y)
+        """Labels of texts with one row each as the loss wants them."""
+        return self.asks.targets(y, range(len(y)), Rows(None, np.arange(len(y))))
 
     def default_loss(self) -> Any:
         raise NotImplementedError
@@ -151,6 +223,13 @@ class Task(keras.Model):
         if self.optimizer is not None:
             self.optimizer.build(self.trainable_variables)
 
+    def dataset(self, x, y=None, batch_size: int = 32, shuffle: bool = False, sample_weight=None, seed: int = 0):
+        """A `tf.data.Dataset` of what `fit` is fed: texts tokenized once, batches of rows of like length, padded only to their longest.
+
+        shuffle: another order at each pass, fixed by `seed`. Elements: packed inputs, then targets and sample weights where there are any.
+        """
+        return self._dataset(x, y, batch_size, shuffle, sample_weight, seed)
+
     def fit(
         self,
         x=None,
@@ -166,46 +245,49 @@ class Task(keras.Model):
         """Keras' fit. Rows of like length share a batch; `seed` fixes their order (default: from NumPy's global generator)."""
         size = batch_size or 32
         seed = int(np.random.randint(2**31)) if seed is None else seed
-        data, _ = self._dataset(x, y, size, shuffle, sample_weight, seed)
-        if y is None and not isinstance(x, tf.data.Dataset):
+        data = self._dataset(x, y, size, shuffle, sample_weight, seed)
+        if isinstance(data.element_spec, dict):
             raise KerasBertError("expected labels for the texts, received none")
         if validation_data is not None:
             parts = tuple(validation_data) if isinstance(validation_data, tuple | list) else (validation_data, None)
             weights = parts[2] if len(parts) > 2 else None
             batch = kwargs.pop("validation_batch_size", None) or size
-            validation_data, _ = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
+            validation_data = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
         return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
-        """Keras' evaluate."""
-        data, _ = self._dataset(x, y, batch_size or 32, sample_weight=sample_weight)
-        return super().evaluate(data, **kwargs)
+        """Keras' evaluate: the loss and the compiled metrics. See `score` for the task's own."""
+        return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
-    def predict(self, x, batch_size=None, verbose=0, **kwargs) -> np.ndarray:
-        """What the exported file gives, in the order of the texts: see `serve`."""
-        data, order = self._dataset(x, None, batch_size or 32)
+    def predict(self, x, batch_size=None, verbose=0, **kwargs):
+        """Of texts: answers in their order, or for a task with one output vector a text an array of them. Of packed inputs and datasets:
+        the output `output_name` of the exported file; see `serve`.
+        """
+        if isinstance(x, tf.data.Dataset):
+            return super().predict(self._dataset(x, None, batch_size or 32), verbose=verbose, **kwargs)
+        if not (self.arrays or task_inputs.is_packed(x)):
+            return self.answer(x, batch_size)
+        _, rows = self.rows(x)
+        data, order = task_inputs.batches(
+            self, rows, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
+        )
         results = super().predict(data, verbose=verbose, **kwargs)
-        if order is None:
-            return results
         restored = np.empty_like(results)
         restored[order.order] = results
         return restored
 
-    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0):
+    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0) -> tf.data.Dataset:
         if isinstance(x, tf.data.Dataset):
-            return task_inputs.tokenized(self, x, batch_size)[0], None
-        if not task_inputs.is_packed(x) and not isinstance(x, list | tuple | np.ndarray | tf.Tensor):
-            raise KerasBertError(f"expected texts, packed inputs or a tf.data.Dataset, received {type(x).__name__}")
-        labels = None if y is None else self.encode_labels(y)
-        before = self.truncated_texts
-        data, order = task_inputs.batches(self, x, labels, batch_size, shuffle, sample_weight, seed)
-        if cut := self.truncated_texts - before:
-            rows = len(order.lengths)
-            print(
-                f"note: {cut} of {rows} texts are longer than {self.sequence_length} tokens and were cut",
-                file=sys.stderr,
-            )
-        return data, order
+            return task_inputs.tokenized(self, x, batch_size) if task_inputs.is_string_dataset(x) else x
+        y = x.y if y is None and is_table(x) else y
+        examples, rows = self.rows(x)
+        if examples is None:
+            examples = rows.example
+        targets = None if y is None else self.asks.targets(y, examples, rows)
+        data, _ = task_inputs.batches(
+            self, rows, targets, sample_weight, batch_size=batch_size, shuffle=shuffle, seed=seed
+        )
+        return data if len(data.element_spec) > 1 else data.map(lambda inputs: inputs)
 
     # -- saving ----------------------------------------------------------------------------------------------------------------------
 
@@ -285,3 +367,13 @@ class Task(keras.Model):
         from kerasbert.tasks.folders import save_task
 
         save_task(self, folder)
+
+
+def is_table(x) -> bool:
+    """True for a table of `kerasbert.data`: examples as `x`, labels or None as `y`."""
+    return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")
+
+
+def _flat(inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """(rows, group, length) -> (rows * group, length): what `serve`, like the exported file, takes."""
+    return {name: tf.reshape(values, (-1, tf.shape(values)[-1])) for name, values in inputs.items()}

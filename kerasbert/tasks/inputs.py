@@ -1,4 +1,4 @@
-"""From what users hand to `fit` and `predict` to batches of packed ids."""
+"""From token rows to the batches that Keras is fed with."""
 
 import numpy as np
 import tensorflow as tf
@@ -7,6 +7,7 @@ from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
+from kerasbert.problems.rows import IGNORED, Rows, TokenLists
 from kerasbert.text import pack
 
 
@@ -15,78 +16,19 @@ def is_packed(x) -> bool:
     return isinstance(x, dict) and "input_ids" in x
 
 
-def split_pairs(x) -> tuple[list, list | None]:
-    """Texts and second texts. Accepts a list or array of strings, a pair `(texts, pairs)` of such, or a list of 2-tuples."""
-    if isinstance(x, str):
-        raise KerasBertError(f"expected a list of texts, received one string: {x[:40]!r}. Put it in a list")
-    if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str):
-        return _texts(x[0]), _texts(x[1])
-    rows = _texts(x)
-    if rows and all(isinstance(row, tuple | list) and len(row) == 2 for row in rows):
-        return [row[0] for row in rows], [row[1] for row in rows]
-    return rows, None
-
-
-def _texts(x) -> list:
-    if isinstance(x, np.ndarray | tf.Tensor):
-        x = np.asarray(x)
-        if x.ndim != 1:
-            raise KerasBertError(f"expected texts as a list or a 1-D array, received an array of shape {x.shape}")
-    return list(x)
-
-
-def batches(
-    task, x, y, batch_size: int, shuffle: bool, sample_weight=None, seed: int = 0
-) -> tuple[tf.data.Dataset, LengthBatches]:
-    """A dataset of (packed inputs[, labels[, weights]]) whose batches hold rows of like length, and the row order behind it."""
-    ids, types = _rows(task, x)
-    rows = len(ids)
-    if not rows:
-        raise KerasBertError("expected at least one text, received none")
-    for name, values in (("labels", y), ("sample weights", sample_weight)):
-        if values is not None and len(values) != rows:
-            raise KerasBertError(f"expected one of the {name} for each text, received {len(values)} for {rows} texts")
-    lengths = np.fromiter((len(row) for row in ids), np.int32, rows)
-    order = LengthBatches(lengths, batch_size, shuffle, seed)
-    extras = [np.asarray(values) for values in (y, sample_weight) if values is not None]
-
-    def generate():
-        for index in order:
-            longest = task.sequence_length if task.per_token else int(lengths[index].max())
-            length = padded_length(longest, task.sequence_length)
-            inputs = pack(
-                _Rows([ids[i] for i in index], [types[i] for i in index]),
-                length=length,
-                pad_id=task.config.pad_token_id,
-            )
-            yield (inputs, *(values[index] for values in extras)) if extras else (inputs,)
-
-    signature = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
-    specs = [tf.TensorSpec((None, *values.shape[1:]), values.dtype) for values in extras]
-    dataset = tf.data.Dataset.from_generator(generate, output_signature=(signature, *specs))
-    return dataset.apply(tf.data.experimental.assert_cardinality(len(order))).prefetch(4), order
-
-
-class _Rows:
-    """Token lists in the form that `pack` takes."""
-
-    def __init__(self, input_ids, token_type_ids):
-        self.input_ids, self.token_type_ids = input_ids, token_type_ids
-
-
-def _rows(task, x):
-    if not is_packed(x):
-        texts, pairs = split_pairs(x)
-        encoded = task.encode(texts, pairs)
-        return encoded.input_ids, encoded.token_type_ids
+def packed_rows(task, x) -> Rows:
+    """The rows of packed arrays, (rows, length) or (rows, group, length), without their padding."""
     ids = np.asarray(x["input_ids"])
     mask = np.asarray(x.get("attention_mask", np.ones_like(ids)))
     types = np.asarray(x.get("token_type_ids", np.zeros_like(ids)))
-    if ids.ndim != 2 or mask.shape != ids.shape or types.shape != ids.shape:
+    if ids.ndim not in (2, 3) or mask.shape != ids.shape or types.shape != ids.shape:
         raise KerasBertError(
             "expected input_ids, attention_mask and token_type_ids of one shape (rows, length), received "
             f"{ids.shape}, {mask.shape}, {types.shape}"
         )
+    group = ids.shape[1] if ids.ndim == 3 else 1
+    examples = np.arange(len(ids))
+    ids, mask, types = (values.reshape(-1, values.shape[-1]) for values in (ids, mask, types))
     check_ids(ids, task.config.vocab_size, type(task).__name__)
     lengths = mask.sum(1)
     if not np.array_equal(mask, np.arange(ids.shape[1]) < lengths[:, None]):
@@ -95,20 +37,107 @@ def _rows(task, x):
         raise KerasBertError(
             f"expected packed rows of at most {task.sequence_length} tokens (sequence_length), received {lengths.max()}"
         )
-    return [row[:n] for row, n in zip(ids, lengths, strict=True)], [
-        row[:n] for row, n in zip(types, lengths, strict=True)
-    ]
+    unpadded = ([row[:n] for row, n in zip(side, lengths, strict=True)] for side in (ids, types))
+    return Rows(TokenLists(*unpadded), examples, group)
 
 
-def tokenized(task, dataset: tf.data.Dataset, batch_size: int) -> tuple[tf.data.Dataset, bool]:
-    """A dataset whose string elements are tokenized; unbatched strings are batched first. The flag says whether anything was done."""
+def batches(
+    task,
+    rows: Rows,
+    targets=None,
+    weights=None,
+    *,
+    batch_size: int,
+    shuffle: bool = False,
+    seed: int = 0,
+    full: bool = False,
+    inputs_only: bool = False,
+) -> tuple[tf.data.Dataset, LengthBatches]:
+    """A dataset of (packed inputs[, targets[, weights]]) whose batches hold rows of like length, and the row order behind it.
+
+    targets: as `Problem.targets` gives them; a self-supervised problem makes its own unless `inputs_only`. weights: one an example.
+    full: pad every batch to the task's `sequence_length`.
+    """
+    if not len(rows):
+        raise KerasBertError("expected at least one text, received none")
+    if weights is not None:
+        weights = _weights(weights, rows)
+    order = LengthBatches(rows.lengths, batch_size, shuffle, seed)
+    problem, pad_id = task.asks, task.config.pad_token_id
+    corrupts = problem.self_supervised and targets is None and not inputs_only
+    passes = iter(range(1 << 62))
+
+    def generate():
+        random = np.random.default_rng((seed, next(passes))) if corrupts and shuffle else np.random.default_rng(seed)
+        for index in order:
+            longest = task.sequence_length if full else int(rows.lengths[index].max())
+            length = padded_length(longest, task.sequence_length)
+            inputs, wanted = rows.pack(index, length, pad_id), None
+            if corrupts:
+                inputs, wanted = problem.corrupt(inputs, task.tokenizer, random)
+            elif targets is not None:
+                wanted = _chosen(targets, index, length)
+            yield tuple(
+                part for part in (inputs, wanted, None if weights is None else weights[index]) if part is not None
+            )
+
+    shape = (None,) * (2 if rows.group == 1 else 3)
+    signature = [{name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}]
+    if corrupts:
+        signature.append(tf.TensorSpec((None, None), tf.int32))
+    elif targets is not None:
+        signature.append(_spec(targets))
+    if weights is not None:
+        signature.append(tf.TensorSpec((None,), tf.float32))
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=tuple(signature))
+    return dataset.apply(tf.data.experimental.assert_cardinality(len(order))).prefetch(4), order
+
+
+def _weights(weights, rows: Rows) -> np.ndarray:
+    weights, examples = np.asarray(weights, np.float32), int(rows.example.max(initial=-1)) + 1
+    if len(weights) != examples:
+        raise KerasBertError(
+            f"expected one of the sample weights for each text, received {len(weights)} for {examples} texts"
+        )
+    return weights[rows.example]
+
+
+def _chosen(targets, index: np.ndarray, length: int):
+    """The targets of some rows, those that belong to tokens padded."""
+    if isinstance(targets, dict):
+        return {name: _chosen(values, index, length) for name, values in targets.items()}
+    if isinstance(targets, np.ndarray):
+        return targets[index]
+    padded = np.full((len(index), length), IGNORED, np.int32)
+    for row, i in enumerate(index):
+        padded[row, : len(targets[i])] = targets[i]
+    return padded
+
+
+def _spec(targets):
+    if isinstance(targets, dict):
+        return {name: _spec(values) for name, values in targets.items()}
+    if isinstance(targets, np.ndarray):
+        return tf.TensorSpec((None, *targets.shape[1:]), targets.dtype)
+    return tf.TensorSpec((None, None), tf.int32)
+
+
+def is_string_dataset(dataset: tf.data.Dataset) -> bool:
+    """Whether its elements are texts, pairs of texts, or either with labels."""
+    return all(isinstance(part, tf.TensorSpec) and part.dtype == tf.string for part in _text_specs(dataset))
+
+
+def _text_specs(dataset: tf.data.Dataset) -> tuple:
     spec = dataset.element_spec
-    inputs, rest = (spec[0], spec[1:]) if isinstance(spec, tuple) else (spec, ())
-    parts = inputs if isinstance(inputs, tuple) else (inputs,)
-    if not all(isinstance(part, tf.TensorSpec) and part.dtype == tf.string for part in parts):
-        return dataset, False
-    if parts[0].shape.rank == 0:
+    inputs = spec[0] if isinstance(spec, tuple) else spec
+    return inputs if isinstance(inputs, tuple) else (inputs,)
+
+
+def tokenized(task, dataset: tf.data.Dataset, batch_size: int) -> tf.data.Dataset:
+    """A dataset of texts, or of (texts[, pairs]) with labels, with its texts tokenized; unbatched texts are batched first."""
+    if _text_specs(dataset)[0].shape.rank == 0:
         dataset = dataset.batch(batch_size)
+    labelled = isinstance(dataset.element_spec, tuple) and len(dataset.element_spec) > 1
 
     def tokenize(*arrays):
         texts = [[text.decode("utf-8") for text in array] for array in arrays]
@@ -123,6 +152,6 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int) -> tuple[tf.data.
         for array in arrays:
             array.set_shape((None, None))
         packed = dict(zip(INPUT_NAMES, arrays, strict=True))
-        return (packed, *element[1:]) if rest else packed
+        return (packed, *element[1:]) if labelled else packed
 
-    return dataset.map(step, num_parallel_calls=tf.data.AUTOTUNE).prefetch(4), True
+    return dataset.map(step, num_parallel_calls=tf.data.AUTOTUNE).prefetch(4)

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
@@ -31,6 +30,7 @@ class SentenceEncoder(Task):
     problem = "embedding"
     unserved = ("pooler",)
     pools = None
+    arrays = True
 
     def __init__(
         self,
@@ -93,6 +93,11 @@ class SentenceEncoder(Task):
         _write(folder / "sentence_bert_config.json", {"max_seq_length": self.sequence_length, "do_lower_case": False})
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, H)
+            group = tf.shape(inputs["input_ids"])[1]
+            flat = {name: tf.reshape(ids, (-1, tf.shape(ids)[2])) for name, ids in inputs.items()}
+            vectors = self.call(flat, training=training, layout=layout)
+            return tf.reshape(vectors, (-1, group, vectors.shape[-1]))
         sequence = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
         vectors = tf.cast(pool(sequence, inputs["attention_mask"], self.pooling), tf.float32)  # (B, H)
         if not self.normalize:
@@ -103,13 +108,8 @@ class SentenceEncoder(Task):
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
-    def encode_labels(self, y):
-        y = np.asarray(y, np.float32)
-        if y.ndim != 2 or y.shape[1] != self.config.hidden_size:
-            raise KerasBertError(
-                f"expected target vectors of shape (rows, {self.config.hidden_size}), received {y.shape}"
-            )
-        return y
+    def problem_settings(self):
+        return {"width": self.config.hidden_size}
 
     def default_loss(self):
         return keras.losses.MeanSquaredError()

@@ -1,13 +1,10 @@
 """Text or pair of texts to a class, several classes, or a score."""
 
-import json
 from collections.abc import Iterable
 
-import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.data.labels import LabelSet
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
@@ -38,6 +35,7 @@ class TextClassifier(Task):
     labelled = True
     heads = ("classifier",)
     pools = True
+    arrays = True
 
     def __init__(
         self,
@@ -102,36 +100,6 @@ class TextClassifier(Task):
         logits = self(inputs, training=False, layout=layout)
         read = {"single_label": tf.nn.softmax, "multi_label": tf.sigmoid, "regression": tf.identity}[self.problem]
         return {self.output_name: read(logits)}
-
-    def encode_labels(self, y) -> np.ndarray:
-        """Class names or numbers to int32 (rows,), label sets to 0/1 (rows, classes), scores to float32 (rows,)."""
-        if self.problem == "regression":
-            return LabelSet.to_scores(y)
-        if self.problem == "multi_label":
-            return self._multi_hot(y)
-        y = np.asarray(y)
-        if y.ndim != 1:
-            raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
-        if np.issubdtype(y.dtype, np.integer):
-            wrong = np.flatnonzero((y < 0) | (y >= len(self.labels)))
-            if wrong.size:
-                raise KerasBertError(
-                    f"row {wrong[0]}: expected a class number from 0 to {len(self.labels) - 1}, received {y[wrong[0]]}"
-                )
-            return y.astype(np.int32)
-        return LabelSet(self.labels).index([str(value) for value in y])
-
-    def _multi_hot(self, y) -> np.ndarray:
-        if all(isinstance(row, str) for row in y):
-            return LabelSet(self.labels).multi_hot(y)
-        if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
-            return LabelSet(self.labels).multi_hot([json.dumps(list(row)) for row in y])
-        y = np.asarray(y, np.float32)
-        if y.ndim != 2 or y.shape[1] != len(self.labels):
-            raise KerasBertError(
-                f"expected label sets, or 0/1 of shape (rows, {len(self.labels)}), received shape {y.shape}"
-            )
-        return y
 
     def default_loss(self):
         return {

@@ -1,0 +1,110 @@
+r"""Fine-tuning on real tasks, by `kerasbert train` and by PyTorch transformers: the dev scores of several seeds on both sides.
+
+    python benchmarks/finetuning.py CHECKPOINT --data FOLDER --peer-python peers/bin/python
+
+`--data` holds the folders that finetuning_cases.py names. Both sides run in turn, each run in a process of its own, with the same
+settings. A result that is there already is kept: an interrupted measurement goes on where it stopped. The score of the last epoch counts on
+both sides.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import record
+from finetuning_cases import CASES, WARMUP, WEIGHT_DECAY, Case
+
+HERE = Path(__file__).parent
+PACKAGES = ("tensorflow", "tf-keras", "numpy", "tokenizers")
+
+
+def main() -> None:
+    arguments = _arguments()
+    load = record.load()
+    runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
+    done = {(run["case"], run["system"], run["seed"]) for run in runs}
+    sides = {"kerasbert": _ours, "pytorch": _peer}
+    for seed in arguments.seeds:
+        for name in arguments.cases:
+            for system, run in sides.items():
+                if (name, system, seed) in done:
+                    continue
+                found = run(arguments, name, CASES[name], seed)
+                runs.append({"case": name, "system": system, "seed": seed, **found})
+                print(name, system, seed, json.dumps(runs[-1]["epochs"][-1]["dev"]), flush=True)
+                record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
+
+
+def _ours(arguments, name: str, case: Case, seed: int) -> dict:
+    options = zip(("--text-column", "--pair-column", "--label-column"), case.columns, strict=True)
+    columns = [word for option, value in options if value is not None for word in (option, value)]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable, "-m", "kerasbert.cli", "train", "--task", case.task, "--model", arguments.checkpoint,
+            "--train", arguments.data / case.train, "--dev", arguments.data / case.dev, "--out", Path(folder) / "out",
+            "--epochs", case.epochs, "--learning-rate", case.learning_rate, "--batch-size", case.batch_size,
+            "--sequence-length", case.length, "--warmup", WARMUP, "--weight-decay", WEIGHT_DECAY, "--seed", seed,
+            *columns, "--json",
+        ]  # fmt: skip
+        found = json.loads(_output(command))
+    return {key: found[key] for key in ("epochs", "seconds", "examples_per_second")}
+
+
+def _peer(arguments, name: str, case: Case, seed: int) -> dict:
+    command = [
+        arguments.peer_python, HERE / "finetuning_pytorch.py", arguments.checkpoint,
+        "--data", arguments.data, "--case", name, "--seed", seed,
+    ]  # fmt: skip
+    *epochs, last = (json.loads(line) for line in _output(command).splitlines())
+    return {"epochs": epochs, **last}
+
+
+def _output(command: list) -> str:
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"exit code {done.returncode} of {' '.join(map(str, command))}")
+    return done.stdout
+
+
+def _result(runs: list[dict]) -> dict:
+    """The runs, and of each data set both sides' last scores: mean, standard deviation, and ours less theirs."""
+    summary = {}
+    for name in dict.fromkeys(run["case"] for run in runs):
+        scores = {}
+        for system in ("kerasbert", "pytorch"):
+            last = [run["epochs"][-1]["dev"] for run in runs if run["case"] == name and run["system"] == system]
+            scores[system] = {
+                metric: {
+                    "mean": float(np.mean([dev[metric] for dev in last])),
+                    "deviation": float(np.std([dev[metric] for dev in last], ddof=1)) if len(last) > 1 else None,
+                    "seeds": len(last),
+                }
+                for metric in (last[0] if last else ())
+            }
+        summary[name] = scores
+        if all(scores.values()):
+            metric = CASES[name].metric
+            summary[name]["difference"] = {
+                "metric": metric,
+                "mean": scores["kerasbert"][metric]["mean"] - scores["pytorch"][metric]["mean"],
+            }
+    return {"summary": summary, "runs": runs}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkpoint")
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--peer-python", required=True, metavar="FILE", help="a Python with torch and transformers")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    record.add_output(parser, "finetuning")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""The data sets of finetuning.py, as their files lie below one folder, and how each is trained; the same for both sides."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """task: as `kerasbert train --task` names it. columns: of text, second text and label, where their names do not tell."""
+
+    task: str
+    train: str
+    dev: str
+    epochs: int
+    columns: tuple[str | None, str | None, str | None] = (None, None, None)
+    length: int = 128
+    learning_rate: float = 5e-5
+    batch_size: int = 32
+    metric: str = "accuracy"
+
+
+CASES = {
+    "mrpc": Case("classification", "mrpc/train.tsv.gz", "mrpc/dev.tsv.gz", 4),
+    "sts-b": Case("regression", "sts-b/train.tsv.gz", "sts-b/dev.tsv.gz", 4, metric="Spearman"),
+    "rte": Case("classification", "rte/train.tsv.gz", "rte/dev.tsv.gz", 4),
+    "wnli": Case("classification", "wnli/train.tsv.gz", "wnli/dev.tsv.gz", 4),
+    "cola": Case("classification", "cola/train.tsv.gz", "cola/dev.tsv.gz", 4, ("3", None, "1"), metric="MCC"),
+    "sst-2": Case("classification", "sst-2/train.tsv.gz", "sst-2/dev.tsv.gz", 2),
+}
+
+WARMUP, WEIGHT_DECAY, CLIP_NORM = 0.06, 0.01, 1.0

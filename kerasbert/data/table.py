@@ -1,0 +1,65 @@
+"""What every reader gives: examples and labels of a file, and what was found in it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Table:
+    """Examples of a file as a task takes them; `task.fit(table)`, `task.score(table)` and `task.dataset(table)` know what to do with it.
+
+    Attributes:
+      path: the file.
+      x: one example an entry, see the reader.
+      y: one label an entry, or None for a file without labels.
+    """
+
+    path: Path
+    x: list
+    y: list | None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
+        """One line: rows, labels, and how long the examples are at the median, the 95th percentile and at most.
+
+        In characters; with a problem of `kerasbert.problems`, a tokenizer and a length in tokens, and how many examples are cut there or
+        need more than one row.
+        """
+        found = [f"{self.path.name}: {len(self):,} {self.kind()}", self.told_labels()]
+        if tokenizer is None:
+            found.append(quantiles("characters", [len(text) for text in self.texts()]))
+        else:
+            rows = problem.rows(problem.examples(self.x), tokenizer, length)
+            found.append(quantiles(f"tokens (at most {length})", rows.lengths))
+            found.append(f"{rows.truncated:,} cut ({rows.truncated / max(len(self), 1):.1%})")
+            if len(rows) > len(self):
+                found.append(f"{len(rows):,} windows")
+        return "; ".join(part for part in [*found, *self.remarks()] if part)
+
+    def kind(self) -> str:
+        """What the examples are called, in the plural."""
+        return "texts"
+
+    def told_labels(self) -> str:
+        """The labels and how many there are of each, in words; "" where that says nothing."""
+        return "no labels" if self.y is None else ""
+
+    def texts(self) -> list[str]:
+        """Every example's text, both of a pair joined, for its length."""
+        return self.x
+
+    def remarks(self) -> list[str]:
+        """What else a reader of the file should know, such as what was left out."""
+        return []
+
+
+def quantiles(what: str, lengths) -> str:
+    """`characters p50 40, p95 120, max 300`."""
+    if not len(lengths):
+        return f"{what}: none"
+    p50, p95 = np.percentile(lengths, [50, 95])
+    return f"{what} p50 {p50:,.0f}, p95 {p95:,.0f}, max {max(lengths):,}"

@@ -1,0 +1,128 @@
+"""A text or a pair of texts to a class, several classes, or a score."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.data.labels import LabelSet
+from kerasbert.errors import KerasBertError
+from kerasbert.problems import measures
+from kerasbert.problems.base import Problem, joined, same_number
+from kerasbert.problems.texts import text_examples, text_rows_of
+
+
+@dataclass(frozen=True)
+class _TextProblem(Problem):
+    """One row and one output vector a text."""
+
+    def examples(self, x):
+        return text_examples(x)
+
+    def rows(self, examples, tokenizer, length):
+        return text_rows_of(examples, tokenizer, length)
+
+    def targets(self, y, examples, rows):
+        same_number(y, examples)
+        return self.numbers(y)
+
+    def numbers(self, y) -> np.ndarray:
+        """Labels as they are written to numbers."""
+        raise NotImplementedError
+
+    def table(self, readings) -> np.ndarray:
+        """(rows, width)."""
+        return joined(readings, self.outputs[0])
+
+
+@dataclass(frozen=True)
+class SingleLabel(_TextProblem):
+    """One class a text. y: names or class numbers."""
+
+    name = "single_label"
+    outputs = ("probabilities",)
+
+    def numbers(self, y):
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
+        if not np.issubdtype(y.dtype, np.integer):
+            return LabelSet(self.labels).index([str(value) for value in y])
+        wrong = np.flatnonzero((y < 0) | (y >= len(self.labels)))
+        if wrong.size:
+            raise KerasBertError(
+                f"row {wrong[0]}: expected a class number from 0 to {len(self.labels) - 1}, received {y[wrong[0]]}"
+            )
+        return y.astype(np.int32)
+
+    def answers(self, examples, rows, readings):
+        return [self._answer(row) for row in self.table(readings)]
+
+    def _answer(self, row: np.ndarray) -> dict:
+        best = int(row.argmax())
+        names = self.labels or tuple(map(str, range(len(row))))
+        probabilities = dict(zip(names, map(float, row), strict=True))
+        return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
+
+    def scores(self, y, examples, rows, readings):
+        outputs = self.table(readings)
+        truth, found = self.targets(y, examples, rows), outputs.argmax(axis=1)
+        accuracy = {"accuracy": measures.accuracy(truth, found)}
+        if outputs.shape[1] == 2:
+            return {**accuracy, "F1": measures.f1(truth == 1, found == 1), "MCC": measures.matthews(truth, found)}
+        each = [measures.f1(truth == c, found == c) for c in np.unique(truth)]
+        return {**accuracy, "macro F1": float(np.mean(each))}
+
+
+@dataclass(frozen=True)
+class MultiLabel(_TextProblem):
+    """Any number of classes a text. y: label sets (see `kerasbert.data.labels.split_labels`), or 0/1 of shape (rows, classes)."""
+
+    name = "multi_label"
+    outputs = ("probabilities",)
+    compared_as = "multi_label"
+
+    def numbers(self, y):
+        if all(isinstance(row, str) for row in y):
+            return LabelSet(self.labels).multi_hot(y)
+        if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
+            return LabelSet(self.labels).multi_hot([json.dumps(list(row)) for row in y])
+        y = np.asarray(y, np.float32)
+        if y.ndim != 2 or y.shape[1] != len(self.labels):
+            raise KerasBertError(
+                f"expected label sets, or 0/1 of shape (rows, {len(self.labels)}), received shape {y.shape}"
+            )
+        return y
+
+    def answers(self, examples, rows, readings):
+        return [self._answer(row) for row in self.table(readings)]
+
+    def _answer(self, row: Sequence[float]) -> dict:
+        names = self.labels or tuple(map(str, range(len(row))))
+        probabilities = dict(zip(names, map(float, row), strict=True))
+        return {"labels": [name for name, p in probabilities.items() if p >= 0.5], "probabilities": probabilities}
+
+    def scores(self, y, examples, rows, readings):
+        truth, outputs = self.targets(y, examples, rows), self.table(readings)
+        same = ((outputs >= 0.5) == (truth > 0)).all(axis=1)
+        return {"micro F1": measures.micro_f1(truth, outputs), "exact match": float(np.mean(same))}
+
+
+@dataclass(frozen=True)
+class Regression(_TextProblem):
+    """A number a text. y: numbers."""
+
+    name = "regression"
+    outputs = ("score",)
+    compared_as = "regression"
+
+    def numbers(self, y):
+        return LabelSet.to_scores(y)
+
+    def answers(self, examples, rows, readings):
+        return [{"score": float(row[0])} for row in self.table(readings)]
+
+    def scores(self, y, examples, rows, readings):
+        truth, found = self.targets(y, examples, rows), self.table(readings)[:, 0]
+        return {"Spearman": measures.spearman(truth, found), "Pearson": measures.pearson(truth, found)}
