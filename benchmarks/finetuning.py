@@ -42,15 +42,28 @@ def main() -> None:
 def _ours(arguments, name: str, case: Case, seed: int) -> dict:
     options = zip(("--text-column", "--pair-column", "--label-column"), case.columns, strict=True)
     columns = [word for option, value in options if value is not None for word in (option, value)]
+    kerasbert = [sys.executable, "-m", "kerasbert.cli"]
+    # Where more than the dev part is evaluated, it is the last epoch's model that is: no dev part chooses another.
+    dev = [] if case.further else ["--dev", arguments.data / case.dev]
     with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
         command = [
-            sys.executable, "-m", "kerasbert.cli", "train", "--task", case.task, "--model", arguments.checkpoint,
-            "--train", arguments.data / case.train, "--dev", arguments.data / case.dev, "--out", Path(folder) / "out",
+            *kerasbert, "train", "--task", case.task, "--model", arguments.checkpoint,
+            "--train", arguments.data / case.train, *dev, "--out", out,
             "--epochs", case.epochs, "--learning-rate", case.learning_rate, "--batch-size", case.batch_size,
             "--sequence-length", case.length, "--warmup", WARMUP, "--weight-decay", WEIGHT_DECAY, "--seed", seed,
             *columns, "--json",
         ]  # fmt: skip
         found = json.loads(_output(command))
+        scores = {}
+        for prefix, path in (("", case.dev), *((f"{name} ", path) for name, path in case.further)):
+            if case.further:
+                evaluated = json.loads(
+                    _output([*kerasbert, "evaluate", out, "--data", arguments.data / path, "--json"])
+                )
+                scores |= {f"{prefix}{metric}": value for metric, value in evaluated["metrics"].items()}
+    if scores:
+        found["epochs"][-1]["dev"] = scores
     return {key: found[key] for key in ("epochs", "seconds", "examples_per_second")}
 
 

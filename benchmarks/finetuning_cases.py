@@ -16,6 +16,7 @@ class Case:
     learning_rate: float = 5e-5
     batch_size: int = 32
     metric: str = "accuracy"
+    further: tuple[tuple[str, str], ...] = ()  # more evaluation data: name and file
 
 
 CASES = {
@@ -25,6 +26,17 @@ CASES = {
     "wnli": Case("classification", "wnli/train.tsv.gz", "wnli/dev.tsv.gz", 4),
     "cola": Case("classification", "cola/train.tsv.gz", "cola/dev.tsv.gz", 4, ("3", None, "1"), metric="MCC"),
     "sst-2": Case("classification", "sst-2/train.tsv.gz", "sst-2/dev.tsv.gz", 2),
+    "wnut17": Case("tagging", "wnut17/train.conll.gz", "wnut17/test.conll.gz", 4, metric="entity F1"),
+    "conll2003": Case("tagging", "conll2003/eng.train.gz", "conll2003/eng.testb.gz", 3, metric="entity F1"),
+    "subjqa": Case(
+        "question-answering",
+        "subjqa/train.json.gz",
+        "subjqa/test.json.gz",
+        2,
+        length=384,
+        metric="F1",
+        further=(("xquad-en", "xquad/xquad.en.json.gz"),),
+    ),  # fmt: skip
 }
 
 WARMUP, WEIGHT_DECAY, CLIP_NORM = 0.06, 0.01, 1.0

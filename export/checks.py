@@ -12,6 +12,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric, OutputDifference
 from kerasbert.export.tables import format_number, format_seconds, text_table
+from kerasbert.problems import problem_class
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 
@@ -124,6 +125,7 @@ class ValidationReport:
                 head,
                 "",
                 text_table(check_columns(self.problem), [check_row(check) for check in self.checks]),
+                *further_metrics(self.checks),
                 *self.notes,
             ]
         )
@@ -131,7 +133,7 @@ class ValidationReport:
 
 def check_columns(problem: str) -> tuple[str, ...]:
     """The headings of `check_row`; what counts as saying the same depends on the problem."""
-    same = {"embedding": "cosine", "regression": "correlation"}.get(problem, "agreement")
+    same = {"embedding": "cosine", "regression": "correlation"}.get(problem_class(problem).compared_as, "agreement")
     return ("check", "result", "rows", "max error", same, "metric", "share", "p50", "p90", "partitions", "remark")
 
 
@@ -155,14 +157,23 @@ def check_row(check: Check) -> tuple[str, ...]:
     )
 
 
+def further_metrics(checks: Sequence[Check]) -> list[str]:
+    """A line for each check with metrics that its table row has no room for; the first one is judged, these are told."""
+    return [
+        f"{check.name}: " + ", ".join(f"{m.name} {m.model:.4f} of {m.reference:.4f}" for m in check.metrics[1:])
+        for check in checks
+        if len(check.metrics) > 1
+    ]
+
+
 def shortfalls(
-    tolerance: Tolerance, outputs: Sequence[OutputDifference], metrics: Sequence[Metric], problem: str, rows: int
+    tolerance: Tolerance, outputs: Sequence[OutputDifference], metrics: Sequence[Metric], compared_as: str
 ) -> list[str]:
     """Every way in which the outputs miss the tolerance, in words; empty when they hold it."""
     found = []
     for output in outputs:
         if output.broken:
-            found.append(f"NaN or infinity in {output.name!r} on {output.broken} of {rows} rows")
+            found.append(f"NaN or infinity in {output.name!r} on {output.broken} of {output.lines} rows")
             continue
         if tolerance.max_error is not None and output.max_error > tolerance.max_error:
             found.append(f"{output.name!r} is off by up to {output.max_error:.2e}, more than {tolerance.max_error:g}")
@@ -171,7 +182,7 @@ def shortfalls(
         )
         if tolerance.agreement is not None and same is not None and same < tolerance.agreement:
             found.append(f"{word} {same:.4f} in {output.name!r}, less than {tolerance.agreement:g}")
-        if problem == "embedding" and tolerance.cosine is not None and output.cosine < tolerance.cosine:
+        if compared_as == "embedding" and tolerance.cosine is not None and output.cosine < tolerance.cosine:
             found.append(f"mean cosine {output.cosine:.4f} in {output.name!r}, less than {tolerance.cosine:g}")
     for metric in metrics[:1]:
         if tolerance.metric_share is not None and metric.share < tolerance.metric_share:

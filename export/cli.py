@@ -16,7 +16,8 @@ Length = Annotated[
     str | None, Option(metavar="N|resizable", help="Tokens in the file's inputs; by default the model's own.")
 ]
 Calibration = Annotated[
-    Path | None, Option(metavar="FILE", help="Texts that give a model without quantization-aware training its ranges.")
+    Path | None,
+    Option(metavar="FILE", help="Examples that give a model without quantization-aware training its ranges."),
 ]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Use so many of these texts, spread evenly.")]
 IntegerOnly = Annotated[
@@ -27,7 +28,7 @@ Against = Annotated[
 ]
 Data = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Rows to run: .tsv, .csv or .jsonl, also with .gz; an archive brings its own."),
+    Option(metavar="FILE", help="Examples in a file as the task reads it, such as .tsv; an archive brings its own."),
 ]
 On = Annotated[list[str], Option(metavar="BACKEND", help="Where to run it; again for another, or with commas.")]
 Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]
@@ -74,21 +75,25 @@ def convert(
     if recipe is not None:
         recipe_named(recipe)
     wanted = _length(length)
-    texts = _calibration_texts(calibration, calibration_rows, text_column, pair_column)
+    if calibration is not None and not calibration.is_file():
+        from kerasbert.errors import KerasBertError
+
+        raise KerasBertError(f"Expected a data file {calibration}. Received: no such file.")
     if integer_only:
         from kerasbert.export.convert import INTEGER_RECIPE, check_integer_only
 
         recipe = recipe or INTEGER_RECIPE
-        check_integer_only(recipe_named(recipe), texts)
+        check_integer_only(recipe_named(recipe), [calibration] if calibration else None)
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.folders import load_task
 
         task = load_task(model)
+    examples = _calibration_examples(task.asks, calibration, calibration_rows, text_column, pair_column)
     recipe = recipe or (task.policy.recipe if task.policy else target_named(target).default_recipe)
     with progress(f"converting to {recipe}"):
         from kerasbert.export.convert import convert as run
 
-        made = run(task, recipe=recipe, target=target, length=wanted, calibration=texts, integer_only=integer_only)
+        made = run(task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only)
     made.save(out)
     size, parameters = out.stat().st_size, made.metadata.parameters
     data = {
@@ -154,11 +159,11 @@ def validate(
         check_out_file(report, "--report")
         if report.absolute() == model.with_suffix(".json").absolute():
             raise KerasBertError(f"expected another --report than {report}, the model's own card; name another")
-    texts = _texts_and_labels(data, text_column, pair_column, label_column) if data else None
+    table = _labelled(model, data, text_column, pair_column, label_column) if data else None
     backends = [name for each in on for name in each.split(",")]
     with progress("loading the models") as bar:
         found = run(
-            model, against=against, data=texts, on=backends, rows=rows, tolerance=max_error, threads=threads,
+            model, against=against, data=table, on=backends, rows=rows, tolerance=max_error, threads=threads,
             progress=lambda what, done, total: bar.update(done, total, what=f"running {what}"), report=report,
         )  # fmt: skip
     written = [f"report: {report}"] if report else []
@@ -208,19 +213,24 @@ def _length(text: str | None) -> int | str | None:
     return int(text)
 
 
-def _calibration_texts(path: Path | None, rows: int, text_column, pair_column):
+def _calibration_examples(problem, path: Path | None, rows: int, text_column, pair_column) -> list | None:
+    """So many of a file's examples, spread evenly."""
     if path is None:
         return None
-    from kerasbert.data.tables import read_table
+    from kerasbert.data.reading import read_for
 
-    table = read_table(path, text=text_column, pair=pair_column)
-    chosen = range(0, len(table), -(-len(table) // rows))
-    texts = [table.texts[i] for i in chosen]
-    return texts if table.pairs is None else (texts, [table.pairs[i] for i in chosen])
+    examples = problem.examples(read_for(problem.name, path, text=text_column, pair=pair_column).x)
+    return examples[:: -(-len(examples) // rows)]
 
 
-def _texts_and_labels(path: Path, text_column, pair_column, label_column):
-    from kerasbert.cli.rows import Columns, read_rows
+def _labelled(model: Path, path: Path, text_column, pair_column, label_column):
+    """The table that the file's problem asks for, described in a line to the user."""
+    from kerasbert.cli.progress import note
+    from kerasbert.data.reading import read_for
+    from kerasbert.export import metadata
 
-    table = read_rows(path, Columns(text_column, pair_column, label_column))
-    return table.texts if table.pairs is None else (table.texts, table.pairs), table.labels
+    card = metadata.read(model)
+    problem = card.problem if card else "single_label"
+    table = read_for(problem, path, text=text_column, pair=pair_column, label=label_column)
+    note(table.describe())
+    return table

@@ -45,10 +45,13 @@ def convert(
 
     recipe: `float32`, `float16`, `dynamic_wi8_afp32` or `static_wi8_ai8`; by default the target's. target: who will run it.
     length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file.
-    calibration: texts that give the ranges of a static file to a task that was not quantized while training; a task from
+    calibration: examples that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
     integer_only: a static file in which nothing is computed in float, for processors that cannot; made for MobileBERT. It needs
     `calibration` in any case, since training has no ranges for what a static file computes in float.
+
+    A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
+    It holds its word table once, also where that is the decoder.
 
     Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, and an
     integer file of another recipe or without calibration texts.
@@ -64,7 +67,7 @@ def convert(
     task = _prepared(task, recipe, calibration, integer_only)
     card = _metadata(task, recipe, target.name, length, integer_only)
     twin = trace.export_twin(task, integer_only)
-    plans, tables = _plans(task, twin, recipe) if recipe.kernels.startswith("int8") else (None, None)
+    plans, tables = _plans(task, twin, recipe, integer_only) if recipe.kernels.startswith("int8") else (None, None)
     with tempfile.TemporaryDirectory() as folder:
         trace.save_graph(twin, target, length, folder)
         # The converter holds the weights several times over; our copies need not be there as well.
@@ -125,14 +128,18 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
     return quantize(task, POLICIES[recipe.name], calibration=calibration)
 
 
-def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
-    """How each dense is stored, and the tables that are stored in int8."""
+def _plans(task, twin, recipe: Recipe, integer_only: bool) -> tuple[list, list]:
+    """How each dense is stored, and the tables that are stored in int8 around zero."""
     from kerasbert.encoders.base import sublayers
     from kerasbert.export.quantize_file import dense_plans
     from kerasbert.layers.embeddings import EmbeddingTable
+    from kerasbert.layers.heads import MaskedLMHead
 
+    # In an integer file every table is in 8 bits, but only one that is a decoder as well needs its zero in the middle.
+    tied = integer_only and any(head.decoder is None for head in sublayers(twin, MaskedLMHead))
+    decoder = twin.encoder.embeddings.word if tied else None
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
-    tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
+    tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized or stored is decoder]
     return dense_plans(task, twin, static=recipe.trained), tables
 
 
@@ -155,4 +162,6 @@ def _metadata(task, recipe: Recipe, target: str, length: int | None, integer_onl
         vocabulary=tuple(vocabulary) if vocabulary else None,
         labels=task.labels,
         integer_only=integer_only,
+        settings=task.problem_settings(),
+        row_length=min(task.sequence_length, longest),
     )

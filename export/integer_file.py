@@ -17,6 +17,7 @@ from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quantize_file import DensePlan, matched, rewrite, table_gathers
 from kerasbert.export.quiet import quiet
 from kerasbert.export.targets import Target
+from kerasbert.export.tied_tables import share
 from kerasbert.export.trace import SIGNATURE
 
 # What is added to the scores of padding. In 8 bits it shares one range with the scores themselves, and -1e4 would leave all of them one
@@ -31,7 +32,8 @@ def calibration_rows(task, calibration, length: int | None) -> dict[str, np.ndar
     """Calibration texts, or rows packed already, as the file's inputs; says what this model will lose by having no float at all."""
     from kerasbert.encoders.base import INPUT_NAMES, sublayers
     from kerasbert.layers.norms import LayerNorm
-    from kerasbert.tasks.inputs import is_packed, split_pairs
+    from kerasbert.tasks.base import is_table
+    from kerasbert.tasks.inputs import is_packed
 
     if norms := len(sublayers(task, LayerNorm)):
         print(
@@ -39,7 +41,11 @@ def calibration_rows(task, calibration, length: int | None) -> dict[str, np.ndar
             file=sys.stderr,
         )
     if not is_packed(calibration):
-        return task.pack(*split_pairs(calibration), length=length)
+        longest = length or task.sequence_length
+        texts = calibration.x if is_table(calibration) else calibration
+        rows = task.asks.rows(task.asks.examples(texts), task.tokenizer, longest)
+        packed = rows.pack(range(len(rows)), longest, task.config.pad_token_id)
+        return {name: values.reshape(-1, longest) for name, values in packed.items()}
     if length is not None and np.shape(calibration["input_ids"])[1] != length:
         raise KerasBertError(
             f"expected calibration rows of {length} tokens, the file's length, received {np.shape(calibration['input_ids'])[1]}"
@@ -68,7 +74,7 @@ def integer_file(
     """
     recipe = _recipe()
     ranges = _observed(model, recipe, packed) | _known(FloatGraph(model), plans, tables)
-    content = unpack(rewrite(model, recipe, ranges))
+    content = unpack(share(rewrite(model, recipe, ranges), tables))
     _cast_to_int8(content)
     if left := _in_float(content):
         raise KerasBertError(

@@ -17,9 +17,9 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite_file import load_bytes
 from kerasbert.files import atomic_file
+from kerasbert.problems import PROBLEMS, Problem, problem_named
 
 FORMAT = 1
-PROBLEMS = ("single_label", "multi_label", "regression", "embedding")
 CARD, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
 _MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
 _MAX_BYTES = {CARD: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
@@ -33,7 +33,9 @@ class Metadata:
     `tokenizer` holds the settings of the tokenizer without the vocabulary, which is `vocabulary`, one token an entry, id =
     position. `sequence_length` is None when the length can be resized. `weights` is the fingerprint of the task that
     was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
-    `integer_only`: whether no operator computes in float.
+    `integer_only`: whether no operator computes in float. `settings`: the problem's own, JSON-able, see `kerasbert.problems`.
+    `row_length`: the longest row of the task that was converted, where texts are cut when the file leaves its length open; None in files of
+    before there were such.
     """
 
     task: str
@@ -50,6 +52,8 @@ class Metadata:
     weights: str = ""
     vocab_size: int | None = None
     integer_only: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)
+    row_length: int | None = None
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
@@ -62,14 +66,20 @@ class Metadata:
             if any("\n" in line or "\r" in line for line in lines):
                 raise KerasBertError(f"Expected {name} of one line each. Received: an entry with a line break.")
 
+    def asks(self) -> Problem:
+        """What the file is asked and answers. Raises KerasBertError for settings that its problem does not have."""
+        return problem_named(self.problem, self.labels, self.settings)
+
     def card(self) -> dict[str, object]:
         """The content of `kerasbert.json`."""
         return {
             "format": FORMAT,
             "task": self.task,
             "problem": self.problem,
+            "settings": dict(self.settings),
             "signature": self.signature,
             "sequence_length": self.sequence_length,
+            "row_length": self.row_length,
             "recipe": self.recipe,
             "integer_only": self.integer_only,
             "target": self.target,
@@ -201,16 +211,19 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
         fields[key] = value
     if fields["problem"] not in PROBLEMS:
         raise _bad(name, f"problem {fields['problem']!r} in {CARD}, not one of {', '.join(PROBLEMS)}")
-    if fields["sequence_length"] is not None and not 1 <= fields["sequence_length"] <= 1 << 20:
-        raise _bad(name, f"sequence_length {fields['sequence_length']} in {CARD}")
+    for key in ("sequence_length", "row_length"):
+        if fields[key] is not None and not 1 <= fields[key] <= 1 << 20:
+            raise _bad(name, f"{key} {fields[key]} in {CARD}")
     return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=_split(texts.get(LABELS)))
 
 
 _FIELDS = {
     "task": str,
     "problem": str,
+    "settings": dict,
     "signature": str,
     "sequence_length": int | None,
+    "row_length": int | None,
     "recipe": str,
     "target": str,
     "parameters": int,
@@ -221,7 +234,7 @@ _FIELDS = {
     "integer_only": bool,
 }
 
-_DEFAULTS = {"weights": "", "integer_only": False}  # files of the first versions do not name them
+_DEFAULTS = {"weights": "", "integer_only": False, "settings": {}}  # files of the first versions do not name them
 
 
 def _bad(name: str, received: str) -> KerasBertError:

@@ -1,20 +1,20 @@
 """How far two sets of outputs are apart, and how well one of them does the task; NumPy only."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.errors import KerasBertError
-from kerasbert.problems.measures import cosine, micro_f1, pearson, spearman
+from kerasbert.problems.measures import cosine, pearson
 
 
 @dataclass(frozen=True)
 class OutputDifference:
-    """One output, `model` against `reference`, both (N, width) float.
+    """One output, `model` against `reference`, compared line by line: a line is a row's, or a token's, vector of floats.
 
-    `agreement` is the share of rows (multi-label: of decisions) with the same prediction; `correlation` (Pearson)
-    takes its place where the output is one score. `cosine` is the mean over rows, or over the whole column for a
-    score. `broken` counts rows with NaN or infinity.
+    `agreement` is the share of lines (multi-label: of decisions) with the same prediction; `correlation` (Pearson)
+    takes its place where the output is one score. `cosine` is the mean over lines, or over the whole column for a
+    score. `broken` counts lines with NaN or infinity, of `lines` in all.
     """
 
     name: str
@@ -24,6 +24,7 @@ class OutputDifference:
     agreement: float | None
     correlation: float | None
     broken: int
+    lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,66 +45,67 @@ class Metric:
         return {"name": self.name, "reference": self.reference, "model": self.model, "share": self.share}
 
 
-def compare(name: str, reference: np.ndarray, model: np.ndarray, problem: str) -> OutputDifference:
-    """Measures `model` (N, width) against `reference` of the same shape; rows that are not finite count as broken and
-    are left out."""
-    reference, model = (np.asarray(side, np.float64).reshape(len(side), -1) for side in (reference, model))
-    finite = np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1)
-    broken = int(np.count_nonzero(~finite))
-    reference, model = reference[finite], model[finite]
-    if not len(model):
-        return OutputDifference(name, float("inf"), float("inf"), 0.0, None, None, broken)
-    errors = np.abs(model - reference)
-    score = problem == "regression" or reference.shape[1] == 1 and problem != "multi_label"
-    alike = cosine(reference.T, model.T) if score else cosine(reference, model)
-    return OutputDifference(
-        name,
-        float(errors.max()),
-        float(errors.mean()),
-        float(alike.mean()),
-        None if score or problem == "embedding" else agreement(reference, model, problem),
-        pearson(reference[:, 0], model[:, 0]) if score else None,
-        broken,
-    )
+def compare(name: str, pairs: Iterable[tuple[np.ndarray, np.ndarray]], compared_as: str) -> OutputDifference:
+    """Measures a model against a reference. Lines that are not finite count as broken and are left out.
 
-
-def agreement(reference: np.ndarray, model: np.ndarray, problem: str) -> float:
-    """Share of equal predictions: the class of each row, or each label's yes or no at 0.5 for `multi_label`."""
-    if problem == "multi_label":
-        return float(np.mean((reference >= 0.5) == (model >= 0.5)))
-    return float(np.mean(reference.argmax(axis=1) == model.argmax(axis=1)))
-
-
-def task_metric(problem: str, labels: np.ndarray, reference: np.ndarray, model: np.ndarray) -> tuple[Metric, ...]:
-    """The task's metrics of both sides: accuracy; micro F1 for `multi_label`; Spearman and Pearson for scores.
-
-    Args:
-        labels: class indices (N,), 0/1 per label (N, C), or target scores (N,).
-        reference, model: outputs (N, C), or scores (N, 1).
+    pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair. compared_as: see
+    `kerasbert.problems.Problem`.
     """
-    if problem == "single_label":
-        return (Metric("accuracy", *(float(np.mean(side.argmax(axis=1) == labels)) for side in (reference, model))),)
-    if problem == "multi_label":
-        return (Metric("micro F1", *(micro_f1(labels, side) for side in (reference, model))),)
-    scores = [np.asarray(side, np.float64).reshape(len(labels)) for side in (reference, model)]
-    return (
-        Metric("Spearman", *(spearman(labels, side) for side in scores)),
-        Metric("Pearson", *(pearson(labels, side) for side in scores)),
-    )
+    found = _Differences(compared_as)
+    for reference, model in pairs:
+        found.add(np.asarray(reference, np.float64), np.asarray(model, np.float64))
+    return found.result(name)
 
 
-def pair_cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosine of each row of `first` (N, H) with the same row of `second`: a sentence encoder's similarity, (N, 1)."""
-    return cosine(first, second)[:, None]
+class _Differences:
+    """Sums over pairs, since all of them in float64 may be too much to hold."""
 
+    def __init__(self, compared_as: str):
+        self.compared_as = compared_as
+        self.lines = self.finite = self.numbers = self.decisions = self.same = 0
+        self.largest = self.total = self.cosines = 0.0
+        self.scores: list[tuple[np.ndarray, np.ndarray]] = []
 
-def check_labels(problem: str, labels: np.ndarray, classes: int) -> None:
-    """Raises KerasBertError where labels cannot belong to an output of `classes` columns."""
-    if problem == "single_label" and (labels.min(initial=0) < 0 or labels.max(initial=0) >= classes):
-        outside = labels[(labels < 0) | (labels >= classes)][0]
-        raise KerasBertError(
-            f"Expected labels from 0 to {classes - 1}, the model's classes. Received: {outside}. Check the data's "
-            "label column."
+    def add(self, reference: np.ndarray, model: np.ndarray) -> None:
+        finite = np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1)
+        self.lines += len(finite)
+        self.finite += int(finite.sum())
+        reference, model = reference[finite], model[finite]
+        if not model.size:
+            return
+        errors = np.abs(model - reference)
+        self.numbers += errors.size
+        self.largest, self.total = max(self.largest, float(errors.max())), self.total + float(errors.sum())
+        if self.compared_as == "regression" or (model.shape[1] == 1 and self.compared_as != "multi_label"):
+            self.scores.append((reference.ravel(), model.ravel()))
+            return
+        self.cosines += float(cosine(reference, model).sum())
+        if self.compared_as != "embedding":
+            same = _same(reference, model, self.compared_as)
+            self.decisions, self.same = self.decisions + same.size, self.same + int(same.sum())
+
+    def result(self, name: str) -> OutputDifference:
+        broken = self.lines - self.finite
+        if not self.numbers:
+            return OutputDifference(name, float("inf"), float("inf"), 0.0, None, None, broken, self.lines)
+        alike, correlation = self.cosines / self.finite, None
+        if self.scores:
+            sides = [np.concatenate(side) for side in zip(*self.scores, strict=True)]
+            alike, correlation = float(cosine(*(side[None] for side in sides))[0]), pearson(*sides)
+        return OutputDifference(
+            name,
+            self.largest,
+            self.total / self.numbers,
+            alike,
+            self.same / self.decisions if self.decisions else None,
+            correlation,
+            broken,
+            self.lines,
         )
-    if problem == "multi_label" and labels.shape[1:] != (classes,):
-        raise KerasBertError(f"Expected labels of shape (N, {classes}) of 0 and 1. Received: {labels.shape}.")
+
+
+def _same(reference: np.ndarray, model: np.ndarray, compared_as: str) -> np.ndarray:
+    """Which predictions are equal: the class of each line, or each label's yes or no at 0.5 for `multi_label`."""
+    if compared_as == "multi_label":
+        return (reference >= 0.5) == (model >= 0.5)
+    return reference.argmax(axis=1) == model.argmax(axis=1)

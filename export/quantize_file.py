@@ -15,7 +15,9 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.dynamic_denses import declare
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quiet import quiet
+from kerasbert.export.tied_tables import share
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.heads import MaskedLMHead
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,10 @@ class DensePlan:
 def dense_plans(task, twin, static: bool) -> list[DensePlan]:
     """One plan for each call of each dense, in the order in which the graph runs them; with trained ranges when `static`."""
     scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
+    unserved = {*task.unserved, *(() if task.pools else ("pooler",))}
     plans = []
     for trained, stored in zip(denses(task), denses(twin), strict=True):
-        if trained.path in task.unserved:
+        if trained.path in unserved:
             continue
         if bool(trained.reads.ranges) != bool(trained.writes.ranges):
             raise KerasBertError(
@@ -47,6 +50,15 @@ def dense_plans(task, twin, static: bool) -> list[DensePlan]:
             if writes is not None:  # the query's output is stored scaled
                 writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
             plans.append(DensePlan(trained.path, kernel, reads, writes))
+    return plans + [plan for head in sublayers(twin, MaskedLMHead) for plan in _decoder_plans(head, twin)]
+
+
+def _decoder_plans(head: MaskedLMHead, twin) -> list[DensePlan]:
+    """The products of a masked-LM head that are no dense layers: with the word table or a decoder of its own, and with what lies beside."""
+    words = twin.encoder.embeddings.word.table if head.decoder is None else head.decoder
+    plans = [DensePlan("masked_lm.decoder", digest(words.numpy()))]
+    if head.further_decoder is not None:
+        plans.append(DensePlan("masked_lm.further_decoder", digest(head.further_decoder.numpy().T)))
     return plans
 
 
@@ -60,19 +72,21 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
     graph, recipe = FloatGraph(model), RecipeManager()
-    ranges = {}
+    tied, ranges = {digest(table) for table in tables}, {}
     for operator, bounds in table_gathers(graph, tables):
         recipe.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
     for operator, plan in matched(graph, plans):
+        if plan.kernel in tied:  # one buffer for the look-up and for this: `share` does it
+            continue
         if plan.reads is None:
             recipe.add_dynamic_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8)
             continue
         recipe.add_static_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8, 8)
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    return declare(rewrite(model, recipe, ranges))
+    return declare(share(rewrite(model, recipe, ranges), tables))
 
 
 def rewrite(model: bytes, recipe, ranges: dict[str, dict[str, np.ndarray]]) -> bytes:

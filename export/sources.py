@@ -1,8 +1,8 @@
-"""The two things a validation compares on: real examples, and the other side that says what the outputs should be."""
+"""The other side of a validation: what says how a file's outputs should be."""
 
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,74 +10,40 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.metrics import Metric, check_labels, pair_cosine, task_metric
+from kerasbert.export.examples import INPUTS, Data, Examples, Kept, Packed
+from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.runtimes import Port, open_model
+from kerasbert.problems import Problem, problem_named
 
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
-_PROBLEM_OF_OUTPUT = {"probabilities": "single_label", "score": "regression", "embedding": "embedding"}
+_PROBLEM_OF_OUTPUT = {
+    "probabilities": "single_label",
+    "score": "regression",
+    "embedding": "embedding",
+    "start_logits": "question_answering",
+    "end_logits": "question_answering",
+}
 _NPZ_LABELS = "labels"
-_CHUNK = 64
-
-Packed = Mapping[str, np.ndarray]
+_CHUNK_BYTES, _CHUNK = 64 << 20, 64
 
 
 @dataclass(frozen=True)
 class Side:
     """The other side of a comparison.
 
-    outputs: packed arrays (N, S) -> outputs by name (N, ...). pack: texts, pairs, length -> packed arrays; None where
-    it cannot.
+    outputs: packed arrays (N, S) -> outputs by name (N, ...). problem, tokenizer: what it is asked, and what turns texts into ids; None
+    where it cannot tell.
     fixed: an archive's own packed inputs and labels; such a side knows the outputs of those rows only.
     weights: the fingerprint of its trained weights, where it is known.
     """
 
     name: str
     outputs: Callable[[Packed], dict[str, np.ndarray]]
-    pack: Callable[..., Packed] | None = None
-    problem: str | None = None
-    labels: tuple[str, ...] | None = None
+    problem: Problem | None = None
+    tokenizer: object = None
     vocabulary: tuple[str, ...] | None = None
     length: int | None = None
-    fixed: tuple[Packed, np.ndarray | None] | None = None
+    fixed: Data | None = None
     weights: str = ""
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Packed rows, int32 (N, S) an input, with their labels if there are any.
-
-    `paired`: the first half of the rows and the second are the two texts of sentence pairs, and there is one label a
-    pair.
-    """
-
-    inputs: Packed
-    labels: np.ndarray | None = None
-    paired: bool = False
-
-    def __len__(self) -> int:
-        return len(next(iter(self.inputs.values())))
-
-    @property
-    def length(self) -> int:
-        return next(iter(self.inputs.values())).shape[1]
-
-    def row(self, number: int, ports: Mapping[str, Port]) -> dict[str, np.ndarray]:
-        """One example with a batch axis, the inputs that a model takes."""
-        return {name: self.inputs[name][number : number + 1] for name in ports if name in self.inputs}
-
-    def metrics(self, problem: str, expected: Packed, outputs: Packed) -> tuple[Metric, ...]:
-        """The task's metric of both sides over all rows; empty without labels."""
-        if self.labels is None:
-            return ()
-        name = next(iter(outputs))
-        sides = [expected[name], outputs[name]]
-        if problem == "embedding":
-            if not self.paired:
-                return ()
-            sides = [pair_cosine(*np.split(side, 2)) for side in sides]
-        elif problem != "regression":
-            check_labels(problem, self.labels, sides[1].shape[1])
-        return task_metric(problem, self.labels, *sides)
 
 
 def open_side(against, length: int | None, threads: int) -> Side:
@@ -86,7 +52,7 @@ def open_side(against, length: int | None, threads: int) -> Side:
     Raises:
         KerasBertError: `against` is none of these, or cannot be read.
     """
-    if hasattr(against, "serve_numpy") and hasattr(against, "pack"):
+    if hasattr(against, "serve_numpy") and hasattr(against, "asks"):
         return _task_side(against)
     if not isinstance(against, str | os.PathLike):
         raise KerasBertError(
@@ -103,96 +69,69 @@ def open_side(against, length: int | None, threads: int) -> Side:
     return _tflite_side(path, length, threads)
 
 
-def text_packer(card: packed.Metadata) -> Callable[..., Packed]:
-    """texts, pairs, length -> packed arrays, with the tokenizer that a `.tflite` file carries."""
-    from kerasbert.text import pack, tokenizer_from_config
-
-    tokenizer = tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
-
-    def pack_texts(texts, pairs=None, length=None):
-        return pack(tokenizer.encode(texts, pairs, max_length=length), length=length, pad_id=tokenizer.pad_id)
-
-    return pack_texts
-
-
-def read_data(data) -> tuple[object, object, object]:
-    """Splits what a user passes as data into (texts or packed arrays, pairs or None, labels or None).
-
-    Raises:
-        KerasBertError: a shape of data that is not one of those that `validate` names.
-    """
-    if isinstance(data, str | os.PathLike):
-        from kerasbert.data.tables import read_table
-
-        table = read_table(data)
-        return table.texts, table.pairs, table.labels
-    labels = None
-    if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
-        data, labels = data
-    if isinstance(data, Mapping):
-        return data, None, labels
-    pairs = None
-    if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
-        data, pairs = (list(texts) for texts in data)
-    if not isinstance(data, list | tuple | np.ndarray) or not all(isinstance(text, str) for text in data):
-        raise KerasBertError(
-            "Expected data as (texts, labels), ((texts, pairs), labels), a list of texts, a path to a table, or a "
-            "dict of packed arrays. "
-            f"Received: {type(data).__name__}."
-        )
-    if pairs is not None and len(pairs) != len(data):
-        raise KerasBertError(f"Expected as many pairs as texts. Received: {len(data)} texts and {len(pairs)} pairs.")
-    return list(data), pairs, labels
-
-
-def label_array(labels, problem: str, names: Sequence[str] | None) -> np.ndarray:
-    """Labels as numbers: class indices (N,), 0/1 (N, C), or scores (N,) float.
-
-    Raises:
-        KerasBertError: a label that is not among `names`, or not a number where one is needed.
-    """
-    if problem == "multi_label":
-        return _multi_hot(labels, names)
-    values = np.asarray(labels)
-    if values.ndim != 1:
-        raise KerasBertError(f"Expected one label a row. Received: labels of shape {values.shape}.")
-    try:
-        if problem != "single_label":
-            return values.astype(np.float64)
-        if values.dtype.kind in "iub":
-            return values.astype(np.int64)
-        if values.dtype.kind == "f":
-            if (values != values.round()).any():
-                raise KerasBertError(f"Expected class labels. Received: {values[values != values.round()][0]}.")
-            return values.astype(np.int64)
-        return _named_labels([str(value) for value in values], names)
-    except ValueError as error:
-        if isinstance(error, KerasBertError):
-            raise
-        raise KerasBertError(
-            f"Expected numbers as labels of a {problem} model. Received: {values[0]!r} and the like."
-        ) from error
-
-
-def guess_problem(outputs: Packed) -> str:
-    """The problem behind outputs that carry no metadata, by their name; probabilities that do not sum to 1 are per
-    label."""
+def guess_problem(outputs: Packed) -> Problem:
+    """The problem behind outputs that carry no metadata, by their name and width; probabilities that do not sum to 1 are per label."""
     name, values = next(iter(outputs.items()))
-    problem = _PROBLEM_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
-    if problem == "single_label" and not np.allclose(values.sum(axis=1), 1.0, atol=0.05):
-        return "multi_label" if name == "probabilities" else "embedding"
-    return problem
+    guess = _PROBLEM_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
+    if values.ndim == 3:
+        guess = "tagging" if name == "probabilities" else "masked_lm"
+    elif name == "logits" and values.shape[1] == 1:
+        guess = "multiple_choice"
+    elif guess == "single_label" and not np.allclose(values.sum(axis=1), 1.0, atol=0.05):
+        guess = "multi_label" if name == "probabilities" else "embedding"
+    classes = guess in ("single_label", "multi_label", "tagging")
+    return problem_named(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
+
+
+def collect(
+    side: Side, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
+) -> list[Kept]:
+    """What the problem keeps of the other side's outputs, row by row; few rows at a time where outputs are large.
+
+    Raises KerasBertError when the outputs are not those of `ports`, the file's.
+    """
+    width = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
+    chunk, found = int(np.clip(_CHUNK_BYTES // max(width, 1), 1, _CHUNK)), []
+    for start in range(0, len(examples), chunk):
+        stop = min(start + chunk, len(examples))
+        outputs = side_outputs(side, examples, start, stop)
+        if not start:
+            _same_shapes(outputs, ports, side.name)
+        for row in range(start, stop):
+            lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
+            found.append(examples.keep({name: outputs[name][lists] for name in ports}, row))
+        progress(stop, len(examples))
+    return found
+
+
+def side_outputs(side: Side, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
+    """The other side's outputs for the token lists of some rows."""
+    lists = examples.lists(start, stop)
+    return side.outputs({**lists, "row": examples.numbers[start:stop]} if side.fixed else lists)
+
+
+def _same_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
+    if set(ports) - set(outputs):
+        raise KerasBertError(
+            f"Expected the outputs {', '.join(sorted(ports))} from {name}. Received: {', '.join(sorted(outputs))}. "
+            "Compare a file with the model it was converted from."
+        )
+    for key, port in ports.items():
+        if outputs[key].shape[1:] != port.shape[1:]:
+            raise KerasBertError(
+                f"Expected {key!r} of the same width on both sides. Received: {port.shape[1:]} in the file and "
+                f"{outputs[key].shape[1:]} in {name}. Compare models with the same classes."
+            )
 
 
 def _task_side(task, name: str | None = None) -> Side:
-    labels = getattr(task, "labels", None)
-    vocabulary = getattr(getattr(task, "tokenizer", None), "vocabulary", None)
+    tokenizer = getattr(task, "tokenizer", None) if getattr(task, "has_tokenizer", True) else None
+    vocabulary = getattr(tokenizer, "vocabulary", None)
     return Side(
         name=name or f"Keras {type(task).__name__}",
         outputs=lambda rows: {key: np.asarray(value) for key, value in task.serve_numpy(rows).items()},
-        pack=task.pack,
-        problem=getattr(task, "problem", None),
-        labels=None if labels is None else tuple(labels),
+        problem=task.asks,
+        tokenizer=tokenizer,
         vocabulary=None if vocabulary is None else tuple(vocabulary),
         length=getattr(task, "sequence_length", None),
         weights=task.fingerprint() if hasattr(task, "fingerprint") else "",
@@ -215,9 +154,8 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
     return Side(
         name=path.name,
         outputs=outputs,
-        pack=text_packer(card) if card and card.vocabulary else None,
-        problem=card.problem if card else None,
-        labels=card.labels if card else None,
+        problem=card.asks() if card else None,
+        tokenizer=tokenizer_of(card) if card and card.vocabulary else None,
         vocabulary=card.vocabulary if card else None,
         length=own,
         weights=card.weights if card else "",
@@ -233,7 +171,7 @@ def _npz_side(path: Path) -> Side:
     inputs = {name: arrays.pop(name) for name in INPUTS if name in arrays}
     labels = arrays.pop(_NPZ_LABELS, None)
     rows = {len(value) for value in [*inputs.values(), *arrays.values()] if value.ndim}
-    if "input_ids" not in inputs or not arrays or len(rows) != 1:
+    if "input_ids" not in inputs or not arrays or len(rows) != 1 or inputs["input_ids"].ndim != 2:
         raise KerasBertError(
             f"Expected {', '.join(INPUTS)} and at least one output of as many rows in {path}. "
             f"Received: {', '.join(sorted({**inputs, **arrays})) or 'nothing'}."
@@ -243,51 +181,4 @@ def _npz_side(path: Path) -> Side:
         # Rows are found again by their position, which `validate` passes along.
         return {name: values[asked["row"]] for name, values in arrays.items()}
 
-    return Side(name=path.name, outputs=outputs, fixed=(inputs, labels))
-
-
-def _named_labels(values: list[str], names: Sequence[str] | None) -> np.ndarray:
-    index = {name: number for number, name in enumerate(names or ())}
-    if all(value in index for value in values):
-        return np.array([index[value] for value in values], np.int64)
-    numbers = [value for value in values if not value.isdecimal()]
-    if not numbers:
-        return np.array([int(value) for value in values], np.int64)
-    wrong = next((value for value in values if value not in index), numbers[0])
-    raise KerasBertError(
-        f"Expected labels among {', '.join(list(index)[:10]) or 'class numbers'}. Received: {wrong!r}. "
-        "The data and the model disagree: check the label column, or the model."
-    )
-
-
-def _multi_hot(labels, names: Sequence[str] | None) -> np.ndarray:
-    if isinstance(labels, np.ndarray) and labels.ndim == 2:
-        return labels.astype(np.int64)
-    from kerasbert.data.labels import split_labels
-
-    rows = [split_labels(row, number) if isinstance(row, str) else list(row) for number, row in enumerate(labels)]
-    if not all(isinstance(value, str) for row in rows for value in row):
-        return np.asarray(rows).astype(np.int64)
-    index = {name: number for number, name in enumerate(names or ())}
-    hot = np.zeros((len(rows), len(index)), np.int64)
-    for number, row in enumerate(rows):
-        for value in row:
-            if value not in index:
-                raise KerasBertError(
-                    f"Expected labels among {', '.join(list(index)[:10])}. Received: {value!r} in row {number}."
-                )
-            hot[number, index[value]] = 1
-    return hot
-
-
-def collect_outputs(
-    side: Side, rows: Packed, numbers: np.ndarray, progress: Callable[[int, int], None]
-) -> dict[str, np.ndarray]:
-    """The other side's outputs for all rows, some at a time. `numbers` are the rows' positions in the data as given."""
-    parts: list[dict[str, np.ndarray]] = []
-    for start in range(0, len(numbers), _CHUNK):
-        stop = start + _CHUNK
-        chunk = {name: values[start:stop] for name, values in rows.items()}
-        parts.append(side.outputs({**chunk, "row": numbers[start:stop]} if side.fixed else chunk))
-        progress(min(stop, len(numbers)), len(numbers))
-    return {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]}
+    return Side(name=path.name, outputs=outputs, fixed=Data(inputs, labels))

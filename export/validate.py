@@ -14,17 +14,11 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.backends import cpu
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
+from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
+from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.runtimes import RunningModel, describe_machine, open_model
-from kerasbert.export.sources import (
-    Examples,
-    Side,
-    collect_outputs,
-    guess_problem,
-    label_array,
-    open_side,
-    read_data,
-    text_packer,
-)
+from kerasbert.export.sources import Side, collect, guess_problem, open_side, side_outputs
+from kerasbert.problems import problem_named
 
 # What each recipe may cost against the model whose weights it holds.
 TOLERANCES = {
@@ -42,6 +36,8 @@ BACKENDS = {"cpu": cpu.checks}
 PLANNED = ("gpu", "edge-tpu", "web")
 _DEFAULT_LENGTH = 128
 _SAMPLE = 4000
+_GUESSED = 64  # rows whose outputs tell the problem
+_UNKNOWN = problem_named("regression")  # keeps outputs as they are, until it is known what they are
 
 Progress = Callable[[str, int, int], None]
 
@@ -66,9 +62,9 @@ def validate(
         against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive
         with the input
             arrays, the outputs by name and, if wanted, `labels`.
-        data: `(texts, labels)`, `((texts, pairs), labels)`, a list of texts, a path to a CSV/TSV/JSONL table, or a
-        dict of packed int32
-            arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
+        data: `(x, y)` as the task's problem takes them (see `kerasbert.problems`), such as `(texts, labels)` or `((texts, pairs),
+        labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
+        packed int32 arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
         on: backends, `cpu` for now. One that is known but cannot run here ends as `not run`.
         rows: use that many rows, spread evenly; None: all.
         reference_rows: rows for the slow reference kernels.
@@ -86,16 +82,13 @@ def validate(
         check_report_path(report)
     progress = progress or (lambda what, done, total: None)
     card = packed.read(model_path)
-    length = _length(model_path, card, against, data)
+    given = _data(card, against, data, model_path)
+    length = _length(model_path, card, against, given)
     model = open_model(model_path, threads=threads, length=length)
     side = open_side(against, model.length, threads)
     _same_kind(card, side, model_path)
-    inputs, raw_labels, paired, numbers = _inputs(model, card, side, data, rows, model_path)
-    expected = collect_outputs(side, inputs, numbers, lambda done, total: progress(side.name, done, total))
-    problem = (card.problem if card else None) or side.problem or guess_problem(expected)
-    names = (card.labels if card else None) or side.labels
-    labels = None if raw_labels is None else label_array(raw_labels, problem, names)
-    examples = Examples(inputs, labels, paired)
+    examples = _examples(model, card, side, given, rows, model_path)
+    expected = collect(side, examples, model.outputs, lambda done, total: progress(side.name, done, total))
     recipe, notes = _recipe(model_path, card, tolerance)
     limits = _tolerance(tolerance, recipe)
     if tolerance is None and card and card.weights and side.weights and card.weights != side.weights:
@@ -104,21 +97,20 @@ def validate(
             f"note: {side.name} has other weights than the model that was converted, so the task's metric is judged, and agreement only "
             "against 0.9. For a check of the conversion itself, validate against the folder that was converted"
         )
-    signature = _signature_check(model, len(examples))
-    _same_shapes(model, expected, side)
-    job = cpu.Job(str(model_path), examples, expected, problem, limits, threads, reference_rows, progress)
-    checks, samples = [signature], {}
+    job = cpu.Job(str(model_path), examples, expected, limits, threads, reference_rows, progress)
+    checks, samples = [_signature_check(model, len(examples))], {}
     for backend in on:
-        found, outputs = _run_backend(backend, job)
+        found, kept = _run_backend(backend, job)
         checks += found
-        samples |= {f"{backend}: {name}": _sample(expected[name], values) for name, values in outputs.items()}
-    if labels is None:
+        if kept:
+            samples |= {f"{backend}: {name}": _sample(expected, kept, name) for name in kept[0].compared}
+    if not examples.measurable:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
     result = ValidationReport(
         model=Path(model_path).name,
         against=side.name,
         recipe=recipe,
-        problem=problem,
+        problem=examples.problem.name,
         rows=len(examples),
         length=examples.length,
         tolerance=limits,
@@ -143,75 +135,60 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _run_backend(backend: str, job: cpu.Job) -> tuple[list[Check], dict[str, np.ndarray]]:
+def _run_backend(backend: str, job: cpu.Job) -> tuple[list[Check], list[Kept]]:
     if backend not in BACKENDS:
         return [
             Check(backend, NOT_RUN, f"this version of kerasbert has no {backend} backend, only {', '.join(BACKENDS)}")
-        ], {}
+        ], []
     return BACKENDS[backend](job)
 
 
-def _length(model_path, card: packed.Metadata | None, against, data) -> int | None:
-    """None for a fixed file; for a resizable one the length of packed data, of the other side, or 128."""
+def _data(card: packed.Metadata | None, against, data, model_path) -> Data | None:
+    """What a user hands over; None where the other side is an archive, which brings its own rows."""
+    archive = isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
+    if archive and data is not None:
+        raise KerasBertError(
+            f"Expected no data, {Path(against).name} brings its own rows. Received: data as well. Leave data out."
+        )
+    if archive:
+        return None
+    if data is None:
+        raise KerasBertError(
+            f"Expected data to run {Path(model_path).name} on. Received: none. Pass data=(texts, labels)."
+        )
+    return read_data(data, card.asks() if card else getattr(against, "asks", None))
+
+
+def _length(model_path, card: packed.Metadata | None, against, data: Data | None) -> int | None:
+    """None for a fixed file; for a resizable one the length of packed data, of the other side, of the task it was made of, or 128."""
     try:
         open_model(model_path)
         return None
     except KerasBertError as error:
         if "resizable" not in str(error):
             raise
-    arrays = data[0] if isinstance(data, tuple) and len(data) == 2 else data
-    if isinstance(arrays, Mapping) and "input_ids" in arrays:
-        return int(np.shape(arrays["input_ids"])[1])
-    if isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz":
-        fixed = open_side(against, None, 1).fixed
-        return int(fixed[0]["input_ids"].shape[1])
+    if data is None:
+        return open_side(against, None, 1).fixed.length
+    if data.length is not None:
+        return data.length
     other = packed.read(against) if isinstance(against, str | os.PathLike) and Path(against).is_file() else None
-    return (
-        (card.sequence_length if card else None)
-        or getattr(other or against, "sequence_length", None)
-        or _DEFAULT_LENGTH
-    )
+    return getattr(other or against, "sequence_length", None) or (card.row_length if card else None) or _DEFAULT_LENGTH
 
 
-def _inputs(model: RunningModel, card, side: Side, data, rows: int | None, model_path):
-    """Packed rows of the model's length, with raw labels, whether they are sentence pairs, and their positions in the
-    data."""
-    if side.fixed is not None:
-        if data is not None:
-            raise KerasBertError(
-                f"Expected no data, {side.name} brings its own rows. Received: data as well. Leave data out."
-            )
-        texts, pairs, labels = side.fixed[0], None, side.fixed[1]
-    elif data is None:
-        raise KerasBertError(
-            f"Expected data to run {Path(model_path).name} on. Received: none. Pass data=(texts, labels)."
-        )
-    else:
-        texts, pairs, labels = read_data(data)
-    total = len(next(iter(texts.values()), ())) if isinstance(texts, Mapping) else len(texts)
-    if total == 0:
-        raise KerasBertError("Expected at least one row of data. Received: none.")
-    if labels is not None and len(labels) != total:
-        raise KerasBertError(f"Expected one label a row. Received: {total} rows and {len(labels)} labels.")
-    numbers = cpu.spread(total, rows)
-    labels = None if labels is None else [labels[i] for i in numbers]
-    if isinstance(texts, Mapping):
-        return (
-            _checked({name: np.asarray(values)[numbers] for name, values in texts.items()}, model),
-            labels,
-            False,
-            numbers,
-        )
-    pack = side.pack or text_packer(packed.require(model_path, "to validate it on texts"))
-    first, second = [texts[i] for i in numbers], None if pairs is None else [pairs[i] for i in numbers]
-    if second is not None and "embedding" in model.outputs:
-        parts = [pack(part, None, length=model.length) for part in (first, second)]
-        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        return _checked(joined, model), labels, True, np.concatenate([numbers, numbers])
-    return _checked(pack(first, second, length=model.length), model), labels, False, numbers
+def _examples(model: RunningModel, card, side: Side, data: Data | None, rows: int | None, model_path) -> Examples:
+    """Packed rows of the model's length with their problem, which outputs must tell where neither side does."""
+    problem, data = card.asks() if card else side.problem, data or side.fixed
+    if not data.is_packed:
+        tokenizer = side.tokenizer or tokenizer_of(packed.require(model_path, "to validate it on texts"))
+        return text_examples(data, problem, tokenizer, model.length, rows)
+    unlabelled = packed_examples(Data(data.x), problem or _UNKNOWN, rows)
+    _check_inputs(unlabelled.inputs, model)
+    if problem is None:
+        problem = guess_problem(side_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
+    return packed_examples(data, problem, rows)
 
 
-def _checked(arrays: Mapping[str, np.ndarray], model: RunningModel) -> dict[str, np.ndarray]:
+def _check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
     missing = sorted(set(model.inputs) - set(arrays))
     if missing:
         raise KerasBertError(
@@ -219,16 +196,14 @@ def _checked(arrays: Mapping[str, np.ndarray], model: RunningModel) -> dict[str,
             f"{', '.join(sorted(arrays))}. "
             "The file takes other inputs than the data has: convert it with `kerasbert convert`."
         )
-    chosen = {name: np.ascontiguousarray(arrays[name]) for name in arrays}
     for name, port in model.inputs.items():
-        if chosen[name].shape[1:] != port.shape[1:]:
+        if arrays[name].shape[1:] != port.shape[1:]:
             raise KerasBertError(
-                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {chosen[name].shape[1:]}. "
+                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {arrays[name].shape[1:]}. "
                 "Pack the data to the model's length."
             )
-        if chosen[name].dtype != port.dtype:
-            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {chosen[name].dtype}.")
-    return chosen
+        if arrays[name].dtype != port.dtype:
+            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {arrays[name].dtype}.")
 
 
 def _same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
@@ -237,8 +212,8 @@ def _same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
         return
     name = Path(model_path).name
     for what, ours, theirs in (
-        ("problem", card.problem, side.problem),
-        ("labels", card.labels, side.labels),
+        ("problem", card.problem, side.problem and side.problem.name),
+        ("labels", card.labels, side.problem and side.problem.labels),
         ("vocabulary", card.vocabulary, side.vocabulary),
     ):
         if ours is not None and theirs is not None and ours != theirs:
@@ -259,22 +234,6 @@ def _difference(ours, theirs) -> str:
 
 def _show(value) -> str:
     return value if isinstance(value, str) else f"({', '.join(value)})"
-
-
-def _same_shapes(model: RunningModel, expected: Mapping[str, np.ndarray], side: Side) -> None:
-    if set(model.outputs) - set(expected):
-        raise KerasBertError(
-            f"Expected the outputs {', '.join(sorted(model.outputs))} from {side.name}. Received: "
-            f"{', '.join(sorted(expected))}. "
-            "Compare a file with the model it was converted from."
-        )
-    for name, port in model.outputs.items():
-        if expected[name].shape[1:] != port.shape[1:]:
-            raise KerasBertError(
-                f"Expected {name!r} of the same width on both sides. Received: {port.shape[1:]} in "
-                f"{Path(model.name).name} and "
-                f"{expected[name].shape[1:]} in {side.name}. Compare models with the same classes."
-            )
 
 
 def _signature_check(model: RunningModel, rows: int) -> Check:
@@ -321,7 +280,8 @@ def _tolerance(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
     return TOLERANCES[recipe]
 
 
-def _sample(expected: np.ndarray, actual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sample(expected: Sequence[Kept], actual: Sequence[Kept], name: str) -> tuple[np.ndarray, np.ndarray]:
     """At most a few thousand numbers of both sides, for the plots."""
-    pick = cpu.spread(expected.size, _SAMPLE)
-    return np.ravel(expected)[pick], np.ravel(actual)[pick]
+    step = -(-sum(kept.compared[name].size for kept in actual) // _SAMPLE) or 1
+    parts = [tuple(side.ravel()[::step] for side in pair) for pair in blocks(expected, actual, name)]
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))

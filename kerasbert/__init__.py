@@ -11,6 +11,7 @@ _HOMES = {
     "KerasBertError": "kerasbert.errors",
     "MaskedLM": "kerasbert.tasks",
     "MultipleChoice": "kerasbert.tasks",
+    "NextSentencePredictor": "kerasbert.tasks",
     "Pretrainer": "kerasbert.tasks",
     "QuestionAnswerer": "kerasbert.tasks",
     "ReplacedTokenDetector": "kerasbert.tasks",
@@ -18,8 +19,11 @@ _HOMES = {
     "TextClassifier": "kerasbert.tasks",
     "TokenTagger": "kerasbert.tasks",
     "adamw": "kerasbert.training",
+    "load_adapters": "kerasbert.tasks.adapters",
     "load_encoder": "kerasbert.tasks.folders",
     "load_task": "kerasbert.tasks.folders",
+    "save_adapters": "kerasbert.tasks.adapters",
+    "train_adapters": "kerasbert.tasks.adapters",
 }
 _PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")
 

@@ -28,10 +28,11 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
+def atomic_folder(path: str | os.PathLike, keep: tuple[str, ...] = ()) -> Iterator[Path]:
     """Yields a new, empty folder beside `path`; it takes the place of `path` when the block ends without an error.
 
-    An existing folder at `path` is replaced as a whole, so no file of an earlier run can be mistaken for this one's.
+    An existing folder at `path` is replaced as a whole, so no file of an earlier run can be mistaken for this one's; `keep` names what
+    moves over from it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,6 +41,9 @@ def atomic_folder(path: str | os.PathLike) -> Iterator[Path]:
     try:
         yield partial
         partial.chmod(0o777 & ~_umask())
+        for name in keep:
+            if (path / name).exists():
+                os.replace(path / name, partial / name)
         if path.exists():
             os.replace(path, replaced)
         os.replace(partial, path)

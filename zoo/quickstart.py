@@ -168,20 +168,10 @@ def run(
 
 def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
     """(text, most likely label, its probability) from a `.tflite` file that carries its vocabulary and labels."""
-    from kerasbert.export import metadata
-    from kerasbert.export.runtimes import open_model
-    from kerasbert.export.sources import text_packer
+    from kerasbert.export.predictor import open_predictor
 
-    card, running = metadata.require(path, "to predict"), open_model(path)
-    packed = text_packer(card)(list(texts), None, length=running.length)
-    found = []
-    for row, text in enumerate(texts):
-        probabilities = running.run({name: values[row : row + 1] for name, values in packed.items()})["probabilities"][
-            0
-        ]
-        best = int(probabilities.argmax())
-        found.append((text, card.labels[best], float(probabilities[best])))
-    return tuple(found)
+    answers = open_predictor(path).answer(list(texts))
+    return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
 
 
 def accuracy(task, texts, intents) -> float:

@@ -2,16 +2,16 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
+from kerasbert.export.examples import Examples, Kept, blocks, spread
 from kerasbert.export.metrics import OutputDifference, compare
 from kerasbert.export.runtimes import RunningModel, cpu_model, open_model
-from kerasbert.export.sources import Examples
 
 # Threads split sums differently, never by more than rounding.
 THREADS_TOLERANCE = 1e-5
@@ -20,13 +20,12 @@ _MOST_THREADS = 4
 
 @dataclass(frozen=True)
 class Job:
-    """What every backend gets: the file, real packed rows, what the other side made of them, and when that is good
+    """What every backend gets: the file, real packed rows, what was kept of the other side's outputs of each, and when that is good
     enough."""
 
     model_path: str
     examples: Examples
-    expected: Mapping[str, np.ndarray]
-    problem: str
+    expected: Sequence[Kept]
     tolerance: Tolerance
     threads: int
     reference_rows: int
@@ -35,45 +34,32 @@ class Job:
 
 @dataclass(frozen=True)
 class _Run:
-    """One pass over rows: outputs (N, ...) by name and seconds a row."""
+    """One pass over rows: what is kept of each, and seconds a token list."""
 
-    outputs: dict[str, np.ndarray]
+    kept: list[Kept]
     seconds: list[float]
     model: RunningModel
 
 
-def checks(job: Job) -> tuple[list[Check], dict[str, np.ndarray]]:
-    """Runs the CPU checks. Returns them with XNNPACK's outputs, empty when it did not get that far."""
+def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+    """Runs the CPU checks. Returns them with what is kept of XNNPACK's outputs, empty when it did not get that far."""
     every = np.arange(len(job.examples))
     some = spread(len(job.examples), job.reference_rows)
-    xnnpack, outputs = _against_expected(job, "cpu-xnnpack", "xnnpack", every, judge_metric=True)
+    xnnpack, kept = _against_expected(job, "cpu-xnnpack", "xnnpack", every, judge_metric=True)
     reference, _ = _against_expected(job, "cpu-reference", "reference", some, judge_metric=False)
-    return [xnnpack, reference, _threads(job, some)], outputs
-
-
-def spread(rows: int, wanted: int | None) -> np.ndarray:
-    """`wanted` row numbers spread evenly over all, so that data sorted by class keeps its variety."""
-    if wanted is None or wanted >= rows:
-        return np.arange(rows)
-    return np.unique(np.linspace(0, rows - 1, wanted).round().astype(int))
+    return [xnnpack, reference, _threads(job, some)], kept
 
 
 def _against_expected(
     job: Job, name: str, kernels: str, rows: np.ndarray, judge_metric: bool
-) -> tuple[Check, dict[str, np.ndarray]]:
+) -> tuple[Check, list[Kept]]:
     try:
         run = _run(job, name, kernels, job.threads, rows)
     except KerasBertError as error:
-        return Check(name, FAILED, str(error), device=cpu_model(), threads=job.threads), {}
-    differences = tuple(
-        compare(key, job.expected[key][rows], value, job.problem) for key, value in sorted(run.outputs.items())
-    )
-    metrics = (
-        job.examples.metrics(job.problem, job.expected, run.outputs)
-        if judge_metric and not _broken(differences)
-        else ()
-    )
-    found = shortfalls(job.tolerance, differences, metrics, job.problem, len(rows))
+        return Check(name, FAILED, str(error), device=cpu_model(), threads=job.threads), []
+    differences = _differences(job, [job.expected[row] for row in rows], run.kept)
+    metrics = job.examples.metrics(job.expected, run.kept) if judge_metric and not _broken(differences) else ()
+    found = shortfalls(job.tolerance, differences, metrics, job.examples.problem.compared_as)
     subset = (
         "" if len(rows) == len(job.examples) else f"on {len(rows)} of {len(job.examples)} rows, the kernels are slow"
     )
@@ -90,7 +76,12 @@ def _against_expected(
         metrics=metrics,
         latency=Latency.of(run.seconds),
     )
-    return check, run.outputs
+    return check, run.kept
+
+
+def _differences(job: Job, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
+    compared_as = job.examples.problem.compared_as
+    return tuple(compare(key, blocks(reference, model, key), compared_as) for key in sorted(model[0].compared))
 
 
 def _threads(job: Job, rows: np.ndarray) -> Check:
@@ -102,10 +93,9 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
         many = _run(job, name, "xnnpack", several, rows)
     except KerasBertError as error:
         return Check(name, FAILED, str(error), device=cpu_model(), threads=several)
-    differences = tuple(
-        compare(key, one.outputs[key], value, job.problem) for key, value in sorted(many.outputs.items())
-    )
-    found = shortfalls(Tolerance(max_error=THREADS_TOLERANCE), differences, (), job.problem, len(rows))
+    differences = _differences(job, one.kept, many.kept)
+    limits = Tolerance(max_error=THREADS_TOLERANCE)
+    found = shortfalls(limits, differences, (), job.examples.problem.compared_as)
     return Check(
         name,
         FAILED if found else PASSED,
@@ -122,23 +112,25 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
 
 def _run(job: Job, label: str, kernels: str, threads: int, rows: np.ndarray) -> _Run:
     model = open_model(job.model_path, threads=threads, kernels=kernels, length=job.examples.length)
-    outputs: dict[str, list[np.ndarray]] = {name: [] for name in model.outputs}
-    seconds = []
+    group, kept, seconds = job.examples.group, [], []
     for done, row in enumerate(rows):
-        example = job.examples.row(row, model.inputs)
-        if done == 0:
-            model.check(example)
-            # The first run pays for packing weights; it is no measurement.
+        outputs = []
+        for number in range(row * group, (row + 1) * group):
+            example = job.examples.one(number, model.inputs)
+            if not seconds:
+                model.check(example)
+                # The first run pays for packing weights; it is no measurement.
+                model.fill(example)
+                model.invoke()
             model.fill(example)
+            start = time.perf_counter()
             model.invoke()
-        model.fill(example)
-        start = time.perf_counter()
-        model.invoke()
-        seconds.append(time.perf_counter() - start)
-        for name, value in model.fetch().items():
-            outputs[name].append(value)
+            seconds.append(time.perf_counter() - start)
+            outputs.append(model.fetch())
+        together = {name: np.concatenate([each[name] for each in outputs]) for name in model.outputs}
+        kept.append(job.examples.keep(together, row, like=job.expected[row]))
         job.progress(label, done + 1, len(rows))
-    return _Run({name: np.concatenate(values) for name, values in outputs.items()}, seconds, model)
+    return _Run(kept, seconds, model)
 
 
 def _broken(differences: Sequence[OutputDifference]) -> bool:

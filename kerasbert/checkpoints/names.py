@@ -227,6 +227,8 @@ ARCHITECTURES = {
     ),
 }  # fmt: skip
 
+ADDED = "kerasbert"  # what the names of tensors begin with that only we know
+
 # What checkpoints repeat: constants that older versions stored, and the tensors of a tied decoder.
 REPEATED = (
     Ignored(r"embeddings\.position_ids", "position_ids"),
@@ -237,12 +239,16 @@ REPEATED = (
 OLD_NORMS = ((".LayerNorm.gamma", ".LayerNorm.weight"), (".LayerNorm.beta", ".LayerNorm.bias"))
 
 
-def name_map(config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool | None = None) -> NameMap:
+def name_map(
+    config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool | None = None, additions: Iterable[str] = ()
+) -> NameMap:
     """The map between a Hugging Face checkpoint and the variables of an encoder, or of a task around one.
 
     config: an encoder's config. pooler: whether the model has one with weights; if not, the checkpoint's is ignored.
     heads: the model's heads, by the attribute that holds them; those of others are ignored.
     bare: whether `export` writes the encoder's names without prefix; by default when there is no head. Reading takes either.
+    additions: variables that Hugging Face's model does not have. They lie in the checkpoint under our names and in our layout, and its
+        loaders report them as unexpected.
     """
     names = ARCHITECTURES[config.model_type]
     prefix = "" if (not heads if bare is None else bare) else names.prefix
@@ -256,6 +262,7 @@ def name_map(config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool
     ]
     for head in heads:
         entries += _head(names, head, config.model_type)
+    entries += [Entry(f"{ADDED}.{path}", path) for path in additions]
     for head in names.heads.keys() - set(heads):
         theirs = {entry.checkpoint.rpartition(".")[0] for entry in names.heads[head]}
         ignored += [Ignored(rf"{re.escape(name)}\.(weight|bias)", HEAD_NAMES[head]) for name in sorted(theirs)]

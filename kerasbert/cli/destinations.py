@@ -7,7 +7,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 
 # What `save_pretrained` puts into every folder it writes: such a folder may be replaced.
-OWN_FILE = "kerasbert.json"
+OWN_FILE, RUN_FOLDER = "kerasbert.json", "run"
 
 
 def check_out_folder(out: Path, source: str | os.PathLike | None = None) -> None:
@@ -17,7 +17,8 @@ def check_out_folder(out: Path, source: str | os.PathLike | None = None) -> None
     if out.exists():
         if not out.is_dir():
             raise KerasBertError(f"expected a folder as --out, received the file {str(out)!r}; name another")
-        if any(out.iterdir()) and not (out / OWN_FILE).is_file():
+        names = {entry.name for entry in out.iterdir()}
+        if OWN_FILE not in names and not names <= {RUN_FOLDER}:
             raise KerasBertError(
                 f"expected a new or empty folder as --out, or one of kerasbert's, received {str(out)!r}, which holds "
                 "other files; name another"

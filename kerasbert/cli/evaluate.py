@@ -9,7 +9,9 @@ from typer import Option
 from kerasbert.cli import options
 from kerasbert.cli.results import Result
 
-Data = Annotated[Path, Option(metavar="FILE", help="Labelled texts: .tsv, .csv or .jsonl, also with .gz.")]
+Data = Annotated[
+    Path, Option(metavar="FILE", help="Labelled data of the model's task: .tsv, .csv, .jsonl, CoNLL, SQuAD, text.")
+]
 
 
 def evaluate(
@@ -23,39 +25,33 @@ def evaluate(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """The task's metrics on labelled texts, of a folder or of a .tflite file.
+    """The task's metrics on labelled data, of a folder or of a .tflite file.
 
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
-    from kerasbert.cli import rows
     from kerasbert.cli.models import open_predictor
+    from kerasbert.cli.progress import note, progress
+    from kerasbert.cli.training_data import check_labels
+    from kerasbert.data.reading import read_for
+    from kerasbert.errors import KerasBertError
 
-    table = rows.labelled(rows.read_rows(data, rows.Columns(text_column, pair_column, label_column), max_rows))
     predictor = open_predictor(model, threads)
+    problem = predictor.problem
+    table = read_for(problem.name, data, text=text_column, pair=pair_column, label=label_column, max_rows=max_rows)
+    note(table.describe())
+    check_labels(problem, table)
+    if problem.name == "embedding" and not (isinstance(table.x, tuple) and table.y is not None):
+        raise KerasBertError(
+            f"{table.path}: expected pairs with scores for a sentence encoder, received "
+            f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with --pair-column and "
+            "--label-column"
+        )
     started = time.monotonic()
-    values = _score(predictor, table)
+    with progress("predicting") as bar:
+        values = predictor.score(table.x, table.y, bar.update)
     seconds = time.monotonic() - started
-    lines = [f"{name:<12} {value:.4f}" for name, value in values.items()]
+    width = max(12, *(len(name) for name in values))
+    lines = [f"{name:<{width}} {value:.4f}" for name, value in values.items()]
     lines.append(f"{len(table):,} rows, {len(table) / seconds:,.0f} a second")
     found = {"model": model, "data": data, "rows": len(table), "metrics": values, "seconds": seconds}
     return Result(found, "\n".join(lines))
-
-
-def _score(predictor, table) -> dict[str, float]:
-    from kerasbert.cli import rows
-    from kerasbert.cli.models import predict
-    from kerasbert.cli.scores import scores
-    from kerasbert.errors import KerasBertError
-    from kerasbert.export.metrics import pair_cosine
-
-    if predictor.problem != "embedding":
-        labels = rows.targets(table, predictor.problem, predictor.labels or ())
-        return scores(predictor.problem, labels, predict(predictor, table.texts, table.pairs))
-    if table.pairs is None:
-        raise KerasBertError(
-            f"{table.path}: expected pairs with scores for a sentence encoder, received single texts; "
-            "name the second text with --pair-column"
-        )
-    vectors = predict(predictor, table.texts + table.pairs)
-    similarity = pair_cosine(vectors[: len(table)], vectors[len(table) :])
-    return scores("regression", rows.targets(table, "regression", ()), similarity)

@@ -7,21 +7,37 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kerasbert.cli import options
-from kerasbert.cli.results import Result, plain
+from kerasbert.cli.results import Result
 
-Texts = Annotated[list[str] | None, Argument(metavar="TEXT...", help="Texts; - reads them from stdin, one a line.")]
-Pairs = Annotated[list[str] | None, Option("--pair", metavar="TEXT", help="Second text of a pair; once for each text.")]
+Texts = Annotated[
+    list[str] | None,
+    Argument(metavar="TEXT...", help="Texts, questions or prompts; - reads them from stdin, one a line."),
+]
+Pairs = Annotated[
+    list[str] | None,
+    Option(
+        "--pair",
+        "--context",
+        metavar="TEXT",
+        help="Second text of a pair, or a question's context; once for each text, or one.",
+    ),
+]
+Choices = Annotated[
+    list[str] | None, Option("--choice", metavar="TEXT", help="A choice for the prompt; again for another.")
+]
 File = Annotated[
-    Path | None, Option(metavar="FILE", help="A file of texts: .tsv, .csv, .jsonl, also with .gz, or one text a line.")
+    Path | None,
+    Option(metavar="FILE", help="A data file of the model's task: .tsv, .csv, .jsonl, ..., or one text a line."),
 ]
 
-_TABLES = (".tsv", ".csv", ".jsonl", ".gz")
+_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
 
 
 def predict(
     model: options.Model,
     texts: Texts = None,
     pair: Pairs = None,
+    choice: Choices = None,
     file: File = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
@@ -30,28 +46,32 @@ def predict(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Labels, scores or vectors for texts. A .tflite file needs nothing beside it.
+    """What a model answers: labels, scores, entities, answers, words or vectors. A .tflite file needs nothing beside it.
 
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
     from kerasbert.cli.models import open_predictor
-    from kerasbert.cli.models import predict as run
+    from kerasbert.cli.predictions import records, shown
+    from kerasbert.cli.progress import progress
 
-    texts, pairs = _texts(texts or [], pair or [], file, text_column, pair_column, max_rows)
+    _check_sources(texts or [], pair or [], choice or [], file)
+    if texts == ["-"] or (file is not None and file.suffix.lower() not in _TABLES):
+        texts, file = _lines(file)[:max_rows], None
     predictor = open_predictor(model, threads)
-    outputs = run(predictor, texts, pairs)
-    records = [_record(predictor, row, text) for row, text in zip(outputs, texts, strict=True)]
-    if pairs is not None:
-        records = [
-            {"text": record.pop("text"), "pair": second, **record}
-            for record, second in zip(records, pairs, strict=True)
-        ]
-    return Result(
-        {"model": model, "problem": predictor.problem, "predictions": records}, _shown(predictor.problem, records)
-    )
+    problem = predictor.problem
+    if file is None:
+        x = _examples(problem.name, texts, pair or [], choice or [])
+    else:
+        from kerasbert.data.reading import read_for
+
+        x = read_for(problem.name, file, text=text_column, pair=pair_column, max_rows=max_rows).x
+    with progress("predicting") as bar:
+        answers = predictor.answer(x, bar.update)
+    found = records(problem.name, problem.examples(x), answers)
+    return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found))
 
 
-def _texts(texts: list[str], pairs: list[str], file: Path | None, text_column, pair_column, max_rows):
+def _check_sources(texts: list[str], pairs: list[str], choices: list[str], file: Path | None) -> None:
     from kerasbert.errors import KerasBertError
 
     if bool(texts) == (file is not None):
@@ -59,20 +79,36 @@ def _texts(texts: list[str], pairs: list[str], file: Path | None, text_column, p
         raise KerasBertError(
             f"expected texts or --file, received {received}; give one of them, or - to read texts from stdin"
         )
-    if (file is not None or texts == ["-"]) and pairs:
-        raise KerasBertError(
-            "expected --pair with texts on the command line, received it with a file or stdin; a file has its pairs in a column"
-        )
-    if file is not None and file.suffix.lower() in _TABLES:
-        from kerasbert.data.tables import read_table
-
-        table = read_table(file, text=text_column, pair=pair_column, max_rows=max_rows)
-        return table.texts, table.pairs
-    if file is not None or texts == ["-"]:
-        texts = _lines(file)[:max_rows]
-    if pairs and len(pairs) != len(texts):
+    for name, given in (("--pair", pairs), ("--choice", choices)):
+        if given and (file is not None or texts == ["-"]):
+            raise KerasBertError(
+                f"expected {name} with texts on the command line, received it with a file or stdin; a file has them in its columns"
+            )
+    if len(pairs) not in (0, 1, len(texts)):
         raise KerasBertError(f"expected one --pair for each text, received {len(pairs)} for {len(texts)} texts")
-    return texts, pairs or None
+
+
+def _examples(problem: str, texts: list[str], pairs: list[str], choices: list[str]):
+    """Words of the command line as the problem's examples."""
+    from kerasbert.errors import KerasBertError
+
+    if problem == "multiple_choice":
+        if len(choices) < 2:
+            raise KerasBertError(f"expected two or more --choice for a prompt, received {len(choices)}")
+        return [(text, list(choices)) for text in texts]
+    if choices:
+        raise KerasBertError(
+            f"expected --choice for a multiple-choice model only, received it for a model of {problem!r}"
+        )
+    if problem == "question_answering" and not pairs:
+        raise KerasBertError("expected the --context in which the answer is, received none")
+    if not pairs:
+        return texts
+    if problem == "tagging" or problem == "masked_lm":
+        raise KerasBertError(f"expected single texts for a model of {problem!r}, received --pair")
+    if len(pairs) == 1 < len(texts) and problem != "question_answering":
+        raise KerasBertError(f"expected one --pair for each text, received 1 for {len(texts)} texts")
+    return texts, pairs * (len(texts) if len(pairs) == 1 else 1)
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -90,48 +126,3 @@ def _lines(file: Path | None) -> list[str]:
     if not texts:
         raise KerasBertError(f"expected texts in {name}, one a line, received none")
     return texts
-
-
-def _record(predictor, row, text: str) -> dict:
-    """One prediction: text, label or labels, score, and every label's probability; or a vector."""
-    if predictor.problem == "embedding":
-        return {"text": text, "vector": row}
-    if predictor.problem == "regression":
-        return {"text": text, "score": float(row[0])}
-    labels = predictor.labels or tuple(map(str, range(len(row))))
-    probabilities = dict(zip(labels, map(float, row), strict=True))
-    if predictor.problem == "multi_label":
-        return {
-            "text": text,
-            "labels": [label for label, p in probabilities.items() if p >= 0.5],
-            "probabilities": probabilities,
-        }
-    label = labels[int(row.argmax())]
-    return {"text": text, "label": label, "score": probabilities[label], "probabilities": probabilities}
-
-
-def _shown(problem: str, records: list[dict]):
-    """JSON lines for vectors; a table on a terminal, else `label<TAB>score<TAB>text` lines."""
-    if problem == "embedding":
-        import json
-
-        return "\n".join(json.dumps(plain(record), ensure_ascii=False) for record in records)
-    cells = [_cells(record) for record in records]
-    if not sys.__stdout__.isatty():
-        return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in cells)
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("label", "score", "text", *(["second text"] if "pair" in records[0] else []))
-    for line in cells:
-        table.add_row(*map(Text, line))
-    return table
-
-
-def _cells(record: dict) -> list[str]:
-    if "labels" in record:
-        label = "|".join(record["labels"])
-        score = "|".join(f"{record['probabilities'][name]:.4f}" for name in record["labels"])
-    else:
-        label, score = record.get("label", "score"), f"{record['score']:.4f}"
-    return [label, score, record["text"], *([record["pair"]] if "pair" in record else [])]

@@ -39,22 +39,29 @@ def quantize(
 
     Example: kerasbert quantize runs/mine --recipe static_wi8_ai8 --train train.tsv --dev dev.tsv --out runs/mine-int8
     """
-    from kerasbert.cli import rows
+    from types import SimpleNamespace
+
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.scores import shown
     from kerasbert.errors import KerasBertError
+    from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
-    columns = rows.Columns(text_column, pair_column, label_column)
-    tables = [rows.read_rows(path, columns, max_rows) if path else None for path in (train, dev)]
+    asked = Recipe(
+        model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        text_column=text_column, pair_column=pair_column, label_column=label_column,
+    )  # fmt: skip
 
     with progress("loading TensorFlow and the model"):
         import tf_keras as keras
 
         from kerasbert import compression
         from kerasbert.cli import fitting
+        from kerasbert.cli.training_data import check_labels, read_described
         from kerasbert.tasks.folders import load_task
+        from kerasbert.training.run_folder import RunFolder
+        from kerasbert.training.running import Fitted, shown
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)
@@ -66,19 +73,30 @@ def quantize(
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
         )
-    with progress("reading the texts"):
-        packed, dev_packed = _packed_rows(task, tables)
+    tables = [read_described(type(task.asks), path, asked) if path else None for path in (train, dev)]
+    if task.problem == "embedding":
+        with progress("computing the float model's vectors"):
+            tables = [table and _own_vectors(task, table) for table in tables]
+    for table in tables:
+        if table is not None:
+            check_labels(task.asks, table)
     with progress("evaluating the float model"):
-        before = fitting.score(task, dev_packed) if dev_packed else None
+        before = task.score(tables[1]) if dev else None
     with progress("calibrating"):
-        quantized = compression.quantize(task, recipe, calibration=packed.some(calibration_rows))
-    settings = fitting.Settings(epochs, learning_rate, batch_size, warmup, weight_decay, seed, jit)
-    fitted = fitting.fit(quantized, packed, dev_packed, settings)
-    after = fitted.dev or (fitting.score(quantized, dev_packed) if dev_packed else None)
-    quantized.save_pretrained(out)
+        texts = _spread(tables[0].x, calibration_rows)
+        quantized = compression.quantize(task, recipe, calibration=texts)
+    fitted = Fitted()
+    if epochs:
+        data = SimpleNamespace(train=tables[0], dev=tables[1])
+        with fitting.training() as listener:
+            fitted = fitting.fit(quantized, data, asked, RunFolder(out), False, listener)
+    else:
+        quantized.save_pretrained(out)
+    after = fitted.dev or (quantized.score(tables[1]) if dev else None)
+    settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
-        out, fitted, settings, packed, dev_packed,
-        model=model, recipe=recipe, calibration_rows=min(calibration_rows, len(packed)), dev_before=before, dev_after=after,
+        out, fitted, settings, *tables,
+        model=model, recipe=recipe, calibration_rows=len(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:
         note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
@@ -86,20 +104,18 @@ def quantize(
     return Result({"out": out, **record}, said)
 
 
-def _packed_rows(task, tables) -> list:
-    """Packed rows of each table that there is, with labels; for a sentence encoder single texts, with its own vectors as targets."""
-    from dataclasses import replace
+def _own_vectors(task, table):
+    """The table's texts as single ones, with the float model's vectors as what a quantized one is to give."""
+    from kerasbert.data.table import Table
+    from kerasbert.problems.texts import columns
 
-    from kerasbert.cli import rows
+    first, second = columns(task.asks.examples(table.x))
+    texts = first + (second or [])
+    return Table(table.path, texts, task.predict(texts))
 
-    if task.problem != "embedding":
-        numbers = [rows.targets(table, task.problem, task.labels) if table else None for table in tables]
-        return [
-            rows.pack_rows(task.tokenizer, task.sequence_length, table, values) if table else None
-            for table, values in zip(tables, numbers, strict=True)
-        ]
-    single = [
-        replace(table, texts=table.texts + (table.pairs or []), pairs=None) if table else None for table in tables
-    ]
-    packed = [rows.pack_rows(task.tokenizer, task.sequence_length, table, None) if table else None for table in single]
-    return [replace(found, targets=task.predict(found.inputs)) if found else None for found in packed]
+
+def _spread(examples, wanted: int):
+    """`wanted` examples spread evenly over all."""
+    if isinstance(examples, tuple):
+        return tuple(_spread(side, wanted) for side in examples)
+    return list(examples)[:: -(-len(examples) // wanted)]

@@ -10,7 +10,7 @@ from kerasbert.layers.points import QuantizationPolicy
 # Q8BERT (Zafrir et al. 2019): softmax, norms and GELU stay in float; the denses of attention and the pooler are int8 with trained ranges.
 # The denses of the feed-forward network find their ranges at run time: one reads the few channels that are 10 to 30 times the median one,
 # the other writes them, and one static range for such a tensor leaves the other channels a handful of values. The head's logits decide,
-# and cost nothing.
+# and cost nothing. An adapter reads what a feed-forward network writes, and what it writes itself is near zero until it is trained.
 _STATIC = (
     ("*.feed_forward.input", "dynamic"),
     ("*.feed_forward.intermediate.output", "float"),
@@ -18,6 +18,9 @@ _STATIC = (
     ("*.feed_forward.output_dense.output", "float"),
     ("classifier.input", "dynamic"),
     ("classifier.output", "float"),
+    ("*adapter.input", "dynamic"),
+    ("*adapter.hidden", "dynamic"),
+    ("*adapter.*.output", "float"),
     ("*", "static"),
 )
 
@@ -91,13 +94,16 @@ def _calibrate(model, data, batch_size: int) -> None:
 def _observe(model, points, what: str, data, batch_size: int) -> None:
     for point in points:
         point.observing = what
-    model.predict_function = None  # traced anew: whether a point observes is fixed in a trace
+    model.forget_traces()  # whether a point observes is fixed in a trace
     try:
-        model.predict(data, batch_size=batch_size)
+        if isinstance(data, tf.data.Dataset):
+            model.predict(data, batch_size=batch_size)
+        else:  # what is read, without what it is an answer to: a masked language model has none to texts without gaps
+            model.readings(model.rows(data, scoring=True)[1], batch_size)
     finally:
         for point in points:
             point.observing = None
-        model.predict_function = None
+        model.forget_traces()
 
 
 def _equalizer(peaks: np.ndarray) -> np.ndarray:

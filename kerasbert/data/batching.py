@@ -14,13 +14,15 @@ class LengthBatches:
     """Index batches over rows of the given lengths.
 
     lengths: tokens in each row, (rows,). shuffle: a new order at each pass, similar lengths together; otherwise all rows are sorted by
-    length, longest first, which is for prediction (`order` puts results back).
+    length, longest first, which is for prediction (`order` puts results back). start: the pass to begin with, and how many of its batches
+    to leave out, for a training that goes on where it stopped.
     """
 
     lengths: np.ndarray
     batch_size: int
     shuffle: bool = False
     seed: int = 0
+    start: tuple[int, int] = (0, 0)
     _passes: int = field(default=0, repr=False)
 
     def __len__(self) -> int:
@@ -32,12 +34,22 @@ class LengthBatches:
         return np.argsort(-self.lengths, kind="stable")
 
     def __iter__(self) -> Iterator[np.ndarray]:
+        return (index for _, index in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+        """One pass: ((pass, batch), row numbers)."""
+        number, first = self.start[0] + self._passes, 0 if self._passes else self.start[1]
+        self._passes += 1
+        for batch, index in enumerate(self._batches(number)):
+            if batch >= first:
+                yield (number, batch), index
+
+    def _batches(self, number: int) -> Iterator[np.ndarray]:
         if not self.shuffle:
             order = self.order
             yield from (order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size))
             return
-        random = np.random.default_rng((self.seed, self._passes))
-        self._passes += 1
+        random = np.random.default_rng((self.seed, number))
         order = random.permutation(len(self.lengths))
         span = self.batch_size * WINDOW
         for start in range(0, len(order), span):

@@ -26,15 +26,29 @@ def read_records(path: Path) -> Iterator[Row]:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix not in FORMATS:
         raise KerasBertError(f"Expected a .tsv, .csv or .jsonl file, or one of them with .gz. Received: {path}.")
+    lines = read_lines(path)
+    if suffix == ".csv":
+        yield from _csv(path, lines)
+    elif suffix == ".tsv":
+        yield from ((number, line.split("\t")) for number, line in _stripped(lines))
+    else:
+        yield from json_lines(path, lines)
+
+
+def json_lines(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, dict]]:
+    """(Line number, object) of numbered lines, blank ones passed over. Raises KerasBertError for a line that is no JSON object."""
+    return ((number, _object(path, number, line)) for number, line in _stripped(lines))
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (line number from 1 on, line with its end) of a UTF-8 text file with or without BOM, gzip-compressed if it ends in `.gz`.
+
+    Raises:
+      KerasBertError: a file that cannot be read, not UTF-8, broken gzip.
+    """
     try:
         with (gzip.open if path.name.endswith(".gz") else open)(path, "rb") as file:
-            lines = _lines(path, file)
-            if suffix == ".csv":
-                yield from _csv(path, lines)
-            elif suffix == ".tsv":
-                yield from ((number, line.split("\t")) for number, line in _stripped(lines))
-            else:
-                yield from ((number, _object(path, number, line)) for number, line in _stripped(lines))
+            yield from _lines(path, file)
     except FileNotFoundError:
         raise KerasBertError(f"Expected a data file {path}. Received: no such file.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -30,14 +30,7 @@ class Table:
         need more than one row.
         """
         found = [f"{self.path.name}: {len(self):,} {self.kind()}", self.told_labels()]
-        if tokenizer is None:
-            found.append(quantiles("characters", [len(text) for text in self.texts()]))
-        else:
-            rows = problem.rows(problem.examples(self.x), tokenizer, length)
-            found.append(quantiles(f"tokens (at most {length})", rows.lengths))
-            found.append(f"{rows.truncated:,} cut ({rows.truncated / max(len(self), 1):.1%})")
-            if len(rows) > len(self):
-                found.append(f"{len(rows):,} windows")
+        found += told_lengths(self.x, self.texts(), problem, tokenizer, length)
         return "; ".join(part for part in [*found, *self.remarks()] if part)
 
     def kind(self) -> str:
@@ -55,6 +48,16 @@ class Table:
     def remarks(self) -> list[str]:
         """What else a reader of the file should know, such as what was left out."""
         return []
+
+
+def told_lengths(x, texts: list[str], problem=None, tokenizer=None, length: int | None = None) -> list[str]:
+    """How long examples are, in characters of their texts; with a problem, a tokenizer and a length in tokens, and what that cuts."""
+    if tokenizer is None:
+        return [quantiles("characters", [len(text) for text in texts])]
+    rows = problem.rows(problem.examples(x), tokenizer, length)
+    cut = f"{rows.truncated:,} cut ({rows.truncated / max(len(texts), 1):.1%})"
+    windows = [f"{len(rows):,} windows"] if len(rows) > len(texts) else []
+    return [quantiles(f"tokens (at most {length})", rows.lengths), cut, *windows]
 
 
 def quantiles(what: str, lengths) -> str:

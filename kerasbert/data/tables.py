@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-
 from kerasbert.data.records import Row, read_records
+from kerasbert.data.table import told_lengths
 from kerasbert.errors import KerasBertError
 
 # Column names understood without being asked for, in the order of preference; case does not matter.
@@ -48,15 +47,26 @@ class TextTable:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def describe(self) -> str:
-        """One line: rows, how many of each label, and characters a row (both texts): median, 95th percentile, most."""
-        lengths = [len(text) for text in self.texts]
-        if self.pairs is not None:
-            lengths = [first + len(second) for first, second in zip(lengths, self.pairs, strict=True)]
-        p50, p95 = np.percentile(lengths, [50, 95])
+    @property
+    def x(self) -> list[str] | tuple[list[str], list[str]]:
+        """The texts as a task takes them: of pairs, both columns."""
+        return self.texts if self.pairs is None else (self.texts, self.pairs)
+
+    @property
+    def y(self) -> list[str] | None:
+        """The labels."""
+        return self.labels
+
+    def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
+        """One line: rows, how many of each label, and how long rows (both texts) are: median, 95th percentile, most.
+
+        In characters; with a problem of `kerasbert.problems`, a tokenizer and a length in tokens, and how many are cut there or need more
+        than one row.
+        """
+        both = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))
         kind = "texts" if self.pairs is None else "pairs"
-        characters = f"characters p50 {p50:,.0f}, p95 {p95:,.0f}, max {max(lengths):,}"
-        return f"{self.path.name}: {len(self):,} {kind}; {self._label_counts()}; {characters}"
+        told = told_lengths(self.x, both, problem, tokenizer, length)
+        return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *told])
 
     def _label_counts(self) -> str:
         if self.labels is None:

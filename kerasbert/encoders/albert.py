@@ -57,7 +57,7 @@ class AlbertConfig(EncoderConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class AlbertEncoder(Encoder):
-    """Factorised embeddings, then few blocks called many times: weights are shared across layers, activation ranges are not.
+    """Factorised embeddings, then few blocks called many times: weights and adapters are shared across layers, activation ranges not.
 
     `layers` holds the blocks, group after group. Hidden states and attentions are given for every call of a block.
     """
@@ -70,7 +70,7 @@ class AlbertEncoder(Encoder):
     def make_layers(self):
         config = self.config
         blocks = [
-            TransformerBlock(config, self.policy, f"layers.{i}")
+            TransformerBlock(config, self.policy, f"layers.{i}", self.adapters)
             for i in range(config.num_hidden_groups * config.inner_group_num)
         ]
         groups = [config.group(layer) for layer in range(config.num_hidden_layers)]

@@ -10,12 +10,14 @@ import tf_keras as keras
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.layers.activations import ACTIVATIONS
+from kerasbert.layers.adapters import Adapter, check_size
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.blocks import TransformerBlock
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
+from kerasbert.layers.layer_mix import LayerMix
 from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
 from kerasbert.layers.pooling import first_token
 
@@ -23,7 +25,7 @@ INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class EncoderOutput(NamedTuple):
-    """sequence (B, S, H); pooled (B, H), or None without a pooler.
+    """sequence (B, S, H), the last block's output or the mix of all; pooled (B, H), or None without a pooler.
 
     hidden_states: the embedding output and each block's, and attentions: (B, N, S, S) of each block; None unless asked for.
     """
@@ -123,6 +125,10 @@ class Encoder(keras.layers.Layer):
     Called with a dict of int32 `input_ids`, and optionally `attention_mask` and `token_type_ids`, each (B, S); gives an `EncoderOutput`.
     config: the sizes. policy: which points are held in 8 bits while training, or None. pooler: False leaves the pooler out, and `pooled`
     is None.
+    adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
+    layer_mix: whether the sequence is a learned weighted sum of the embedding output and every block's output (Peters et al. 2018).
+
+    Raises KerasBertError for a size of adapters below 1.
 
     An architecture says how ids are embedded (`make_embeddings`), which blocks it has (`make_layers`) and in what order they are called
     (`stack`).
@@ -131,11 +137,21 @@ class Encoder(keras.layers.Layer):
     config_class: type[EncoderConfig]
     pooler_activation = staticmethod(tf.tanh)
 
-    def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None = None, pooler: bool = True, **kwargs):
+    def __init__(
+        self,
+        config: EncoderConfig,
+        policy: QuantizationPolicy | None = None,
+        pooler: bool = True,
+        adapters: int | None = None,
+        layer_mix: bool = False,
+        **kwargs,
+    ):
         super().__init__(**{"name": "encoder", **kwargs})
-        self.config, self.policy = config, policy
+        check_size(adapters)
+        self.config, self.policy, self.adapters = config, policy, adapters
         self.embeddings = self.make_embeddings()
         self.layers = self.make_layers()
+        self.layer_mix = LayerMix(1 + len(list(self.stack()))) if layer_mix else None
         self.pools, self.pooler = pooler, None
         if pooler and self.pooler_is_trained:
             self.pooler_input = ActivationPoint(policy, "pooler.input")
@@ -159,7 +175,10 @@ class Encoder(keras.layers.Layer):
 
     def make_layers(self) -> list[keras.layers.Layer]:
         """Blocks, each (B, S, H) -> (B, S, H), attention probabilities."""
-        return [TransformerBlock(self.config, self.policy, f"layers.{i}") for i in range(self.config.num_hidden_layers)]
+        return [
+            TransformerBlock(self.config, self.policy, f"layers.{i}", self.adapters)
+            for i in range(self.config.num_hidden_layers)
+        ]
 
     def stack(self) -> Iterable[keras.layers.Layer]:
         """The blocks in the order of their calls."""
@@ -183,6 +202,8 @@ class Encoder(keras.layers.Layer):
             x, probabilities = layer(x, bias, training=training, layout=layout)
             hidden_states.append(x)
             attentions.append(probabilities)
+        if self.layer_mix is not None:
+            x = self.layer_mix(hidden_states)
         return EncoderOutput(
             x,
             self._pooled(x, training),  # (B, H)
@@ -201,9 +222,26 @@ class Encoder(keras.layers.Layer):
         """Every trained variable under its attribute path, such as `layers.0.attention.query.kernel`."""
         return {path: v for path, v in named_variables(self).items() if v.trainable}
 
+    @property
+    def options(self) -> dict[str, int | bool]:
+        """Of `adapters` and `layer_mix` those that this encoder has, JSON-able."""
+        options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None}
+        return {name: value for name, value in options.items() if value}
+
+    def additions(self) -> dict[str, list[str]]:
+        """Variables that an option added, and that no checkpoint of Hugging Face's has: their paths, by the option."""
+        paths = {id(variable): path for path, variable in self.variables_by_path().items()}
+        kinds = {"adapters": Adapter, "layer_mix": LayerMix}
+        found = {
+            option: [id(v) for layer in sublayers(self, kinds[option]) for v in layer.weights]
+            for option in self.options
+        }
+        return {option: [paths[key] for key in keys if key in paths] for option, keys in found.items()}
+
     def get_config(self):
         policy = self.policy.get_config() if self.policy else None
-        return {**super().get_config(), "config": self.config.to_dict(), "policy": policy, "pooler": self.pools}
+        config = {"config": self.config.to_dict(), "policy": policy, "pooler": self.pools}
+        return {**super().get_config(), **config, **self.options}
 
     @classmethod
     def from_config(cls, config):

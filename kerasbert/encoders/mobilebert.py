@@ -83,4 +83,7 @@ class MobileBertEncoder(Encoder):
         return TrigramEmbeddings(config, self.policy, trigram=config.trigram_input, norm=config.normalization_type)
 
     def make_layers(self):
-        return [MobileBertBlock(self.config, self.policy, f"layers.{i}") for i in range(self.config.num_hidden_layers)]
+        return [
+            MobileBertBlock(self.config, self.policy, f"layers.{i}", self.adapters)
+            for i in range(self.config.num_hidden_layers)
+        ]

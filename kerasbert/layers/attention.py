@@ -4,6 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
@@ -38,7 +39,7 @@ class SelfAttention(keras.layers.Layer):
         self.value = dense("value", self.value_reads or self.reads)
         self.context = ActivationPoint(policy, f"{path}.context")
         self.output_dense = dense("output_dense", self.context)
-        self.dropout = keras.layers.Dropout(config.attention_probs_dropout_prob)
+        self.dropout = Dropout(config.attention_probs_dropout_prob)
 
     @property
     def scale(self) -> float:

@@ -3,8 +3,10 @@
 import tf_keras as keras
 
 from kerasbert.layers.activations import activation
+from kerasbert.layers.adapters import make_adapter
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import LayerNorm
@@ -36,18 +38,29 @@ class FeedForward(keras.layers.Layer):
 
 
 class TransformerBlock(keras.layers.Layer):
-    """Attention and feed-forward, each with residual and post-norm: (B, S, H) -> (B, S, H), attention probabilities."""
+    """Attention and feed-forward, each with residual and post-norm: (B, S, H) -> (B, S, H), attention probabilities.
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str):
+    adapters: the size of an adapter behind each of the two, before the residual; None: none.
+    """
+
+    def __init__(self, config, policy: QuantizationPolicy | None, path: str, adapters: int | None = None):
         super().__init__(name=path.replace(".", "_"))
+        width = config.hidden_size
         self.attention = SelfAttention(config, policy, f"{path}.attention")
+        self.attention_adapter = make_adapter(config, policy, f"{path}.attention_adapter", width, adapters)
         self.attention_norm = LayerNorm(config.layer_norm_eps, f"{path}.attention_norm")
         self.feed_forward = FeedForward(config, policy, f"{path}.feed_forward")
+        self.feed_forward_adapter = make_adapter(config, policy, f"{path}.feed_forward_adapter", width, adapters)
         self.feed_forward_norm = LayerNorm(config.layer_norm_eps, f"{path}.feed_forward_norm")
-        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         attended, probabilities = self.attention(x, bias, training=training, layout=layout)
-        x = self.attention_norm(x + self.dropout(attended, training=training))
-        fed = self.feed_forward(x, training=training)
-        return self.feed_forward_norm(x + self.dropout(fed, training=training)), probabilities
+        attended = self.dropout(attended, training=training)
+        if self.attention_adapter is not None:
+            attended = self.attention_adapter(attended, training=training)
+        x = self.attention_norm(x + attended)
+        fed = self.dropout(self.feed_forward(x, training=training), training=training)
+        if self.feed_forward_adapter is not None:
+            fed = self.feed_forward_adapter(fed, training=training)
+        return self.feed_forward_norm(x + fed), probabilities

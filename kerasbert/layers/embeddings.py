@@ -4,6 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
@@ -63,7 +64,7 @@ class Embeddings(keras.layers.Layer):
         if config.type_vocab_size:
             self.token_type = EmbeddingTable(config.type_vocab_size, width, None, f"{path}.token_type", normal(config))
         self.norm = make_norm(norm, epsilon or config.layer_norm_eps, f"{path}.norm")
-        self.dropout = keras.layers.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
         self.projection = None
         if project:
             self.projection_input = ActivationPoint(policy, f"{path}.projection.input")

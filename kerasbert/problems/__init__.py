@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, Reading
@@ -32,7 +33,7 @@ def problem_named(name: str, labels: Sequence[str] | None = None, settings: Mapp
     """The problem of that name. Raises KerasBertError for an unknown one, or settings that it does not have."""
     kind = problem_class(name)
     settings = dict(settings or {})
-    if unknown := sorted(settings.keys() - kind.__dataclass_fields__.keys()):
+    if unknown := sorted(settings.keys() - {field.name for field in fields(kind) if field.name != "labels"}):
         raise KerasBertError(f"expected settings of the problem {name!r}, received {unknown[0]!r}")
     return kind(labels=None if labels is None else tuple(labels), **settings)
 

@@ -5,7 +5,7 @@ x --examples--> examples --rows--> token rows --(the model)--> outputs --read-->
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +36,17 @@ class Problem:
     compared_as: ClassVar[str] = "single_label"
     self_supervised: ClassVar[bool] = False
 
+    @classmethod
+    def label_names(cls, y) -> tuple[str, ...] | None:
+        """The labels of some training data in the order of the outputs; None for a problem without labels.
+
+        Raises KerasBertError where no model can be trained on them.
+        """
+        return None
+
+    def check(self, y, examples: Sequence) -> None:
+        """Raises KerasBertError naming the first label that `targets` would refuse; needs no tokens."""
+
     def examples(self, x) -> list:
         """What a user hands over, as a list with one entry an example. Raises KerasBertError naming the first wrong one."""
         raise NotImplementedError
@@ -43,6 +54,10 @@ class Problem:
     def rows(self, examples: Sequence, tokenizer, length: int) -> Rows:
         """Token rows of at most `length` tokens."""
         raise NotImplementedError
+
+    def scoring_rows(self, examples: Sequence, tokenizer, length: int) -> Rows:
+        """The rows that `scores` is for: those of `rows`, but of a self-supervised problem with what is to be found taken out."""
+        return self.rows(examples, tokenizer, length)
 
     def targets(self, y, examples: Sequence, rows: Rows) -> Any:
         """What the loss wants of each row: an array (rows, ...); a list of int32 arrays, one value a token, for targets that are padded
@@ -60,6 +75,10 @@ class Problem:
         """What is kept of one row's outputs (without batch axis, padded as the model read them): arrays (n, width) of real places only."""
         return {name: np.atleast_2d(values) for name, values in outputs.items()}
 
+    def comparable(self, outputs: Reading, rows: Rows, row: int) -> Reading:
+        """What two models are compared by, from what `read` takes: arrays (n, width), one decision a line, see `compared_as`."""
+        return self.read(outputs, rows, row)
+
     def answers(self, examples: Sequence, rows: Rows, readings: Sequence[Reading]) -> list:
         """One answer an example, JSON-able. readings: of each row."""
         raise NotImplementedError
@@ -70,7 +89,7 @@ class Problem:
 
     def settings(self) -> dict[str, Any]:
         """The fields beside `labels`, for a card."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "labels"}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "labels"}
 
 
 def same_number(y, examples: Sequence, what: str = "labels") -> None:

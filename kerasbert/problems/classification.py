@@ -23,6 +23,9 @@ class _TextProblem(Problem):
     def rows(self, examples, tokenizer, length):
         return text_rows_of(examples, tokenizer, length)
 
+    def check(self, y, examples):
+        self.targets(y, examples, None)
+
     def targets(self, y, examples, rows):
         same_number(y, examples)
         return self.numbers(y)
@@ -42,6 +45,10 @@ class SingleLabel(_TextProblem):
 
     name = "single_label"
     outputs = ("probabilities",)
+
+    @classmethod
+    def label_names(cls, y):
+        return LabelSet.from_values(y).names
 
     def numbers(self, y):
         y = np.asarray(y)
@@ -82,6 +89,10 @@ class MultiLabel(_TextProblem):
     name = "multi_label"
     outputs = ("probabilities",)
     compared_as = "multi_label"
+
+    @classmethod
+    def label_names(cls, y):
+        return LabelSet.from_cells(y).names
 
     def numbers(self, y):
         if all(isinstance(row, str) for row in y):

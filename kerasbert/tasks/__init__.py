@@ -2,6 +2,7 @@
 
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.tasks.multiple_choice import MultipleChoice
+from kerasbert.tasks.next_sentence import NextSentencePredictor
 from kerasbert.tasks.pretrainer import Pretrainer, ReplacedTokenDetector
 from kerasbert.tasks.question_answerer import QuestionAnswerer
 from kerasbert.tasks.sentence_encoder import SentenceEncoder
@@ -17,6 +18,7 @@ TASKS = {
         MultipleChoice,
         MaskedLM,
         Pretrainer,
+        NextSentencePredictor,
         ReplacedTokenDetector,
         SentenceEncoder,
     )

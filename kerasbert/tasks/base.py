@@ -114,14 +114,26 @@ class Task(keras.Model):
         """What a user reads, under the exported file's output name; float32."""
         raise NotImplementedError
 
+    def _serving(self):
+        """`serve`, traced once for batches of every size and length."""
+        if not hasattr(self, "_served"):
+            spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
+            self._served = tf.function(lambda inputs: self.serve(inputs), input_signature=[spec])
+        return self._served
+
+    def forget_traces(self) -> None:
+        """Has the model traced anew when it next predicts: what a quantization point does is fixed in a trace."""
+        self.predict_function = None
+        for name in ("_served", "_served_places"):
+            if hasattr(self, name):
+                delattr(self, name)
+
     def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
         """`serve` over packed arrays of one length, in batches."""
-        if not hasattr(self, "_served"):
-            self._served = tf.function(self.serve, reduce_retracing=True)
         check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
         rows = len(packed["input_ids"])
         parts = [
-            self._served({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
+            self._serving()({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
             for i in range(0, rows, batch_size)
         ]
         return {name: np.concatenate([part[name].numpy() for part in parts]) for name in parts[0]}
@@ -140,14 +152,18 @@ class Task(keras.Model):
         """The problem's own settings, JSON-able."""
         return {}
 
-    def rows(self, x) -> tuple[list | None, Rows]:
-        """Examples and token rows of what a user hands over; of packed inputs there are no examples. Says how many texts were cut."""
+    def rows(self, x, scoring: bool = False) -> tuple[list | None, Rows]:
+        """Examples and token rows of what a user hands over; of packed inputs there are no examples. Says how many texts were cut.
+
+        scoring: the rows by which the problem's `scores` go.
+        """
         if task_inputs.is_packed(x):
             return None, task_inputs.packed_rows(self, x)
         examples = self.asks.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none")
-        rows = self.asks.rows(examples, self.tokenizer, self.sequence_length)
+        make = self.asks.scoring_rows if scoring else self.asks.rows
+        rows = make(examples, self.tokenizer, self.sequence_length)
         self.truncated_texts += rows.truncated
         if rows.truncated:
             print(
@@ -158,21 +174,27 @@ class Task(keras.Model):
 
     def readings(self, rows: Rows, batch_size: int = 32, report=None) -> list[Reading]:
         """What the problem keeps of the outputs of each row, in their order. report: called with (rows done, all rows)."""
-        if not hasattr(self, "_served"):
-            self._served = tf.function(self.serve, reduce_retracing=True)
         data, order = task_inputs.batches(self, rows, batch_size=batch_size, inputs_only=True)
-        problem, done = self.asks, 0
+        done = 0
         found: list[Reading] = [{}] * len(rows)
         for (inputs, *_), index in zip(data, order, strict=True):
-            outputs = {
-                name: self._by_row(values.numpy(), rows.group) for name, values in self._served(_flat(inputs)).items()
-            }
-            for place, row in enumerate(index):
-                found[row] = problem.read({name: values[place] for name, values in outputs.items()}, rows, int(row))
+            for row, reading in zip(index, self._read(inputs, rows, index), strict=True):
+                found[row] = reading
             done += len(index)
             if report is not None:
                 report(done, len(rows))
         return found
+
+    def _read(self, inputs: dict[str, tf.Tensor], rows: Rows, index: np.ndarray) -> list[Reading]:
+        """What the problem keeps of the outputs of one batch: of the rows numbered `index`, packed as `inputs`."""
+        problem = self.asks
+        outputs = {
+            name: self._by_row(values.numpy(), rows.group) for name, values in self._serving()(_flat(inputs)).items()
+        }
+        return [
+            problem.read({name: values[place] for name, values in outputs.items()}, rows, int(row))
+            for place, row in enumerate(index)
+        ]
 
     @staticmethod
     def _by_row(values: np.ndarray, group: int) -> np.ndarray:
@@ -186,14 +208,14 @@ class Task(keras.Model):
 
     def score(self, x, y=None, batch_size: int | None = None, report=None) -> dict[str, float]:
         """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one."""
-        examples, rows = self._examples(x)
+        examples, rows = self._examples(x, scoring=True)
         y = x.y if y is None and is_table(x) else y
         if y is None and not self.asks.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
         return self.asks.scores(y, examples, rows, self.readings(rows, batch_size or 32, report))
 
-    def _examples(self, x) -> tuple[list, Rows]:
-        examples, rows = self.rows(x)
+    def _examples(self, x, scoring: bool = False) -> tuple[list, Rows]:
+        examples, rows = self.rows(x, scoring)
         if examples is None:
             raise KerasBertError("expected texts, received packed inputs: they have outputs (`predict`) and no answers")
         return examples, rows
@@ -210,15 +232,33 @@ class Task(keras.Model):
     def default_metrics(self) -> list:
         return []
 
+    def targets(self, y, examples, rows: Rows):
+        """What the loss wants of each row, see `Problem.targets`; None where there is nothing to learn from."""
+        return None if y is None else self.asks.targets(y, examples, rows)
+
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
-        """Keras' compile; loss and metrics default to the task's own."""
+        """Keras' compile; loss and metrics default to the task's own. An optimizer of `kb.adamw` gets to know the parts of this task."""
+        inner = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale's, under mixed precision
+        if hasattr(inner, "bind"):
+            inner.bind(self)
         super().compile(
             optimizer=optimizer, loss=self.default_loss() if loss is None else loss,
             metrics=self.default_metrics() if metrics is None else metrics, **kwargs,
         )  # fmt: skip
 
+    def get_compile_config(self):
+        """What `compile` was given, and what was frozen: for a `.keras` file."""
+        from kerasbert.training.freezing import frozen_paths
+
+        config, frozen = super().get_compile_config(), frozen_paths(self)
+        return {**config, "frozen": frozen} if config and frozen else config
+
     def compile_from_config(self, config):
         """Compiles a loaded task as the saved one was."""
+        from kerasbert.training.freezing import freeze_paths
+
+        config = dict(config)
+        freeze_paths(self, config.pop("frozen", ()))
         self.compile(**keras.saving.deserialize_keras_object(config))
         if self.optimizer is not None:
             self.optimizer.build(self.trainable_variables)
@@ -240,20 +280,31 @@ class Task(keras.Model):
         validation_data=None,
         sample_weight=None,
         seed=None,
+        start=None,
         **kwargs,
     ):
-        """Keras' fit. Rows of like length share a batch; `seed` fixes their order (default: from NumPy's global generator)."""
+        """Keras' fit. Rows of like length share a batch; `seed` fixes their order (default: from NumPy's global generator).
+
+        start: the epoch and the batch in it to begin with, both from 0 on, for a training that goes on where it stopped.
+        """
         size = batch_size or 32
         seed = int(np.random.randint(2**31)) if seed is None else seed
-        data = self._dataset(x, y, size, shuffle, sample_weight, seed)
+        start = start or (kwargs.get("initial_epoch", 0), 0)
+        data = self._dataset(x, y, size, shuffle, sample_weight, seed, start)
         if isinstance(data.element_spec, dict):
             raise KerasBertError("expected labels for the texts, received none")
         if validation_data is not None:
-            parts = tuple(validation_data) if isinstance(validation_data, tuple | list) else (validation_data, None)
+            alone = not isinstance(validation_data, tuple | list) or isinstance(validation_data[0], str)
+            parts = (validation_data, None) if alone else tuple(validation_data)
             weights = parts[2] if len(parts) > 2 else None
             batch = kwargs.pop("validation_batch_size", None) or size
             validation_data = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
+        self._start = start
         return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
+
+    def _maybe_load_initial_counters_from_ckpt(self, steps_per_epoch, initial_epoch):
+        """Where Keras begins to count; it asks for the sake of its own recovery of workers."""
+        return self._start
 
     def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
         """Keras' evaluate: the loss and the compiled metrics. See `score` for the task's own."""
@@ -276,16 +327,16 @@ class Task(keras.Model):
         restored[order.order] = results
         return restored
 
-    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0) -> tf.data.Dataset:
+    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0, start=(0, 0)) -> tf.data.Dataset:
         if isinstance(x, tf.data.Dataset):
             return task_inputs.tokenized(self, x, batch_size) if task_inputs.is_string_dataset(x) else x
         y = x.y if y is None and is_table(x) else y
         examples, rows = self.rows(x)
         if examples is None:
             examples = rows.example
-        targets = None if y is None else self.asks.targets(y, examples, rows)
+        targets = self.targets(y, examples, rows)
         data, _ = task_inputs.batches(
-            self, rows, targets, sample_weight, batch_size=batch_size, shuffle=shuffle, seed=seed
+            self, rows, targets, sample_weight, batch_size=batch_size, shuffle=shuffle, seed=seed, start=start
         )
         return data if len(data.element_spec) > 1 else data.map(lambda inputs: inputs)
 
@@ -337,18 +388,26 @@ class Task(keras.Model):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path, *, max_position_embeddings: int | None = None, vocab_size: int | None = None, **settings
+        cls,
+        name_or_path,
+        *,
+        max_position_embeddings: int | None = None,
+        vocab_size: int | None = None,
+        adapters: int | None = None,
+        layer_mix: bool | None = None,
+        **settings,
     ):
         """From a checkpoint folder or a hub name. What the folder does not say of the head (`labels`, ...) comes from `settings`.
 
         max_position_embeddings: cuts the position table. vocab_size: cuts the word table, or adds rows with new values.
+        adapters, layer_mix: see `Encoder`; new ones where the checkpoint has none.
 
         Raises KerasBertError for damaged or mismatching files, and settings that do not fit the checkpoint's head.
         """
         from kerasbert.tasks.folders import from_folder
 
         sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
-        return from_folder(cls, name_or_path, sizes, **settings)
+        return from_folder(cls, name_or_path, sizes, {"adapters": adapters, "layer_mix": layer_mix}, **settings)
 
     @classmethod
     def settings_of(cls, config: dict, folder) -> dict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kerasbert.checkpoints.config_keys import unknown_keys
 from kerasbert.checkpoints.hugging_face import read_config, resolve, write_folder_files
+from kerasbert.checkpoints.name_map import NameMap
 from kerasbert.checkpoints.names import has_head, has_pooler, head_bias, name_map
 from kerasbert.checkpoints.resizing import resized
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
@@ -24,32 +25,44 @@ from kerasbert.files import atomic_folder
 from kerasbert.layers.points import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
-NO_SIZES: Mapping[str, int | None] = MappingProxyType({})
+NOTHING: Mapping[str, int | None] = MappingProxyType({})
 OWN_FILE = "kerasbert.json"
 RANGES_FILE = "quantization.safetensors"
+RUN_FOLDER = "run"  # what a training wrote beside the model; it stays when the model is saved again
 JSON_NAMES = {str: "string", dict: "object"}
 
 
-def load_encoder(source, *, max_position_embeddings: int | None = None, vocab_size: int | None = None) -> Encoder:
+def load_encoder(
+    source,
+    *,
+    max_position_embeddings: int | None = None,
+    vocab_size: int | None = None,
+    adapters: int | None = None,
+    layer_mix: bool | None = None,
+) -> Encoder:
     """The encoder of a checkpoint, by the `model_type` of its config.json; heads are left aside.
 
     source: a folder with Hugging Face's files or a TensorFlow 1 checkpoint of Google's; a hub name; a keras-nlp backbone.
     max_position_embeddings: cuts the position table. vocab_size: cuts the word table, or adds rows with new values.
+    adapters, layer_mix: see `Encoder`; new ones where the checkpoint has none.
 
     Raises KerasBertError for an unknown model type, missing or misshapen tensors, or a damaged file.
     """
-    sizes = (max_position_embeddings, vocab_size)
+    sizes, saved = (max_position_embeddings, vocab_size), {}
     if isinstance(source, str | os.PathLike):
-        config, tensors = _checkpoint(resolve(source), *sizes)
+        folder = resolve(source)
+        config, tensors = _checkpoint(folder, *sizes)
+        saved = read_own(folder).get("encoder", saved)
     else:
         from kerasbert.checkpoints.keras_nlp import from_keras_nlp
 
         config, tensors = _with_sizes(*from_keras_nlp(source), *sizes)
     kind = encoder_class(config.get("model_type"))
-    encoder = _encoder(config, policy=None, pooler=_pools(kind, config, tensors))
+    options = _options(saved, {"adapters": adapters, "layer_mix": layer_mix}, source)
+    encoder = _encoder(config, policy=None, pooler=_pools(kind, config, tensors), **options)
     encoder({"input_ids": [[0] * 4]})
-    names = name_map(encoder.config, pooler=encoder.pooler is not None)
-    encoder.load_report = names.apply(tensors, encoder.variables_by_path())
+    names, new = _names(encoder), _added(encoder, options.keys() - saved.keys())
+    encoder.load_report = names.apply(tensors, encoder.variables_by_path(), may_initialize=new)
     return encoder
 
 
@@ -76,10 +89,16 @@ def load_task(name_or_path: str | os.PathLike):
     return from_folder(TASKS[name], folder)
 
 
-def from_folder(task_class, name_or_path: str | os.PathLike, sizes: Mapping[str, int | None] = NO_SIZES, **overrides):
+def from_folder(
+    task_class,
+    name_or_path: str | os.PathLike,
+    sizes: Mapping[str, int | None] = NOTHING,
+    options: Mapping[str, int | None] = NOTHING,
+    **overrides,
+):
     """A task of that class from a folder or hub name; `overrides` replace what the folder says (None: as the folder says).
 
-    sizes: other table sizes, as `load_encoder` takes them.
+    sizes: other table sizes, and options: the encoder's, as `load_encoder` takes them.
     """
     folder = resolve(name_or_path)
     config, tensors = _checkpoint(folder, **sizes)
@@ -95,12 +114,13 @@ def from_folder(task_class, name_or_path: str | os.PathLike, sizes: Mapping[str,
     kind = encoder_class(config.get("model_type"))
     pooler = _pools(kind, config, tensors) if task_class.pools is None else task_class.pools
     tokenizer = tokenizer_from_folder(folder) if has_tokenizer(folder) else None
-    task = task_class(_encoder(config, policy, pooler=pooler), tokenizer, **settings)
-    variables = _checkpoint_variables(task)
-    names = name_map(task.config, pooler=task.encoder.pooler is not None, heads=task.heads)
-    model_type = task.config.model_type
-    may_initialize = ["pooler", *(head for head in task.heads if not has_head(tensors, model_type, head))]
-    task.load_report = names.apply(tensors, variables, may_initialize=may_initialize)
+    saved = own.get("encoder", {})
+    options = _options(saved, options, folder)
+    task = task_class(_encoder(config, policy, pooler=pooler, **options), tokenizer, **settings)
+    new_heads = [head for head in task.heads if not has_head(tensors, task.config.model_type, head)]
+    may_initialize = ["pooler", *new_heads, *_added(task.encoder, options.keys() - saved.keys())]
+    names = _names(task.encoder, task.heads)
+    task.load_report = names.apply(tensors, _checkpoint_variables(task), may_initialize=may_initialize)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
     return task
@@ -109,18 +129,19 @@ def from_folder(task_class, name_or_path: str | os.PathLike, sizes: Mapping[str,
 def save_task(task, folder: str | os.PathLike) -> None:
     """Writes the task's folder whole, or not at all. An existing folder is replaced if it is empty or was written here."""
     folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / OWN_FILE).is_file())):
+    if folder.exists() and not is_replaceable(folder):
         raise KerasBertError(
             f"expected a new or empty folder, or one of kerasbert's, received {folder}. Name another, or empty it"
         )
-    names = name_map(task.config, pooler=task.encoder.pooler is not None, heads=task.heads)
-    tensors = names.export(_checkpoint_variables(task))
+    tensors = _names(task.encoder, task.heads).export(_checkpoint_variables(task))
     family = type(task.encoder).__name__.removesuffix("Encoder")
     config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
     own = {"format": 1, "task": type(task).__name__, "settings": task.head_config()}
+    if task.encoder.options:
+        own["encoder"] = task.encoder.options
     if task.policy:
         own["quantization"] = task.policy.get_config()
-    with atomic_folder(folder) as partial:
+    with atomic_folder(folder, keep=(RUN_FOLDER,)) as partial:
         write_folder_files(partial, config, tensors)
         if task.has_tokenizer:
             task.tokenizer.save(partial)
@@ -128,6 +149,14 @@ def save_task(task, folder: str | os.PathLike) -> None:
         if task.policy:
             write_tensors(partial / RANGES_FILE, ranges(task))
         (partial / OWN_FILE).write_text(json.dumps(own, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether a model may be saved over what is there: nothing, a model of ours, or the run folder of a training."""
+    if not folder.is_dir():
+        return False
+    names = {entry.name for entry in folder.iterdir()}
+    return OWN_FILE in names or names <= {RUN_FOLDER}
 
 
 def ranges(task) -> dict:
@@ -168,7 +197,7 @@ def read_own(folder: Path) -> dict:
         raise KerasBertError(f"{path}: expected a JSON object in UTF-8, received {error}") from error
     if not isinstance(own, dict):
         raise KerasBertError(f"{path}: expected a JSON object, received {type(own).__name__}")
-    for name, kind in (("task", str), ("settings", dict), ("quantization", dict)):
+    for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
         if name in own and not isinstance(own[name], kind):
             raise KerasBertError(f"{path}: expected {name!r} as a JSON {JSON_NAMES[kind]}, received {own[name]!r}")
     return own
@@ -223,6 +252,28 @@ def _with_sizes(config: dict, tensors, max_position_embeddings: int | None, voca
 def _encoder(config: dict, policy, **options) -> Encoder:
     kind = encoder_class(config.get("model_type"))
     return kind(kind.config_class.from_dict(config), policy, **options)
+
+
+def _options(saved: dict, asked: Mapping, where) -> dict:
+    """The encoder's options: those of kerasbert.json, and what was asked for beyond them (None: nothing)."""
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if unknown := sorted(saved.keys() - {"adapters", "layer_mix"}):
+        raise KerasBertError(f"{where}: {OWN_FILE}: expected options of an encoder, received {unknown[0]!r}")
+    for name in asked.keys() & saved.keys():
+        if asked[name] != saved[name]:
+            raise KerasBertError(f"{where}: expected {name}={saved[name]}, as it was saved, received {asked[name]!r}")
+    return {**saved, **asked}
+
+
+def _added(encoder: Encoder, options) -> list[str]:
+    """The variables of those of the encoder's options."""
+    return [path for option, paths in encoder.additions().items() if option in options for path in paths]
+
+
+def _names(encoder: Encoder, heads=()) -> NameMap:
+    """The checkpoint's names of an encoder's variables, and those of a task's heads."""
+    additions = _added(encoder, encoder.options)
+    return name_map(encoder.config, pooler=encoder.pooler is not None, heads=heads, additions=additions)
 
 
 def _checkpoint_variables(task) -> dict:

@@ -50,30 +50,30 @@ def batches(
     batch_size: int,
     shuffle: bool = False,
     seed: int = 0,
+    start: tuple[int, int] = (0, 0),
     full: bool = False,
     inputs_only: bool = False,
 ) -> tuple[tf.data.Dataset, LengthBatches]:
     """A dataset of (packed inputs[, targets[, weights]]) whose batches hold rows of like length, and the row order behind it.
 
     targets: as `Problem.targets` gives them; a self-supervised problem makes its own unless `inputs_only`. weights: one an example.
-    full: pad every batch to the task's `sequence_length`.
+    start: the epoch and the batch in it to begin with. full: pad every batch to the task's `sequence_length`.
     """
     if not len(rows):
         raise KerasBertError("expected at least one text, received none")
     if weights is not None:
         weights = _weights(weights, rows)
-    order = LengthBatches(rows.lengths, batch_size, shuffle, seed)
+    order = LengthBatches(rows.lengths, batch_size, shuffle, seed, start)
     problem, pad_id = task.asks, task.config.pad_token_id
     corrupts = problem.self_supervised and targets is None and not inputs_only
-    passes = iter(range(1 << 62))
 
     def generate():
-        random = np.random.default_rng((seed, next(passes))) if corrupts and shuffle else np.random.default_rng(seed)
-        for index in order:
+        for (number, batch), index in order.numbered():
             longest = task.sequence_length if full else int(rows.lengths[index].max())
             length = padded_length(longest, task.sequence_length)
             inputs, wanted = rows.pack(index, length, pad_id), None
             if corrupts:
+                random = np.random.default_rng((seed, number if shuffle else 0, batch))
                 inputs, wanted = problem.corrupt(inputs, task.tokenizer, random)
             elif targets is not None:
                 wanted = _chosen(targets, index, length)

@@ -6,15 +6,22 @@ import tf_keras as keras
 from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.tasks.base import Task
 
+NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices than others
+
 
 @keras.utils.register_keras_serializable("kerasbert")
 class MultipleChoice(Task):
-    """One score a choice (Devlin et al. 2018, section 4.4). Inputs (B, choices, S) give logits (B, choices); inputs (B, S) give (B, 1)."""
+    """One score a choice (Devlin et al. 2018, section 4.4).
+
+    `fit`, `predict` and `score` take `(prompt, choices)` examples, see `kerasbert.problems.choice.MultipleChoice`. Calling it on inputs
+    (B, choices, S) gives logits (B, choices), those of choices without any token so low that a softmax makes them 0; on (B, S), (B, 1).
+    """
 
     architecture = "ForMultipleChoice"
     heads = ("choice_classifier",)
@@ -27,7 +34,7 @@ class MultipleChoice(Task):
         if not encoder.pools:
             raise KerasBertError("expected an encoder with a pooler for multiple choice")
         config, policy = encoder.config, encoder.policy
-        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
+        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.choice_classifier_input = ActivationPoint(policy, "classifier.input")
         self.choice_classifier = Dense(
             1, self.choice_classifier_input, policy, "classifier", initializer=normal(config)
@@ -36,13 +43,24 @@ class MultipleChoice(Task):
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         ids = tf.convert_to_tensor(inputs["input_ids"])
-        choices = 1 if ids.shape.rank == 2 else tf.shape(ids)[1]
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
         }
         pooled = self.dropout(self.encoder(flat, training=training, layout=layout).pooled, training=training)
         scores = self.choice_classifier(self.choice_classifier_input(pooled, training=training), training=training)
-        return tf.reshape(tf.cast(scores, tf.float32), (-1, choices))
+        scores = tf.cast(scores, tf.float32)
+        if ids.shape.rank == 2:
+            return tf.reshape(scores, (-1, 1))
+        scores = tf.reshape(scores, tf.shape(ids)[:2])
+        if "attention_mask" not in inputs:
+            return scores
+        return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, NO_CHOICE)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         return {self.output_name: self(inputs, training=False, layout=layout)}
+
+    def default_loss(self):
+        return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def default_metrics(self):
+        return [keras.metrics.SparseCategoricalAccuracy("accuracy")]

@@ -6,6 +6,7 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
 from kerasbert.layers.initializers import normal
@@ -36,7 +37,7 @@ class Pretrainer(Task):
         config, policy = encoder.config, encoder.policy
         self.pair_output_name = "sop_logits" if config.model_type == "albert" else "seq_relationship_logits"
         self.masked_lm = masked_lm_head(config, policy)
-        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", 0.0))
+        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
         self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
         self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
         self._create_variables()

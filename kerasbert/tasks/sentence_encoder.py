@@ -22,7 +22,10 @@ POOLING_KEYS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_tok
 class SentenceEncoder(Task):
     """Pooled token vectors (Reimers & Gurevych 2019), of length 1 when `normalize` is set.
 
-    pooling: `mean`, `cls` or `max` over the tokens. Calling it, and `predict`, give vectors (rows, H) float32; `fit` takes target vectors.
+    pooling: `mean`, `cls` or `max` over the tokens. Calling it, and `predict`, give vectors (rows, H) float32, of pairs (rows, 2, H).
+
+    `fit` takes pairs of texts with scores from 0 to 1, pairs that are alike without scores, or texts with target vectors; what is learned
+    from each: `kerasbert.training.pair_losses.SentenceLoss`, and other losses beside it.
     """
 
     architecture = "Model"
@@ -46,6 +49,8 @@ class SentenceEncoder(Task):
             raise KerasBertError(f"expected a pooling of {POOLINGS}, received {pooling!r}")
         self.pooling, self.normalize = pooling, normalize
         self._create_variables()
+        if encoder.pooler is not None:
+            encoder.pooler.trainable = False  # nothing reads it here, so it has no gradients
 
     @classmethod
     def from_pretrained(
@@ -112,7 +117,26 @@ class SentenceEncoder(Task):
         return {"width": self.config.hidden_size}
 
     def default_loss(self):
-        return keras.losses.MeanSquaredError()
+        from kerasbert.training.pair_losses import SentenceLoss
+
+        return SentenceLoss()
+
+    def targets(self, y, examples, rows):
+        """Of pairs without scores the numbers of both texts, where the loss of this task wants them.
+
+        Raises KerasBertError for what the loss cannot learn from.
+        """
+        from kerasbert.training.pair_losses import PairLoss, SentenceLoss, text_numbers
+
+        y, loss = super().targets(y, examples, rows), getattr(self, "loss", None)
+        if not isinstance(loss, PairLoss):
+            return y
+        if rows.group == 2:
+            loss.check(y)
+            return text_numbers(rows) if y is None and loss.numbers_texts else y
+        if not isinstance(loss, SentenceLoss):
+            raise KerasBertError(f"expected pairs of texts for {type(loss).__name__}, received single texts")
+        return y
 
     def get_config(self):
         return {**super().get_config(), "pooling": self.pooling, "normalize": self.normalize}

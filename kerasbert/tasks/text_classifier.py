@@ -8,6 +8,7 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
@@ -59,7 +60,7 @@ class TextClassifier(Task):
         self.labels, self.problem = labels, problem
         self.output_name = "score" if problem == "regression" else "probabilities"
         config = encoder.config
-        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
+        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.classifier_input = ActivationPoint(encoder.policy, "classifier.input")
         self.classifier = Dense(
             len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(config)

@@ -1,20 +1,29 @@
-"""A class for every token."""
+"""A tag for every word of a sentence."""
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
+from kerasbert.problems import IGNORED
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class TokenTagger(Task):
-    """A dense on every token (Devlin et al. 2018, section 5.3). Calling it gives logits (B, S, labels)."""
+    """A dense on every token (Devlin et al. 2018, section 5.3). Calling it gives logits (B, S, labels).
+
+    `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities: see `kerasbert.problems.tagging.Tagging`,
+    also for the setting stride. Of packed inputs, y is int (rows, length), -100 at tokens without a class.
+
+    labels: names of the tags in the order of the logits.
+    """
 
     architecture = "ForTokenClassification"
     labelled = True
@@ -23,11 +32,24 @@ class TokenTagger(Task):
     problem = "tagging"
     per_token = True
 
-    def __init__(self, encoder: Encoder, tokenizer=None, labels=(), sequence_length: int | None = None, **kwargs):
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer=None,
+        labels=(),
+        sequence_length: int | None = None,
+        stride: int | None = None,
+        **kwargs,
+    ):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        self.labels = labels_of(labels)
+        self.labels, self.stride = labels_of(labels), stride
+        if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
+            raise KerasBertError(
+                f"expected two or more different labels, received {', '.join(self.labels) or 'none'}: name the tags with labels="
+            )
+        _ = self.asks  # wrong settings are told now
         config, policy = encoder.config, encoder.policy
-        self.dropout = keras.layers.Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
+        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.token_classifier_input = ActivationPoint(policy, "classifier.input")
         self.token_classifier = Dense(
             len(self.labels), self.token_classifier_input, policy, "classifier", initializer=normal(config)
@@ -35,11 +57,29 @@ class TokenTagger(Task):
         self._create_variables()
 
     @classmethod
+    def from_pretrained(
+        cls, name_or_path, labels=None, sequence_length: int | None = None, stride: int | None = None, **sizes
+    ) -> "TokenTagger":
+        """From a checkpoint folder or hub name. A checkpoint without a head for tokens needs `labels`, and gets a new head.
+
+        sizes: see `Task.from_pretrained`.
+
+        Raises KerasBertError for damaged or mismatching files, when nothing names the labels, and when they and the checkpoint's head
+        differ in number.
+        """
+        return super().from_pretrained(
+            name_or_path, labels=labels, sequence_length=sequence_length, stride=stride, **sizes
+        )
+
+    @classmethod
     def settings_of(cls, config, folder):
         return hub_labels(cls, config)
 
     def hub_config(self):
         return numbered(self.labels)
+
+    def problem_settings(self):
+        return {"stride": self.stride}
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         x = self.dropout(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
@@ -49,5 +89,59 @@ class TokenTagger(Task):
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         return {self.output_name: tf.nn.softmax(self(inputs, training=False, layout=layout))}
 
+    def default_loss(self):
+        return TaggedCrossentropy()
+
+    def default_metrics(self):
+        return [TaggedAccuracy("accuracy")]
+
     def get_config(self):
-        return {**super().get_config(), "labels": list(self.labels)}
+        return {**super().get_config(), "labels": list(self.labels), "stride": self.stride}
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class TaggedCrossentropy(keras.losses.Loss):
+    """Cross-entropy of logits (B, S, labels) with class numbers (B, S), the mean over the places that are not -100; 0 without any.
+
+    sample_weight, (B,) or (B, S), scales each place's part of the sum.
+    """
+
+    def __init__(self, name: str = "tagged_crossentropy", **kwargs):
+        super().__init__(name=name, **kwargs)
+
+    def call(self, y_true, y_pred):
+        """Each place's, (B, S); 0 where there is no class."""
+        tagged, classes = _tagged(y_true)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(classes, tf.cast(y_pred, tf.float32))
+        return tf.where(tagged, losses, 0.0)
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        # Keras would divide by all places, or with `ignore_class` by none where a batch has none: not a number.
+        losses, count = self.call(y_true, y_pred), tf.math.count_nonzero(_tagged(y_true)[0], dtype=tf.float32)
+        if sample_weight is not None:
+            losses *= _by_place(sample_weight)
+        return tf.reduce_sum(losses) / tf.maximum(count, 1.0)
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class TaggedAccuracy(keras.metrics.SparseCategoricalAccuracy):
+    """Share of places whose class is the likeliest, of those that are not -100."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        tagged, classes = _tagged(y_true)
+        weights = tf.cast(tagged, tf.float32)
+        if sample_weight is not None:
+            weights *= _by_place(sample_weight)
+        return super().update_state(classes, y_pred, weights)
+
+
+def _tagged(y_true) -> tuple[tf.Tensor, tf.Tensor]:
+    """Which places have a class, and classes, 0 where there is none; (B, S)."""
+    y_true = tf.cast(y_true, tf.int32)
+    tagged = tf.not_equal(y_true, IGNORED)
+    return tagged, tf.where(tagged, y_true, 0)
+
+
+def _by_place(sample_weight) -> tf.Tensor:
+    weights = tf.cast(sample_weight, tf.float32)
+    return weights[:, tf.newaxis] if weights.shape.rank == 1 else weights

@@ -1,12 +1,14 @@
 """Long texts in overlapping parts."""
 
+import numpy as np
+
 from kerasbert.errors import KerasBertError
 
 
 def windows(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
-    """`(first, behind the last)` of windows of at most `room` tokens over a text of `tokens`, each beginning `stride` tokens after the last.
+    """`(first, behind the last)` of windows of at most `room` tokens over a text of `tokens`.
 
-    The last window ends with the text. A text without tokens has one empty window.
+    Each begins `stride` tokens after the one before. The last window ends with the text. A text without tokens has one empty window.
 
     Raises:
       KerasBertError: a `room` below 1, or a `stride` that is not from 1 to `room`.
@@ -23,6 +25,9 @@ def windows(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
     return found
 
 
-def best_context(position: int, start: int, end: int) -> int:
-    """How many tokens a window from `start` to `end` has on the poorer side of the token at `position` (Devlin et al. 2018's "max context")."""
-    return min(position - start, end - 1 - position)
+def best_context(positions, start: int, end: int):
+    """How many tokens a window from `start` to `end` has on the poorer side of each token at `positions`, an int or an array of them.
+
+    It is the "max context" by which Devlin et al. (2018) choose among windows; below 0 for a token that is not in the window.
+    """
+    return np.minimum(positions - start, end - 1 - positions)

@@ -1,52 +1,93 @@
 """AdamW as BERT is fine-tuned with it."""
 
+from collections.abc import Mapping
+
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.errors import KerasBertError
+from kerasbert.training.parts import rate_factors
+from kerasbert.training.schedules import WarmupLinearDecay, schedule
 
-@keras.utils.register_keras_serializable("kerasbert")
-class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """Up from 0 over `warmup_steps`, then linearly down to 0 at `steps` (Devlin et al. 2018, appendix A)."""
-
-    def __init__(self, peak: float, warmup_steps: int, steps: int):
-        self.peak, self.warmup_steps, self.steps = float(peak), int(warmup_steps), int(steps)
-
-    def __call__(self, step):
-        step = tf.cast(step, tf.float32) + 1.0
-        up = step / max(self.warmup_steps, 1)
-        down = (self.steps + 1 - step) / max(self.steps - self.warmup_steps, 1)
-        return self.peak * tf.maximum(tf.minimum(tf.minimum(up, down), 1.0), 0.0)
-
-    def get_config(self):
-        return {"peak": self.peak, "warmup_steps": self.warmup_steps, "steps": self.steps}
+__all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class FusedAdamW(keras.optimizers.AdamW):
-    """Keras' AdamW with each variable updated in one pass by TensorFlow's fused Adam kernel.
+    """Keras' AdamW with each variable updated in one pass by TensorFlow's fused Adam kernel, at a rate of its own.
 
     A small BERT on short texts spends more time in its optimizer than in its layers: the word table has half of the parameters and
     every one is updated at every step. The kernel is the same formula (Kingma & Ba 2015, with epsilon outside the bias correction).
+
+    exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.training.parts.rate_factors`; they
+    need a task, whose `compile` calls `bind`.
     """
 
-    def __init__(self, learning_rate=0.001, *, exclude: tuple[str, ...] = (), **kwargs):
+    def __init__(
+        self, learning_rate=0.001, *, exclude: tuple[str, ...] = (), layer_decay: float = 1.0, shares=(), **kwargs
+    ):
         super().__init__(learning_rate, **kwargs)
         self.exclude = tuple(exclude)
         self.exclude_from_weight_decay(var_names=list(self.exclude))
+        self.layer_decay, self.shares = float(layer_decay), tuple((name, float(share)) for name, share in shares)
+        self._factors = self._no_dependency({})
+        self._depths = self._no_dependency({})
+        self._open_to = None
 
     def get_config(self):
-        return {**super().get_config(), "exclude": list(self.exclude)}
+        parts = {"layer_decay": self.layer_decay, "shares": [list(share) for share in self.shares]}
+        return {**super().get_config(), "exclude": list(self.exclude), **parts}
+
+    def bind(self, task) -> None:
+        """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
+        factors = rate_factors(task, self.layer_decay, dict(self.shares))
+        variables = task.variables_by_path()
+        self._factors = self._no_dependency({self._var_key(v): factors[path] for path, v in variables.items()})
+        self._depths, self._open_to = self._no_dependency({}), None
+
+    def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:
+        """From now on a variable moves only while its depth, given by path, is at most the value of the variable returned."""
+        variables = task.variables_by_path()
+        self._depths = self._no_dependency({self._var_key(variables[path]): depth for path, depth in depths.items()})
+        with task.distribute_strategy.scope():
+            deepest = max(depths.values())
+            self._open_to = tf.Variable(deepest, dtype=tf.int32, trainable=False, name="open_to")
+        return self._open_to
+
+    def _apply_weight_decay(self, variables):
+        """Done in `update_step`, at the rate of the variable."""
 
     def update_step(self, gradient, variable):
-        index = self._index_dict[self._var_key(variable)]
+        key = self._var_key(variable)
+        factor = self._factor(key)
+        if factor == 0:
+            return
+        index = self._index_dict[key]
         momentum, velocity = self._momentums[index], self._velocities[index]
         step = tf.cast(self.iterations + 1, variable.dtype)
         beta_1, beta_2 = (tf.cast(beta, variable.dtype) for beta in (self.beta_1, self.beta_2))
+        rate = tf.cast(self.learning_rate, variable.dtype)
+        if factor != 1:
+            rate = rate * tf.cast(factor, variable.dtype)
+        if self._open_to is not None:
+            # What is closed has rate 0 and moments that go on: they are the right size when it opens, while new ones would make
+            # the first steps three times too long, because the bias correction of the common step count is over by then.
+            rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)
+        if self.weight_decay and self._use_weight_decay(variable):
+            variable.assign_sub(variable * tf.cast(self.weight_decay, variable.dtype) * rate)
         tf.raw_ops.ResourceApplyAdam(
             var=variable.handle, m=momentum.handle, v=velocity.handle, beta1_power=tf.pow(beta_1, step), beta2_power=tf.pow(beta_2, step),
-            lr=tf.cast(self.learning_rate, variable.dtype), beta1=beta_1, beta2=beta_2, epsilon=tf.cast(self.epsilon, variable.dtype),
-            grad=tf.convert_to_tensor(gradient),
+            lr=rate, beta1=beta_1, beta2=beta_2, epsilon=tf.cast(self.epsilon, variable.dtype), grad=tf.convert_to_tensor(gradient),
         )  # fmt: skip
+
+    def _factor(self, key) -> float:
+        if self.layer_decay == 1 and not self.shares:
+            return 1.0
+        if key not in self._factors:
+            raise KerasBertError(
+                "expected a task compiled with this optimizer, whose parts have rates of their own, received other variables"
+            )
+        return self._factors[key]
 
 
 def adamw(
@@ -55,16 +96,47 @@ def adamw(
     steps: int | None = None,
     weight_decay: float = 0.01,
     clip_norm: float = 1.0,
-):
+    decay: str = "linear",
+    layer_decay: float = 1.0,
+    rates: Mapping[str, float] | None = None,
+) -> FusedAdamW:
     """AdamW (Loshchilov & Hutter 2019) with BERT's settings: warm-up over a share of `steps`, linear decay to 0, gradients clipped to a
     global norm, no weight decay on biases and norms. Without `steps` the rate stays constant.
+
+    decay: `linear`, `cosine` or `constant` after the warm-up. layer_decay: the peak rate of each layer as a share of the one above it
+    (Howard & Ruder 2018, section 3.2); the head has `learning_rate`. rates: peak rates of parts, in place of that: `{"layers.-1": 1e-3,
+    "head": 0.1}`. A part is embeddings, layers.N (from the bottom; layers.-1 is the top one), layer_mix, pooler, head, encoder (embeddings
+    and layers), or a pattern over the paths of `task.variables_by_path()`. Of several entries that fit a variable the last one decides;
+    what none fits has `learning_rate`, so `{"*": 0, "head": 0.1}` trains the head alone. All rates rise and fall together.
+
+    Raises KerasBertError for values that cannot be, and from the task's `compile` for parts that it does not have.
     """
-    if steps:
-        learning_rate = WarmupLinearDecay(learning_rate, round(warmup * steps), steps)
+    if not 0 < layer_decay <= 1:
+        raise KerasBertError(f"expected layer_decay above 0 and at most 1, received {layer_decay}")
+    for part, rate in (rates or {}).items():
+        if rate < 0:
+            raise KerasBertError(f"expected rates of at least 0, received {rate} for {part!r}")
+    if rates and not learning_rate > 0:
+        raise KerasBertError(
+            f'expected a learning_rate above 0 beside rates, received {learning_rate}; {{"*": 0}} stops what is not named'
+        )
     return FusedAdamW(
-        learning_rate,
+        schedule(decay, learning_rate, warmup, steps) if steps else learning_rate,
         weight_decay=weight_decay,
         epsilon=1e-8,
         global_clipnorm=clip_norm,
         exclude=("bias", "gamma", "beta"),
+        layer_decay=layer_decay,
+        shares=[(part, rate / learning_rate) for part, rate in (rates or {}).items()],
     )
+
+
+def fused_adamw_of(task) -> FusedAdamW:
+    """The optimizer that a task was compiled with. Raises KerasBertError for another than ours."""
+    optimizer = getattr(task, "optimizer", None)
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale's, under mixed precision
+    if not isinstance(optimizer, FusedAdamW):
+        raise KerasBertError(
+            f"expected a task that was compiled with kb.adamw, received {'none' if optimizer is None else type(optimizer).__name__}"
+        )
+    return optimizer

@@ -54,7 +54,7 @@ def test_options_of_train(place, one_line, tmp_path):
     one_line(2, "bad.tsv: Expected one of the labels neg, pos. Received: 'other' in row 1", *command, "--dev", unseen)
     one_line(2, "two or more different names", *command, "--labels", "pos,pos")
     one_line(2, "finite number", *command, "--task", "regression")
-    one_line(2, "See `kerasbert train --help`", *command, "--epochs", "0")
+    one_line(2, "--epochs of at least 1", *command, "--epochs", "0")
     one_line(2, "No such option", *command, "--epoch-count", "3")
 
 
@@ -164,7 +164,7 @@ def test_a_full_disk_leaves_nothing(place, one_line, tmp_path, monkeypatch):
     one_line(
         1, "the disk is full", "train", "--model", place.checkpoint, "--train", place.train, "--out", out, "--epochs", 1, "--max-rows", 32
     )  # fmt: skip
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in out.iterdir()] == ["run"]  # what was asked, no half model
 
 
 def test_debug_shows_the_traceback_from_anywhere(made, run):
@@ -199,6 +199,7 @@ def test_an_interrupt_while_tensorflow_trains(place, tmp_path):
     process.send_signal(signal.SIGINT)
     rest, said = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert said.splitlines()[-1] == f"interrupted; nothing was written to {out}"
-    assert list(tmp_path.iterdir()) == [] and rest == ""
+    recipe = out / "run" / "recipe.toml"
+    assert said.splitlines()[-1] == f"interrupted; `kerasbert train {recipe} --resume` goes on from the last saved state"
+    assert list(tmp_path.iterdir()) == [out] and rest == ""
     assert not [line for line in seen if "oneDNN" in line or line.startswith(("I0000", "WARNING"))]

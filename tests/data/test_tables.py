@@ -161,3 +161,18 @@ def test_description(tmp_path):
     assert pairs.describe() == "pairs.tsv: 1 pairs; no labels; characters p50 5, p95 5, max 5"
     scores = "".join(f"a\t{number / 10}\n" for number in range(30))
     assert "; 30 distinct labels; " in read_table(write(tmp_path, "s.tsv", f"text\tscore\n{scores}")).describe()
+
+
+def test_a_table_is_what_a_task_takes(tmp_path):
+    single = read_table(write(tmp_path, "a.tsv", "text\tlabel\na b\tx\nc\ty\n"))
+    assert (single.x, single.y) == (["a b", "c"], ["x", "y"])
+    pairs = read_table(write(tmp_path, "b.tsv", "sentence1\tsentence2\na\tb c\nd\te\n"))
+    assert (pairs.x, pairs.y) == ((["a", "d"], ["b c", "e"]), None)
+
+
+def test_lengths_in_tokens(tmp_path, tiny):
+    from kerasbert.problems import problem_named
+
+    table = read_table(write(tmp_path, "a.tsv", "text\tlabel\nthe film was good\tx\nbad\ty\n"))
+    told = table.describe(problem_named("single_label", ("x", "y")), tiny.tokenizer(), 5)
+    assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 cut (50.0%)"

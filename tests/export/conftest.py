@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,21 +102,31 @@ def run_rows(path: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 class StubTask:
-    """What `validate` needs of a Keras task: it looks up words and asks a `.tflite` file."""
+    """What `validate` needs of a Keras task: it is its own tokenizer, which looks up words, and asks a `.tflite` file."""
 
     vocabulary = ("[PAD]", *(f"word{i}" for i in range(1, WORDS)))
-    problem, labels, sequence_length = "single_label", ("a", "b", "c"), LENGTH
+    problem, labels, sequence_length, pad_id = "single_label", ("a", "b", "c"), LENGTH, 0
 
     def __init__(self, path: Path, **overrides):
         self.path = path
         vars(self).update(overrides)
         self.tokenizer = self
 
-    def pack(self, texts, pairs=None, length=None):
+    @property
+    def asks(self):
+        from kerasbert.problems import problem_named
+
+        return problem_named(self.problem, self.labels)
+
+    def encode(self, texts, pairs=None, max_length=None):
         rows = [text.split() for text in (texts if pairs is None else map(" ".join, zip(texts, pairs, strict=True)))]
-        ids = [[self.vocabulary.index(word) for word in row][:length] for row in rows]
-        full = np.array([row + [0] * (length - len(row)) for row in ids], np.int32)
-        return {"input_ids": full, "attention_mask": (full > 0).astype(np.int32), "token_type_ids": np.zeros_like(full)}
+        ids = [[self.vocabulary.index(word) for word in row][:max_length] for row in rows]
+        return SimpleNamespace(input_ids=ids, token_type_ids=[[0] * len(row) for row in ids], truncated=0)
+
+    def pack(self, texts, length=None):
+        from kerasbert.text import pack
+
+        return pack(self.encode(texts, max_length=length), length=length, pad_id=0)
 
     def serve_numpy(self, rows):
         return run_rows(self.path, rows)
@@ -129,8 +140,6 @@ def texts(rows: int) -> list[str]:
 @pytest.fixture(scope="session")
 def helpers():
     """The functions above; test modules cannot import a conftest."""
-    from types import SimpleNamespace
-
     return SimpleNamespace(
         packed_rows=packed_rows, run_rows=run_rows, texts=texts, StubTask=StubTask, LENGTH=LENGTH, PARAMETERS=PARAMETERS
     )

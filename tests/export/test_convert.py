@@ -25,6 +25,13 @@ QUANTIZED = {
     "static_vectors": "static_wi8_ai8",
 }
 
+# What a recipe does to a resizable graph it does whatever stands on top.
+FIXED_AND_RESIZABLE = [
+    *((name, None) for name in QUANTIZED),
+    ("dynamic_model", "resizable"),
+    ("static_model", "resizable"),
+]
+
 
 @pytest.fixture(scope="session")
 def dynamic_vectors(vectors):
@@ -65,8 +72,10 @@ def packed(tiny, trained):
 # -- the same numbers ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("recipe", "tolerance"), [("float32", 1e-5), ("float16", 1e-3)])
-@pytest.mark.parametrize("name", FLOAT)
+@pytest.mark.parametrize(
+    ("name", "recipe", "tolerance"),
+    [("trained", "float32", 1e-5), ("vectors", "float32", 1e-5), ("trained", "float16", 1e-3)],
+)
 def test_float_files_compute_what_keras_computes(request, converted, packed, name, recipe, tolerance):
     model = request.getfixturevalue(name)
     exact = serve(model, packed)
@@ -96,9 +105,14 @@ def test_quantized_files_differ_from_float(converted, packed, trained):
         assert np.abs(run(converted(name, QUANTIZED[name]).content, packed) - serve(trained, packed)).max() > 1e-4
 
 
-def test_a_float_model_gets_the_policy_of_its_recipe(converted, packed, dynamic_model):
-    content = converted("trained", "dynamic_wi8_afp32").content
-    assert np.abs(run(content, packed) - serve(dynamic_model, packed)).mean() < 1e-3
+def test_a_float_model_gets_the_policy_of_the_default_recipe_in_silence(packed, trained, dynamic_model, capfd):
+    tf.constant(0)
+    capfd.readouterr()
+    result = convert(trained)
+    written = capfd.readouterr()
+    assert "%|" not in written.err + written.out and written.out == ""
+    assert result.metadata.recipe == "dynamic_wi8_afp32" and result.metadata.target == "cpu"
+    assert np.abs(run(result.content, packed) - serve(dynamic_model, packed)).mean() < 1e-3
 
 
 def test_calibration_texts_make_a_static_file(tiny, trained, packed):
@@ -129,7 +143,7 @@ def test_other_poolings(tiny, settings):
 
 @pytest.mark.parametrize(
     ("name", "recipe"),
-    [*((n, "float32") for n in FLOAT), ("static_model", "static_wi8_ai8"), ("static_vectors", "static_wi8_ai8")],
+    [*((n, "float32") for n in FLOAT), ("static_model", "static_wi8_ai8")],
 )
 def test_padding_changes_nothing(converted, name, recipe, tiny, trained):
     """TensorFlow 2.21's converter can turn `scores - c * (1 - mask)` into a sum: then padding gets all the attention."""
@@ -171,8 +185,7 @@ def test_a_length_of_ones_own(converted, trained, packed):
 # -- how the files are built ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", [None, "resizable"])
-@pytest.mark.parametrize("name", QUANTIZED)
+@pytest.mark.parametrize(("name", "length"), FIXED_AND_RESIZABLE)
 def test_one_partition_for_xnnpack(converted, name, length):
     model = open_model(converted(name, QUANTIZED[name], length).content, length=16)
     assert model.partitions == 1, model.ops_by_backend
@@ -181,7 +194,7 @@ def test_one_partition_for_xnnpack(converted, name, length):
 
 
 @pytest.mark.parametrize(
-    ("name", "recipe"), [*((n, r) for n in FLOAT for r in ("float32", "float16")), *QUANTIZED.items()]
+    ("name", "recipe"), [*((n, "float32") for n in FLOAT), ("trained", "float16"), *QUANTIZED.items()]
 )
 def test_builtin_operators_one_signature_three_inputs(converted, name, recipe):
     file = TFLiteFile.read(converted(name, recipe).content)
@@ -273,8 +286,7 @@ def test_kernels_lie_on_the_grid_of_training(request, converted, name):
         assert graph.dtype(operator.inputs[1]) == "INT8" and len(scale) == dense.units and not zero.any()
 
 
-@pytest.mark.parametrize("length", [None, "resizable"])
-@pytest.mark.parametrize("name", ["static_model", "static_vectors"])
+@pytest.mark.parametrize(("name", "length"), [case for case in FIXED_AND_RESIZABLE if case[0].startswith("static")])
 def test_activations_have_the_trained_ranges(request, converted, name, length):
     model, graph = request.getfixturevalue(name), Graph(converted(name, "static_wi8_ai8", length).content)
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
@@ -304,8 +316,7 @@ def test_dynamic_denses_read_and_write_float(converted, name):
         assert graph.dtype(operator.inputs[1]) == "INT8"
 
 
-@pytest.mark.parametrize("length", [None, "resizable"])
-@pytest.mark.parametrize("name", QUANTIZED)
+@pytest.mark.parametrize(("name", "length"), FIXED_AND_RESIZABLE)
 def test_the_word_table_is_int8_around_zero_and_the_small_ones_float(request, converted, name, length):
     model, graph = request.getfixturevalue(name), Graph(converted(name, QUANTIZED[name], length).content)
     expected = {table.table.shape[0]: table for table in sublayers(model, EmbeddingTable)}
@@ -377,11 +388,6 @@ def test_converting_changes_nothing_in_the_model(static_model, converted, packed
     assert not any(point.observing for point in activation_points(static_model))
 
 
-def test_the_default_recipe_of_the_cpu_is_dynamic(dynamic_model):
-    result = convert(dynamic_model, length=4)
-    assert result.metadata.recipe == "dynamic_wi8_afp32" and result.metadata.target == "cpu"
-
-
 # -- wrong wishes ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -403,11 +409,3 @@ def test_wrong_wishes_are_one_line(request, name, wish, told):
     with pytest.raises(KerasBertError, match=told) as error:
         convert(request.getfixturevalue(name), **wish)
     assert "\n" not in str(error.value)
-
-
-def test_nothing_is_written_to_the_screen(dynamic_model, capfd):
-    tf.constant(0)
-    capfd.readouterr()
-    convert(dynamic_model, length=4)
-    written = capfd.readouterr()
-    assert "%|" not in written.err + written.out and written.out == ""

@@ -87,7 +87,34 @@ def test_damaged_member_is_noticed(float_file, card):
         metadata.read(bytes(data))
 
 
-@pytest.mark.parametrize("field", [{"problem": "clustering"}, {"sequence_length": -4}, {"sequence_length": "8"}])
+def test_files_of_the_first_versions_are_read(float_file, card):
+    old = {
+        key: value
+        for key, value in card.card().items()
+        if key not in ("settings", "row_length", "integer_only", "weights")
+    }
+    members = {"kerasbert.json": json.dumps(old), "labels.txt": "a\nb\nc\n"}
+    found = metadata.read(_pack(float_file.read_bytes(), members))
+    assert found == dataclasses.replace(card, vocabulary=None) and found.settings == {} and found.row_length is None
+    assert found.asks().labels == ("a", "b", "c")
+
+
+def test_settings_travel(float_file, card):
+    card = dataclasses.replace(card, problem="embedding", settings={"width": 16}, row_length=24)
+    found = metadata.read(metadata.append(float_file, card))
+    assert found == card and found.asks().width == 16
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"problem": "clustering"},
+        {"sequence_length": -4},
+        {"sequence_length": "8"},
+        {"row_length": 0},
+        {"settings": []},
+    ],
+)
 def test_wrong_fields_are_refused(float_file, card, field):
     text = json.dumps(card.card() | field)
     with pytest.raises(KerasBertError, match=next(iter(field))):

@@ -45,7 +45,7 @@ def report():
         rows=50,
         partitions=2,
         ops={"xnnpack": {"ADD": 3}, "builtin": {"GATHER": 1}},
-        outputs=(compare("probabilities", expected, actual, "single_label"),),
+        outputs=(compare("probabilities", [(expected, actual)], "single_label"),),
         metrics=(Metric("accuracy", 0.9, 0.8),),
         latency=Latency(1e-3, 2e-3, 1e-3, 50),
     )

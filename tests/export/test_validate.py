@@ -177,9 +177,9 @@ def test_texts_need_metadata(float_file, int8_file):
     [
         (None, "none"),
         ([], "at least one row"),
-        ([1, 2], "list of texts"),
+        ([1, 2], "texts to be a string.*row 0"),
         ((["word1"], ["word2", "word3"]), "labels"),
-        (((["word1"], ["word1", "word2"]), [1]), "1 texts and 2 pairs"),
+        (((["word1"], ["word1", "word2"]), [1]), "1 texts, 2 pairs"),
         ({"input_ids": np.ones((2, 8), np.int32)}, "attention_mask"),
     ],
 )
@@ -208,7 +208,8 @@ def test_sentence_pairs_of_an_encoder(embedding_file, packed, helpers):
     task = helpers.StubTask(embedding_file, problem="embedding", labels=None)
     texts = helpers.texts(12)
     report = validate(path, against=task, data=((texts[:6], texts[6:]), [0.0, 1.5, 2.0, 3.0, 4.0, 5.0]))
-    assert report.ok and report.rows == 12 and report.problem == "embedding"
+    assert report.ok and report.rows == 6 and report.problem == "embedding"
+    assert report.checks[1].latency.runs == report.checks[1].outputs[0].lines == 12
     assert [metric.name for metric in report.checks[1].metrics] == ["Spearman", "Pearson"]
     assert report.checks[1].metrics[0].share == pytest.approx(1)
     assert report.checks[1].outputs[0].cosine == pytest.approx(1)

@@ -1,0 +1,109 @@
+"""A `.tflite` file that answers, without TensorFlow: texts in, what the Keras task would answer out."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export import metadata
+from kerasbert.export.metadata import Metadata
+from kerasbert.export.runtimes import RunningModel, open_model
+from kerasbert.problems import Problem, Reading, Rows
+
+_BUCKET = 16  # a resizable file is opened once for each multiple of this
+_LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
+
+Report = Callable[[int, int], None]
+
+
+def open_predictor(path: str | os.PathLike, threads: int = 1) -> "Predictor":
+    """Opens a file that carries its tokenizer and problem.
+
+    Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
+    """
+    card = metadata.require(path, "to run it on texts")
+    return Predictor(path, card, card.asks(), tokenizer_of(card), threads)
+
+
+def tokenizer_of(card: Metadata):
+    """The tokenizer that a file carries."""
+    from kerasbert.text import tokenizer_from_config
+
+    return tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A file, what it is asked, and its tokenizer. x, y: as the problem takes them, see `kerasbert.problems`; x may be a table of
+    `kerasbert.data`. report: called with (rows done, all rows)."""
+
+    path: str | os.PathLike
+    card: Metadata
+    problem: Problem
+    tokenizer: object
+    threads: int = 1
+    _opened: dict[int, RunningModel] = field(default_factory=dict, repr=False)
+
+    @property
+    def length(self) -> int:
+        """The longest row in tokens: the file's length, or where that is open, that of the task it came from."""
+        own = self.card.sequence_length or self.card.row_length
+        return own or min(getattr(self.tokenizer, "model_max_length", None) or _LONGEST, _LONGEST)
+
+    def answer(self, x, report: Report | None = None) -> list:
+        """One answer an example, JSON-able: the same as `Task.answer` gives."""
+        examples, rows = self._rows(x, self.problem.rows)
+        return self.problem.answers(examples, rows, self.readings(rows, report))
+
+    def score(self, x, y=None, report: Report | None = None) -> dict[str, float]:
+        """The task's metrics by name, the main one first."""
+        y = x.y if y is None and _is_table(x) else y
+        if y is None and not self.problem.self_supervised:
+            raise KerasBertError("expected labels to score answers by, received none")
+        examples, rows = self._rows(x, self.problem.scoring_rows)
+        return self.problem.scores(y, examples, rows, self.readings(rows, report))
+
+    def readings(self, rows: Rows, report: Report | None = None) -> list[Reading]:
+        """What the problem keeps of the outputs of each row, in their order."""
+        found = []
+        for row, tokens in enumerate(rows.lengths):
+            model = self._model(int(tokens))
+            packed = rows.pack([row], model.length, self.tokenizer.pad_id)
+            lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
+            outputs = [model.run({name: values[i] for name, values in lists.items()}) for i in range(rows.group)]
+            found.append(_read(self.problem, outputs, rows, row))
+            if report is not None:
+                report(row + 1, len(rows))
+        return found
+
+    def _rows(self, x, make) -> tuple[Sequence, Rows]:
+        examples = self.problem.examples(x.x if _is_table(x) else x)
+        if not examples:
+            raise KerasBertError("expected at least one text, received none")
+        rows = make(examples, self.tokenizer, self.length)
+        if rows.truncated:
+            print(
+                f"note: {rows.truncated:,} of {len(examples):,} texts are longer than {self.length} tokens and were cut",
+                file=sys.stderr,
+            )
+        return examples, rows
+
+    def _model(self, tokens: int) -> RunningModel:
+        length = self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
+        if length not in self._opened:
+            self._opened[length] = open_model(self.path, threads=self.threads, length=length)
+        return self._opened[length]
+
+
+def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:
+    """One row's reading. outputs: of each of its token lists, with a batch axis of 1."""
+    if rows.group == 1:
+        return problem.read({name: values[0] for name, values in outputs[0].items()}, rows, row)
+    return problem.read({name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}, rows, row)
+
+
+def _is_table(x) -> bool:
+    return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")

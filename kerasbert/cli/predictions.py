@@ -1,0 +1,91 @@
+"""Answers as `kerasbert predict` gives them out: records for JSON, lines or a table for people."""
+
+import json
+import sys
+from collections.abc import Sequence
+
+from kerasbert.cli.results import plain
+
+
+def records(problem: str, examples: Sequence, answers: Sequence[dict]) -> list[dict]:
+    """Each answer behind what was asked."""
+    return [{**_asked(problem, example), **answer} for example, answer in zip(examples, answers, strict=True)]
+
+
+def _asked(problem: str, example) -> dict:
+    if problem == "question_answering":
+        question, context = example
+        return {"question": question, "context": context}
+    if problem == "multiple_choice":
+        prompt, choices = example
+        return {"prompt": prompt, "choices": list(choices)}
+    if problem == "tagging" and not isinstance(example, str):
+        return {"text": " ".join(example)}
+    if isinstance(example, tuple):
+        return {"text": example[0], "pair": example[1]}
+    return {"text": example}
+
+
+def shown(problem: str, found: list[dict]):
+    """JSON lines for vectors; a table on a terminal, else lines of cells between tabs."""
+    if problem == "embedding":
+        return "\n".join(json.dumps(plain(record), ensure_ascii=False) for record in found)
+    heads, cells = _TABLES.get(problem, (("label", "score", "text"), _label_cells))
+    lines = [line for record in found for line in cells(record)]
+    if not sys.__stdout__.isatty():
+        return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*heads, *(["second text"] if found and "pair" in found[0] else []))
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return table
+
+
+def _label_cells(record: dict) -> list[list[str]]:
+    if "labels" in record:
+        label = "|".join(record["labels"])
+        score = "|".join(f"{record['probabilities'][name]:.4f}" for name in record["labels"])
+    else:
+        label, score = record.get("label", "score"), f"{record['score']:.4f}"
+    return [[label, score, record["text"], *([record["pair"]] if "pair" in record else [])]]
+
+
+def _entity_cells(record: dict) -> list[list[str]]:
+    """A line an entity; a text without any has one line."""
+    found = [
+        [
+            entity["label"],
+            f"{entity['score']:.4f}",
+            entity["text"],
+            f"{entity['start']}-{entity['end']}",
+            record["text"],
+        ]
+        for entity in record["entities"]
+    ]
+    return found or [["-", "", "", "", record["text"]]]
+
+
+def _answer_cells(record: dict) -> list[list[str]]:
+    where = "" if record["start"] is None else f"{record['start']}-{record['end']}"
+    return [[record["answer"] or "(no answer)", f"{record['score']:.4f}", where, record["question"]]]
+
+
+def _choice_cells(record: dict) -> list[list[str]]:
+    return [[record["text"], f"{max(record['probabilities']):.4f}", record["prompt"]]]
+
+
+def _word_cells(record: dict) -> list[list[str]]:
+    return [
+        [" ".join(f"{word['word']} {word['probability']:.4f}" for word in mask["words"]), record["text"]]
+        for mask in record["masks"]
+    ]
+
+
+_TABLES = {
+    "tagging": (("label", "score", "entity", "characters", "text"), _entity_cells),
+    "question_answering": (("answer", "score", "characters", "question"), _answer_cells),
+    "multiple_choice": (("choice", "probability", "prompt"), _choice_cells),
+    "masked_lm": (("words", "text"), _word_cells),
+}

@@ -1,0 +1,146 @@
+"""What a training reads, checked before anything long starts: tables, labels, tokenizer, length. Without TensorFlow."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerasbert.checkpoints.hugging_face import longest_row, read_config, resolve
+from kerasbert.cli.progress import note, progress
+from kerasbert.data.reading import read_for
+from kerasbert.data.table import Table
+from kerasbert.errors import KerasBertError
+from kerasbert.problems import Problem, problem_class, problem_named
+from kerasbert.text import Tokenizer, tokenizer_from_folder
+from kerasbert.training.recipe import Recipe
+
+LENGTH_STEP = 16
+LONGEST_BY_DEFAULT = {"question_answering": 384}  # tokens; of the others 128
+
+# --task -> class, problem
+TASKS = {
+    "classification": ("TextClassifier", "single_label"),
+    "multi-label": ("TextClassifier", "multi_label"),
+    "regression": ("TextClassifier", "regression"),
+    "tagging": ("TokenTagger", "tagging"),
+    "question-answering": ("QuestionAnswerer", "question_answering"),
+    "multiple-choice": ("MultipleChoice", "multiple_choice"),
+    "masked-lm": ("MaskedLM", "masked_lm"),
+    "sentence-pairs": ("SentenceEncoder", "embedding"),
+    "next-sentence": ("NextSentencePredictor", "single_label"),
+}
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """folder: the checkpoint. problem: with the labels of the training data. length: tokens a row."""
+
+    folder: Path
+    problem: Problem
+    tokenizer: Tokenizer
+    train: Table
+    dev: Table | None
+    length: int
+
+
+def read_data(recipe: Recipe) -> TrainingData:
+    """Reads and checks all that a recipe names, and says what was found.
+
+    Raises KerasBertError naming file, row and what was expected.
+    """
+    if recipe.task not in TASKS:
+        raise KerasBertError(f"expected a task of {', '.join(TASKS)}, received {recipe.task!r}")
+    kind = problem_class(TASKS[recipe.task][1])
+    read = _read_pairs if recipe.task == "next-sentence" else read_described
+    train, dev = (read(kind, path, recipe) if path else None for path in (recipe.train, recipe.dev))
+    names = label_names(kind, train, recipe.labels)
+    problem = problem_named(kind.name, names)
+    for table in (train, dev):
+        if table is not None:
+            check_labels(problem, table)
+    with progress("finding the model"):
+        folder = resolve(recipe.model)
+    tokenizer, config = tokenizer_from_folder(folder), read_config(folder)
+    length = choose_length(problem, tokenizer, train, recipe.sequence_length, longest_row(config))
+    return TrainingData(folder, problem, tokenizer, train, dev, length)
+
+
+def read_described(kind: type[Problem], path, columns) -> Table:
+    """One file, described in a line. columns: has text_column, pair_column, label_column and max_rows."""
+    table = read_for(
+        kind.name, path, text=columns.text_column, pair=columns.pair_column, label=columns.label_column, max_rows=columns.max_rows
+    )  # fmt: skip
+    note(table.describe())
+    return table
+
+
+def _read_pairs(kind: type[Problem], path, recipe: Recipe) -> Table:
+    """Pairs of a table, or made of running text: the second follows or not, for an ALBERT in order or swapped."""
+    from kerasbert.data.plain_text import pairs_from_text, read_text
+    from kerasbert.data.records import FORMATS
+
+    if Path(Path(path).name.removesuffix(".gz")).suffix.lower() in FORMATS:
+        return read_described(kind, path, recipe)
+    ordered = read_config(resolve(recipe.model)).get("model_type") == "albert"
+    table = pairs_from_text(
+        read_text(path, max_rows=recipe.max_rows), "sentence_order" if ordered else "next_sentence", recipe.seed
+    )
+    note(table.describe())
+    return table
+
+
+def label_names(kind: type[Problem], table: Table, given: str | None) -> tuple[str, ...] | None:
+    """Labels in the order of the outputs: those given, comma-separated, or those of the training data; None where there are none."""
+    if given is None:
+        with naming(table):
+            return kind.label_names(required_labels(kind, table).y)
+    names = tuple(label.strip() for label in given.split(","))
+    if kind.label_names.__func__ is Problem.label_names.__func__:  # it has none
+        raise KerasBertError(f"expected no --labels for this task, received {given!r}")
+    if len(set(names)) < max(len(names), 2) or "" in names:
+        raise KerasBertError(f"expected --labels as two or more different names with commas, received {given!r}")
+    return names
+
+
+def required_labels(kind: type[Problem], table: Table) -> Table:
+    """The table itself. Raises KerasBertError when it has no labels and the problem wants some."""
+    if table.y is None and not kind.self_supervised and kind.name != "embedding":
+        columns = f", received columns {', '.join(table.columns)}" if hasattr(table, "columns") else ", received none"
+        raise KerasBertError(f"{table.path}: expected a column of labels{columns}; name it with --label-column")
+    return table
+
+
+def check_labels(problem: Problem, table: Table) -> None:
+    """Raises KerasBertError naming the file and the row for labels that training could not use."""
+    required_labels(type(problem), table)
+    with naming(table):
+        problem.check(table.y, problem.examples(table.x))
+
+
+def choose_length(problem: Problem, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
+    """The asked length, or the longest row's in tokens, rounded up to a multiple of 16 and at most the usual; says what was chosen."""
+    limit = asked or min(LONGEST_BY_DEFAULT.get(problem.name, 128), longest_possible)
+    if limit > longest_possible:
+        return limit  # the task says what is possible
+    rows = problem.rows(problem.examples(table.x), tokenizer, limit)
+    longest = int(rows.lengths.max())
+    length = asked or min(-(-longest // LENGTH_STEP) * LENGTH_STEP, limit)
+    told = f"sequence length {length}: the longest of {len(table):,} training texts has {longest} tokens"
+    if rows.truncated:
+        told = f"sequence length {length}: {rows.truncated:,} of {len(table):,} training texts are longer and were cut"
+    elif len(rows) > len(table):
+        told = f"sequence length {length}: {len(table):,} training texts make {len(rows):,} windows"
+    note(told)
+    return length
+
+
+class naming:
+    """Puts the file's name before an error about its rows."""
+
+    def __init__(self, table: Table):
+        self._path = table.path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, KerasBertError) and str(self._path) not in str(error):
+            raise KerasBertError(f"{self._path}: {error}") from error

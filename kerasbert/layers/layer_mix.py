@@ -1,0 +1,30 @@
+"""One sequence out of those that all layers give."""
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+
+class LayerMix(keras.layers.Layer):
+    """gamma * sum of softmax(scores)_i h_i: `count` tensors (B, S, H) -> (B, S, H) (Peters et al. 2018, section 3.2, equation 1).
+
+    It starts as the mean. Scores and gamma are float32, also under mixed precision.
+    """
+
+    def __init__(self, count: int, path: str = "layer_mix"):
+        super().__init__(name=path)
+        options = {"dtype": "float32", "experimental_autocast": False}
+        self.scores = self.add_weight("scores", (count,), initializer="zeros", **options)
+        self.gamma = self.add_weight("gamma", (), initializer="ones", **options)
+
+    def shares(self) -> np.ndarray:
+        """What each layer's share is, (count,): the embeddings' first; their sum is 1."""
+        return tf.nn.softmax(self.scores).numpy()
+
+    def call(self, states):
+        factors = tf.unstack(self.gamma * tf.nn.softmax(self.scores))
+        terms = [state * tf.cast(factor, state.dtype) for state, factor in zip(states, factors, strict=True)]
+        total = terms[0]
+        for term in terms[1:]:  # one after the other: tf.add_n is an operator that delegates refuse
+            total = total + term
+        return total

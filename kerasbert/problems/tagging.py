@@ -1,0 +1,268 @@
+"""A tag for every word of a sentence, and the entities that tags mark."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.problems.base import Problem, same_number
+from kerasbert.problems.entities import OUTSIDE, Span, entity_scores, is_prefixed, scheme_of, spans, stretched, tags_of
+from kerasbert.problems.rows import IGNORED, Rows
+from kerasbert.problems.word_windows import word_rows
+from kerasbert.problems.words import Words, words_of
+from kerasbert.text.rows import text_rows
+
+_LISTED = 12
+
+
+@dataclass(frozen=True)
+class Tagging(Problem):
+    """A class a word (Devlin et al. 2018, section 5.3).
+
+    x: sentences, each a list of its words, or raw texts, which are split as `kerasbert.problems.words.words_of` says. Words are joined by
+    single spaces and read as any text is, so both ways give the same tokens.
+    y: of each sentence a list with one tag a word, by name or number; of a raw text also a list of its entities, dicts of `start`, `end` in
+    characters of the text as it is given, and `label`.
+
+    A row is `[CLS] tokens [SEP]`. A word is trained and read on its first token; words that share a token, on the first one's tag. A
+    sentence that is too long has several rows, windows that overlap, and each word belongs to the one in which it has most context.
+    `rows.places` holds a `WordWindow` a row. A reading is `probabilities` (n, labels), of the words that the row speaks for, or of packed
+    inputs, of all tokens.
+
+    Settings:
+      stride: tokens from the begin of a window to the next one's, at most those of a window. By default windows overlap by a third of a
+        row, but not by more than half of themselves.
+    """
+
+    stride: int | None = None
+
+    name = "tagging"
+    outputs = ("probabilities",)
+
+    def __post_init__(self):
+        whole = isinstance(self.stride, int) and not isinstance(self.stride, bool) and self.stride >= 1
+        if self.stride is not None and not whole:
+            raise KerasBertError(f"expected stride as a whole number of tokens, at least 1, received {self.stride!r}")
+
+    @classmethod
+    def label_names(cls, y):
+        """`O` first, then by label; tags in IOB come in pairs `B-`, `I-`, since data that lacks one of them is just small."""
+        values = {value for number, row in enumerate(y) for value in _written(row, number)}
+        if values and all(map(_is_number, values)):
+            names = tuple(map(str, range(int(max(values)) + 1)))
+        else:
+            names = _ordered({str(value) for value in values})
+        if len(names) < 2:
+            raise KerasBertError(f"expected two or more different tags, received {', '.join(names) or 'none'} alone")
+        return names
+
+    def check(self, y, examples):
+        self._numbers(y, examples)
+
+    def examples(self, x):
+        """Texts, or tuples of words."""
+        if isinstance(x, str | bytes | Mapping) or not isinstance(x, Iterable):
+            raise KerasBertError(
+                f"expected a list of sentences or texts, received {type(x).__name__}. Put it in a list"
+            )
+        return [_example(value, row) for row, value in enumerate(x)]
+
+    def rows(self, examples, tokenizer, length):
+        return word_rows([words_of(example) for example in examples], tokenizer, length, self.stride)
+
+    def targets(self, y, examples, rows):
+        if not len(rows.places):
+            return self._packed_targets(y, rows)
+        numbers = self._numbers(y, examples)
+        found = [np.full(length, IGNORED, np.int32) for length in rows.lengths]
+        for row, window, number in zip(found, rows.places, rows.example, strict=True):
+            leads = window.leads
+            row[window.places[leads]] = numbers[number][window.words[leads]]
+        return found
+
+    def read(self, outputs, rows, row):
+        probabilities = outputs["probabilities"]
+        if not len(rows.places):
+            return {"probabilities": probabilities[: rows.lengths[row]]}
+        return {"probabilities": probabilities[rows.places[row].places]}
+
+    def answers(self, examples, rows, readings):
+        """Of each sentence `words`, `tags`, and `entities`: `label`, `text`, `start` and `end` in characters, and `score`, the mean of the
+        probabilities of its words' tags. The characters are those of the text, or of the words joined by single spaces.
+        """
+        return [self._answer([rows.places[i] for i in of], [readings[i] for i in of]) for of in rows.by_example()]
+
+    def scores(self, y, examples, rows, readings):
+        """See `entity_scores`; where no tag has a prefix (parts of speech) the first is `tag accuracy`. Of packed inputs, over the tokens
+        that have a target.
+        """
+        if len(rows.places):
+            numbers = self._numbers(y, examples)
+            found = [answer["tags"] for answer in self.answers(examples, rows, readings)]
+        else:
+            targets = self._packed_targets(y, rows)
+            real = [row != IGNORED for row in targets]
+            numbers = [row[kept] for row, kept in zip(targets, real, strict=True)]
+            best = [reading["probabilities"].argmax(axis=1) for reading in readings]
+            found = [self._names(row[kept]) for row, kept in zip(best, real, strict=True)]
+        scores = entity_scores([self._names(row) for row in numbers], found)
+        if scheme_of([self.labels or ()]):
+            return scores
+        return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
+
+    def _names(self, numbers: np.ndarray) -> list[str]:
+        return [str(number) if self.labels is None else self.labels[number] for number in numbers.tolist()]
+
+    def _answer(self, windows: Sequence, readings: Sequence) -> dict:
+        sentence = windows[0].sentence
+        tags, scores = [self._outside()] * len(sentence), np.ones(len(sentence))
+        for window, reading in zip(windows, readings, strict=True):
+            probabilities = reading["probabilities"]
+            scores[window.words] = probabilities.max(axis=1) if len(probabilities) else ()
+            names, begins = self._names(probabilities.argmax(axis=1)), np.flatnonzero(window.leads)
+            for begin, end in zip(begins, np.append(begins[1:], len(names)), strict=True):
+                for word, tag in zip(
+                    window.words[begin:end].tolist(), stretched(names[begin], end - begin), strict=True
+                ):
+                    tags[word] = tag
+        found = [_entity(sentence, span, scores) for span in spans(tags)] if self._marks_entities() else []
+        return {"words": list(sentence.words), "tags": tags, "entities": found}
+
+    def _outside(self) -> str:
+        """The tag of words without tokens; where there is no `O` the first one."""
+        labels = self.labels or (OUTSIDE,)
+        return OUTSIDE if OUTSIDE in labels else labels[0]
+
+    def _marks_entities(self) -> bool:
+        return OUTSIDE in (self.labels or ()) or scheme_of([self.labels or ()]) is not None
+
+    def _numbers(self, y, examples: Sequence) -> list[np.ndarray]:
+        """Of each sentence the class numbers of its words, int32."""
+        same_number(y, examples, "lists of tags")
+        index = {name: number for number, name in enumerate(self.labels or ())}
+        scheme = scheme_of([index]) or "iob2"
+        return [
+            self._of_sentence(tags, example, row, index, "iob2" if scheme == "iob1" else scheme)
+            for row, (tags, example) in enumerate(zip(y, examples, strict=True))
+        ]
+
+    def _of_sentence(self, tags, example, row: int, index: Mapping[str, int], scheme: str) -> np.ndarray:
+        _check_list(tags, row)
+        if any(isinstance(tag, Mapping) for tag in tags) or (isinstance(example, str) and not len(tags)):
+            tags = _tags_of_entities(tags, words_of(example), row, scheme)
+        words = len(words_of(example)) if isinstance(example, str) else len(example)
+        if len(tags) != words:
+            raise KerasBertError(f"row {row}: expected one tag a word, received {len(tags)} tags for {words} words")
+        return np.array([self._number(tag, row, index) for tag in tags], np.int32)
+
+    def _number(self, tag, row: int, index: Mapping[str, int]) -> int:
+        if _is_number(tag):
+            if not 0 <= tag < (np.inf if self.labels is None else len(self.labels)):
+                raise KerasBertError(
+                    f"row {row}: expected class numbers from 0 to {len(self.labels or ()) - 1}, received {tag}"
+                )
+            return int(tag)
+        if str(tag) not in index:
+            more = ", ..." if len(index) > _LISTED else ""
+            raise KerasBertError(
+                f"row {row}: expected a tag among {', '.join(list(index)[:_LISTED])}{more}, received {str(tag)!r}"
+            )
+        return index[str(tag)]
+
+    def _packed_targets(self, y, rows: Rows) -> list[np.ndarray]:
+        """Class numbers of tokens, `IGNORED` where there is none, as far as the rows have tokens."""
+        same_number(y, rows.example, "rows of class numbers")
+        lengths = [len(row) for row in y] if rows.tokens is None else rows.lengths
+        found = [np.asarray(row) for row in y]
+        classes = np.inf if self.labels is None else len(self.labels)
+        for number, (row, length) in enumerate(zip(found, lengths, strict=True)):
+            if row.ndim != 1 or len(row) < length or not (np.issubdtype(row.dtype, np.integer) or not len(row)):
+                raise KerasBertError(
+                    f"row {number}: expected a class number for each of {length} tokens, received {row.dtype} {row.shape}"
+                )
+            wrong = row[(row != IGNORED) & ((row < 0) | (row >= classes))]
+            if wrong.size:
+                raise KerasBertError(
+                    f"row {number}: expected class numbers from 0 to {classes - 1}, or {IGNORED} for none, received {wrong[0]}"
+                )
+        return [row[:length].astype(np.int32) for row, length in zip(found, lengths, strict=True)]
+
+
+def _example(value, row: int) -> str | tuple[str, ...]:
+    try:
+        if isinstance(value, str | bytes):
+            return text_rows([value])[0]
+        return tuple(text_rows(value, "words"))
+    except KerasBertError as error:
+        raise KerasBertError(f"row {row}: {error}") from None
+
+
+def _entity(sentence: Words, span: Span, scores: np.ndarray) -> dict:
+    start, end = int(sentence.starts[span.first]), int(sentence.ends[span.end - 1])
+    score = float(scores[span.first : span.end].mean())
+    return {"label": span.label, "text": sentence.text[start:end], "start": start, "end": end, "score": score}
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _check_list(tags, row: int) -> None:
+    if not isinstance(tags, list | tuple | np.ndarray):
+        raise KerasBertError(f"row {row}: expected a list with one tag a word, received {str(tags)[:40]!r}")
+
+
+def _written(row, number: int) -> list:
+    """The tags that one sentence's labels have or, of entities, need."""
+    _check_list(row, number)
+    found = []
+    for value in row:
+        if isinstance(value, Mapping):
+            found += [OUTSIDE, *(f"{prefix}-{_label(value, number)}" for prefix in "BI")]
+        else:
+            found.append(value)
+    return found
+
+
+def _ordered(tags: set[str]) -> tuple[str, ...]:
+    if scheme_of([tags]) in ("iob1", "iob2"):
+        tags = tags | {prefix + tag[1:] for tag in tags if is_prefixed(tag) for prefix in "BI"}
+    key = {tag: (tag != OUTSIDE, *((tag[2:], tag[0]) if is_prefixed(tag) else (tag, ""))) for tag in tags}
+    return tuple(sorted(tags, key=key.__getitem__))
+
+
+def _label(entity: Mapping, row: int) -> str:
+    label = entity.get("label")
+    if not isinstance(label, str) or not label:
+        raise KerasBertError(f"row {row}: expected a label of each entity, received {label!r}")
+    return label
+
+
+def _tags_of_entities(entities, sentence: Words, row: int, scheme: str) -> list[str]:
+    """Tags of a text's words. Raises KerasBertError naming an entity that does not begin and end with words, or overlaps another."""
+    first = {start: word for word, start in enumerate(sentence.starts.tolist())}
+    end = {stop: word + 1 for word, stop in enumerate(sentence.ends.tolist())}
+    found: list[Span] = []
+    for entity in entities:
+        if not isinstance(entity, Mapping):
+            raise KerasBertError(f"row {row}: expected entities with start, end and label, received {entity!r}")
+        places = entity.get("start"), entity.get("end")
+        if not all(map(_is_number, places)) or not 0 <= places[0] < places[1] <= len(sentence.text):
+            raise KerasBertError(
+                f"row {row}: expected an entity's start and end within a text of {len(sentence.text)} characters, received {places}"
+            )
+        if places[0] not in first or places[1] not in end:
+            raise KerasBertError(
+                f"row {row}: expected entities that begin and end with a word, received {sentence.text[slice(*places)]!r} at "
+                f"{places[0]}-{places[1]}, in {sentence.text[max(places[0] - 10, 0) : places[1] + 10]!r}"
+            )
+        found.append(Span(_label(entity, row), first[places[0]], end[places[1]]))
+    found.sort(key=lambda span: span.first)
+    for before, span in zip(found, found[1:], strict=False):
+        if span.first < before.end:
+            raise KerasBertError(
+                f"row {row}: expected entities that do not overlap, received {before.label} and {span.label} on the word "
+                f"{sentence.words[span.first]!r}"
+            )
+    return tags_of(found, len(sentence), scheme)

@@ -1,0 +1,74 @@
+"""Sentences of words to token rows, and the way back from tokens to words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.problems.rows import Rows, TokenLists
+from kerasbert.problems.words import Words
+from kerasbert.text.windows import best_context, windows
+
+WHOLE = 1 << 30  # more tokens than any text has
+_CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
+
+
+@dataclass(frozen=True, eq=False)
+class WordWindow:
+    """What one row has of a sentence.
+
+    Attributes:
+      sentence: all words.
+      words: the numbers of those that this row speaks for, (n,) int; each word that has a token is one row's.
+      places: where the first token of each stands in the row, (n,) int. Words may share a token.
+    """
+
+    sentence: Words
+    words: np.ndarray
+    places: np.ndarray
+
+    @property
+    def leads(self) -> np.ndarray:
+        """Whether each word has a token of its own, or is the first of those that share it, (n,) bool."""
+        return np.diff(self.places, prepend=-1) != 0
+
+
+def word_rows(sentences: Sequence[Words], tokenizer, length: int, stride: int | None) -> Rows:
+    """One row for each window over each sentence; `places` holds a `WordWindow` for each.
+
+    stride: tokens from the begin of a window to the next one's, see `kerasbert.problems.tagging.Tagging`. A word belongs to the window in
+    which its first token has most context.
+
+    Raises KerasBertError for rows without room for a token.
+    """
+    room = length - 2
+    step = room - min(length // 3, room // 2) if stride is None else min(stride, room)
+    lists, numbers, places = [], [], []
+    for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
+        parts = windows(len(ids), room, step)
+        owners = _owners(first, parts)
+        for part, (start, end) in enumerate(parts):
+            words = np.flatnonzero(owners == part)
+            lists.append([tokenizer.cls_id, *ids[start:end], tokenizer.sep_id])
+            numbers.append(number)
+            places.append(WordWindow(sentence, words, first[words] - start + 1))
+    return Rows(TokenLists(lists, [[0] * len(row) for row in lists]), np.array(numbers, np.int64), places=places)
+
+
+def _tokens(sentences: Sequence[Words], tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:
+    """Of each sentence the ids without special tokens, and the number of each word's first token or -1."""
+    for begin in range(0, len(sentences), _CHUNK):
+        chunk = sentences[begin : begin + _CHUNK]
+        encoded = tokenizer.encode([sentence.text for sentence in chunk], max_length=WHOLE)
+        for sentence, ids, offsets in zip(chunk, encoded.input_ids, encoded.offsets, strict=True):
+            yield ids[1:-1], sentence.first_tokens(offsets[1:-1])
+
+
+def _owners(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The number of the window that speaks for each word, -1 for a word without tokens; the earlier one of equals."""
+    owners, most = np.full(len(first), -1), np.full(len(first), -1)
+    for part, window in enumerate(parts):
+        context = np.where(first < 0, -1, best_context(first, *window))
+        better = context > most
+        owners[better], most[better] = part, context[better]
+    return owners

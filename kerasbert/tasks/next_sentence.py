@@ -1,0 +1,63 @@
+"""A pair of texts to whether the second follows the first."""
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import Dense
+from kerasbert.layers.dropout import Dropout
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.initializers import normal
+from kerasbert.layers.points import ActivationPoint
+from kerasbert.tasks.base import Task
+
+LABELS = ("next", "not next")
+ORDER_LABELS = ("in order", "swapped")  # ALBERT's
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class NextSentencePredictor(Task):
+    """Next-sentence prediction (Devlin et al. 2018, section 3.1), or with an ALBERT sentence order (Lan et al. 2019, section 3.1).
+
+    The head is the one that such checkpoints were pretrained with. `fit`, `predict` and `score` take pairs of texts, and labels by name
+    or number: 0 is the pair as it was. Calling it gives logits (B, 2). `pairs_from_text` of
+    `kerasbert.data.plain_text` makes pairs of running text.
+    """
+
+    architecture = "ForNextSentencePrediction"
+    heads = ("next_sentence",)
+    output_name = "probabilities"
+    problem = "single_label"
+    pools = True
+
+    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        if not encoder.pools:
+            raise KerasBertError("expected an encoder with a pooler for pairs of texts")
+        config, policy = encoder.config, encoder.policy
+        self.labels = ORDER_LABELS if config.model_type == "albert" else LABELS
+        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
+        self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
+        self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
+        self._create_variables()
+
+    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
+        pooled = self.next_sentence_input(self.dropout(pooled, training=training), training=training)
+        return tf.cast(self.next_sentence(pooled, training=training), tf.float32)
+
+    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+        return {self.output_name: tf.nn.softmax(self(inputs, training=False, layout=layout))}
+
+    def rows(self, x, scoring=False):
+        examples, rows = super().rows(x, scoring)
+        if examples is not None and not isinstance(examples[0], tuple):
+            raise KerasBertError(f"row 0: expected a pair of texts, received one text: {examples[0][:40]!r}")
+        return examples, rows
+
+    def default_loss(self):
+        return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def default_metrics(self):
+        return [keras.metrics.SparseCategoricalAccuracy("accuracy")]

@@ -1,0 +1,174 @@
+"""Everything that decides a fine-tuning run, as one value: flags of `kerasbert train` and a `recipe.toml` are two ways to write it."""
+
+import dataclasses
+import json
+import os
+import tomllib
+import types
+import typing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kerasbert.errors import KerasBertError
+from kerasbert.files import atomic_file
+
+
+def option(default: Any, help: str, metavar: str = "N") -> Any:
+    """A field of `Recipe`: its default, and what a user reads about it."""
+    factory = {"default_factory": dict} if default is dict else {"default": default}
+    return dataclasses.field(**factory, metadata={"help": help, "metavar": metavar})
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A fine-tuning run: what is trained on what, and how. Methods and their sources: docs/training.md.
+
+    Raises KerasBertError for values that cannot be.
+    """
+
+    model: str | None = option(None, "Checkpoint to start from: a folder or a hub name such as org/name.", "FOLDER|HUB")
+    train: str | None = option(None, "Training data: .tsv, .csv, .jsonl, CoNLL, SQuAD or text, also with .gz.", "FILE")
+    dev: str | None = option(None, "Development data; the epoch that is best on it is kept.", "FILE")
+    out: str | None = option(None, "Where to save the model: a new or empty folder.", "FOLDER")
+    task: str = option(
+        "classification",
+        "classification, multi-label, regression, tagging, question-answering, multiple-choice, masked-lm, sentence-pairs, "
+        "next-sentence.",
+        "NAME",
+    )
+    text_column: str | None = option(None, "Column of the text, by name or number from 0 on.", "NAME|N")
+    pair_column: str | None = option(None, "Column of the second text, if there is one.", "NAME|N")
+    label_column: str | None = option(None, "Column of the label.", "NAME|N")
+    labels: str | None = option(
+        None, "Labels in the order of the outputs; by default those of the training data.", "A,B,..."
+    )
+    max_rows: int | None = option(None, "Read no more rows than this of each file.")
+    sequence_length: int | None = option(
+        None, "Tokens a row; by default the longest training text's, at most 128 (question answering: 384)."
+    )
+
+    epochs: int = option(2, "Passes over the training data.")
+    batch_size: int = option(32, "Rows in a batch.")
+    learning_rate: float = option(5e-5, "Peak learning rate of AdamW.", "RATE")
+    schedule: str = option("linear", "How the rate falls after the warm-up: linear, cosine or constant.", "NAME")
+    warmup: float = option(0.06, "Share of the steps with a rising rate.", "SHARE")
+    weight_decay: float = option(0.01, "Weight decay, not on biases and norms.", "X")
+    clip_norm: float = option(1.0, "Largest global norm of the gradients.", "X")
+    label_smoothing: float = option(0.0, "Share of each label that goes to all classes.", "SHARE")
+    class_weights: str | None = option(
+        None, "balanced, or one weight for each label, to make rare classes count more.", "balanced|A=2,B=1"
+    )
+
+    pair_loss: str | None = option(
+        None, "Of sentence pairs: cosine, contrastive or in-batch-negatives; by default by the labels.", "NAME"
+    )
+
+    freeze: str | None = option(
+        None, "Parts that are not trained, with commas: encoder, embeddings, layers.0, ...", "PART,..."
+    )
+    top_layers: int | None = option(None, "Train only so many layers from the top, the pooler and the head.")
+    unfreeze: bool = option(False, "Gradual unfreezing: the head first, one layer more from the top each epoch.", "")
+    layer_decay: float = option(1.0, "Learning rate of each layer as a share of the one above it.", "SHARE")
+    rates: dict[str, float] = option(
+        dict, "Learning rate of a part, such as layers.-1=1e-3 or head=0.1; once for each part.", "PART=RATE"
+    )
+    adapters: int | None = option(None, "Train adapters of this width, norms and head only (Houlsby et al. 2019).")
+    layer_mix: bool = option(False, "Read a learned weighted sum of all layers.", "")
+
+    early_stopping: int | None = option(None, "Stop when dev has not become better for so many epochs.")
+    seed: int = option(1, "Fixes the new head, dropout and the order of rows.")
+    jit: bool = option(False, "Compile the training step with XLA.", "")
+    checkpoint_minutes: float = option(5.0, "Save what resuming needs this often, and after each epoch.", "MINUTES")
+    tensorboard: bool = option(False, "Write logs for TensorBoard into the run folder.", "")
+    distribute: str | None = option(None, "mirrored, multi-worker or tpu: train on several devices.", "NAME")
+
+    def __post_init__(self):
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                bounds = f"from {low} to {high}" if high < float("inf") else f"of at least {low}"
+                raise KerasBertError(f"expected {named(name)} {bounds}, received {value}")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                known = ", ".join(choice for choice in choices if choice)
+                raise KerasBertError(f"expected {named(name)} of {known}, received {getattr(self, name)!r}")
+        ways = [name for name in ("freeze", "top_layers", "unfreeze", "adapters") if getattr(self, name)]
+        if len(ways) > 1:
+            raise KerasBertError(
+                f"expected one way to choose what is trained, received {named(ways[0])} and {named(ways[1])}"
+            )
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> dict[str, Any]:
+        """The settings that a `recipe.toml` names, checked one by one; the rest is left to defaults and flags."""
+        path = Path(path)
+        try:
+            found = tomllib.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise KerasBertError(f"expected a recipe {path}, received no such file") from None
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise KerasBertError(f"{path}: expected a recipe in TOML, received {error}") from error
+        return {name: cls.checked(name, value, path) for name, value in found.items()}
+
+    @classmethod
+    def checked(cls, name: str, value, where) -> Any:
+        """A setting of the right type. Raises KerasBertError for an unknown name or another type."""
+        kinds = typing.get_type_hints(cls)
+        if name not in kinds:
+            raise KerasBertError(f"{where}: expected settings of {', '.join(kinds)}, received {name!r}")
+        accepted = _accepted(kinds[name])
+        if float in accepted and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
+            words = " or ".join(_WORDS[kind] for kind in accepted if kind is not type(None))
+            raise KerasBertError(f"{where}: expected {name} as {words}, received {value!r}")
+        if dict in accepted:
+            if wrong := [part for part, rate in value.items() if not isinstance(rate, int | float)]:
+                raise KerasBertError(
+                    f"{where}: expected {name} as numbers, received {value[wrong[0]]!r} for {wrong[0]!r}"
+                )
+            value = {part: float(rate) for part, rate in value.items()}
+        return value
+
+    def write(self, path: str | os.PathLike) -> None:
+        """Writes every setting that is not None as TOML."""
+        lines = [f"{name} = {_toml(value)}" for name, value in dataclasses.asdict(self).items() if value is not None]
+        with atomic_file(path) as partial:
+            partial.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def named(name: str) -> str:
+    """`batch_size` as a user of the command line knows it: `--batch-size`."""
+    return "--" + name.replace("_", "-")
+
+
+_INFINITE = float("inf")
+_RANGES = {
+    "epochs": (1, _INFINITE), "batch_size": (1, _INFINITE), "learning_rate": (0, _INFINITE), "warmup": (0, 1),
+    "weight_decay": (0, _INFINITE), "clip_norm": (0, _INFINITE), "label_smoothing": (0, 1), "top_layers": (1, _INFINITE),
+    "layer_decay": (0, 1), "adapters": (1, _INFINITE), "early_stopping": (1, _INFINITE), "seed": (0, 2**32 - 1),
+    "checkpoint_minutes": (0, _INFINITE), "max_rows": (1, _INFINITE), "sequence_length": (3, _INFINITE),
+}  # fmt: skip
+_CHOICES = {
+    "schedule": ("linear", "cosine", "constant"),
+    "pair_loss": (None, "cosine", "contrastive", "in-batch-negatives"),
+    "distribute": (None, "mirrored", "multi-worker", "tpu"),
+}
+_WORDS = {
+    str: "a string", int: "a whole number", float: "a number", bool: "true or false", dict: "a table of numbers",
+}  # fmt: skip
+
+
+def _accepted(hint) -> tuple[type, ...]:
+    kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    return tuple(typing.get_origin(kind) or kind for kind in kinds)
+
+
+def _toml(value) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(name)} = {rate!r}" for name, rate in value.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # A JSON string without characters outside ASCII is a TOML string too.
+    return json.dumps(value, ensure_ascii=True).replace("\\u007f", "\\u007F") if isinstance(value, str) else repr(value)

@@ -1,0 +1,237 @@
+"""One fine-tuning run: `fit` with a score after every epoch, the best one kept, and a state from which it can be resumed."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import tf_keras as keras
+
+from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
+from kerasbert.errors import KerasBertError
+from kerasbert.training.run_folder import RunFolder
+from kerasbert.training.state import add_metric_sums, digest, read_state, restore_state, save_state
+
+_SECONDS_BETWEEN_UPDATES = 0.25
+_STEPS_BETWEEN_LINES = 50
+_EVALUATION_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and in what portions a compiled task is trained. patience: epochs without a better dev score before it ends, or None."""
+
+    epochs: int
+    batch_size: int = 32
+    seed: int = 1
+    patience: int | None = None
+    checkpoint_minutes: float = 5.0
+    tensorboard: bool = False
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told how it goes. progress: (rows done, all rows, figures). note: a line for people."""
+
+    progress: Callable[[int, int, str], None] = lambda done, total, figures: None
+    note: Callable[[str], None] = print
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """epochs: `{"epoch": 1, "loss": ..., "accuracy": ..., "dev": {...}}` each. kept_epoch: whose weights the task has now; None untrained.
+    seconds: training alone, without scoring and saving."""
+
+    epochs: list[dict] = field(default_factory=list)
+    kept_epoch: int | None = None
+    seconds: float = 0.0
+    examples_per_second: float = 0.0
+
+    @property
+    def dev(self) -> dict[str, float] | None:
+        """Scores of the kept epoch."""
+        return self.epochs[self.kept_epoch - 1].get("dev") if self.kept_epoch else None
+
+
+def run(
+    task,
+    train,
+    dev,
+    settings: Settings,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    callbacks: tuple = (),
+    listener: Listener | None = None,
+) -> Fitted:
+    """Trains a compiled task in place and saves it in the folder after every epoch that is the best so far (without dev: every epoch).
+
+    train, dev: tables of `kerasbert.data`; dev may be None. It ends with the weights of the epoch that scored best, else with the last
+    one's. resume: go on from the folder's state, to the same numbers as an unbroken run. callbacks: further ones of Keras'.
+
+    Raises KerasBertError when the loss is no longer a number (it names the step), and when data changed since the state was saved.
+    """
+    if not settings.epochs:
+        return Fitted()
+    watch = _Watch(task, train, dev, settings, folder, listener or Listener())
+    if resume:
+        watch.restore()
+    if watch.epoch < settings.epochs and not watch.stopped:
+        further = [keras.callbacks.TensorBoard(str(folder.tensorboard))] if settings.tensorboard else []
+        task.fit(
+            train, batch_size=settings.batch_size, epochs=settings.epochs, seed=settings.seed, start=(watch.epoch, watch.batch),
+            verbose=0, callbacks=[*callbacks, watch, *further],
+        )  # fmt: skip
+    return watch.finish()
+
+
+class _Watch(keras.callbacks.Callback):
+    """Tells how it goes, scores every epoch, saves states and the best weights."""
+
+    def __init__(self, task, train, dev, settings: Settings, folder: RunFolder, listener: Listener):
+        super().__init__()
+        self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
+        self.task, self.dev, self.settings, self.folder, self.listener = task, dev, settings, folder, listener
+        self.examples = len(train)
+        self.data = {name: digest(table.path) for name, table in (("train", train), ("dev", dev)) if table is not None}
+        self.epoch = self.batch = 0  # where the next batch is
+        self.records: list[dict] = []
+        self.best: tuple[float, int] = (-math.inf, 0)
+        self.seconds = 0.0
+        self.stopped = False
+        self._sums: dict[str, Any] | None = None
+        self.dev_name = dev.path.name if dev is not None else ""
+
+    # -- resuming ------------------------------------------------------------------------------------------------------------------
+
+    def restore(self) -> None:
+        tensors, card = read_state(self.folder.state)
+        if card["data"] != self.data:
+            changed = next(name for name in self.data if card["data"].get(name) != self.data[name])
+            raise KerasBertError(
+                f"expected the {changed} data with which the training was begun, received a file that was edited since; "
+                "begin anew in another folder"
+            )
+        self._sums = restore_state(self.folder.state, self.task, tensors)
+        self.epoch, self.batch, self.seconds = card["epoch"], card["batch"], card["seconds"]
+        self.records, self.best, self.stopped = card["records"], tuple(card["best"]), card["stopped"]
+        self.folder.rewind(card["step"])
+        self.listener.note(f"resumed behind step {card['step']:,}, in epoch {self.epoch + 1} of {self.settings.epochs}")
+
+    def _save_state(self) -> None:
+        card = {
+            "epoch": self.epoch, "batch": self.batch, "step": self._step(), "seconds": self.seconds, "records": self.records,
+            "best": self.best, "stopped": self.stopped, "data": self.data,
+        }  # fmt: skip
+        save_state(self.folder.state, self.task, card)
+        self._saved = time.monotonic()
+
+    def _step(self) -> int:
+        return int(self.task.optimizer.iterations.numpy())
+
+    # -- Keras calls these -----------------------------------------------------------------------------------------------------------
+
+    def on_train_begin(self, logs=None):
+        self._saved = time.monotonic()
+        self._told = 0.0
+        self._steps = self.params["steps"]
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+        self._clock, self._begun_batch = time.monotonic(), self.batch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._sums is not None:  # the running loss goes on where it stood
+            if self.batch:
+                add_metric_sums(self.task, self._sums)
+            self._sums = None
+        self.batch = batch + 1
+        loss = float(logs["loss"])
+        if not math.isfinite(loss):
+            raise KerasBertError(self._lost(loss))
+        now = time.monotonic()
+        if self.batch % _STEPS_BETWEEN_LINES == 0 and self.batch < self._steps:
+            self.folder.log(
+                {"step": self._step(), "epoch": self.epoch + 1, "loss": loss, "learning_rate": self._rate()}
+            )
+        if now - self._told >= _SECONDS_BETWEEN_UPDATES or self.batch == self._steps:
+            self._told = now
+            self._tell(logs, now)
+        if now - self._saved > 60 * self.settings.checkpoint_minutes and self.batch < self._steps:
+            self.seconds += now - self._clock
+            self._save_state()
+            self._clock = time.monotonic()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.seconds += time.monotonic() - self._clock
+        record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
+        told = [shown({name: value for name, value in record.items() if name != "epoch"})]
+        if self.dev is not None:
+            record["dev"] = self.task.score(self.dev, batch_size=_EVALUATION_BATCH)
+            told.append(f"dev {shown(record['dev'])}")
+        self.records.append(record)
+        self.folder.log({"step": self._step(), **record})
+        self.listener.note(f"epoch {epoch + 1} of {self.settings.epochs}: {'; '.join(told)}")
+        self._keep(record)
+        self.epoch, self.batch = epoch + 1, 0
+        patience = self.settings.patience
+        if (
+            patience
+            and self.dev is not None
+            and self.epoch - self.best[1] >= patience
+            and self.epoch < self.settings.epochs
+        ):
+            self.stopped = self.model.stop_training = True
+            self.listener.note(f"stopped: no better dev score for {patience} epochs")
+        self._save_state()
+
+    # -- the pieces ------------------------------------------------------------------------------------------------------------------
+
+    def _tell(self, logs, now: float) -> None:
+        size = self.settings.batch_size
+        rate = (self.batch - self._begun_batch) * size / max(now - self._clock, 1e-9)
+        figures = [f"{name} {float(value):.4f}" for name, value in logs.items()]
+        done = self.epoch * self._steps + self.batch
+        self.listener.progress(
+            done * size, self.settings.epochs * self._steps * size, ", ".join([*figures, f"{rate:,.0f} examples/s"])
+        )
+
+    def _rate(self) -> float:
+        rate = self.task.optimizer.learning_rate
+        return float(keras.backend.get_value(rate(self._step()) if callable(rate) else rate))
+
+    def _lost(self, loss: float) -> str:
+        kept = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
+        return (
+            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){kept}. "
+            "Try a lower --learning-rate"
+        )
+
+    def _keep(self, record: dict) -> None:
+        """Saves the model of an epoch that is the best so far; without dev the last one is."""
+        value = next(iter(record["dev"].values())) if "dev" in record else math.inf
+        if self.dev is not None and not value > self.best[0]:
+            return
+        self.best = (value if self.dev is not None else 0.0, record["epoch"])
+        self.task.save_pretrained(self.folder.model)
+        write_tensors(self.folder.best, {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)})
+
+    def finish(self) -> Fitted:
+        """Puts the best epoch's weights back."""
+        kept = self.best[1]
+        if kept and kept != self.records[-1]["epoch"]:
+            saved = read_file(self.folder.best)
+            for number, weight in enumerate(self.task.weights):
+                weight.assign(saved[str(number)])
+        if self.dev is not None and len(self.records) > 1:
+            metric = next(iter(self.records[0]["dev"]))
+            self.listener.note(f"kept epoch {kept} of {len(self.records)}, the best by {metric} on {self.dev_name}")
+        self.folder.finish()
+        examples = len(self.records) * self.examples
+        return Fitted(self.records, kept or None, self.seconds, examples / max(self.seconds, 1e-9))
+
+
+def shown(values) -> str:
+    """`accuracy 0.8911, F1 0.8927, MCC 0.7823`."""
+    return ", ".join(f"{name} {value:.4f}" for name, value in values.items())

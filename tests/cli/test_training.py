@@ -1,0 +1,102 @@
+"""Runs of `kerasbert train`: recipes, killed and resumed, on two workers."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kerasbert.checkpoints.safetensors_file import read_tensors
+
+COMMAND = [sys.executable, "-m", "kerasbert.cli"]
+
+
+def options(place, out, **more):
+    given = {"model": place.checkpoint, "train": place.train, "epochs": 2, "learning_rate": 1e-3, "out": out, **more}
+    return [str(word) for name, value in given.items() for word in ("--" + name.replace("_", "-"), value)]
+
+
+@pytest.fixture(scope="module")
+def unbroken(place, tmp_path_factory):
+    from kerasbert.cli import main
+
+    out = tmp_path_factory.mktemp("unbroken") / "out"
+    assert main(["train", *options(place, out, dev=place.dev)]) == 0
+    return out
+
+
+def same_weights(one: Path, other: Path, **tolerance) -> None:
+    ours, theirs = read_tensors(one), read_tensors(other)
+    assert ours.keys() == theirs.keys()
+    for name, values in ours.items():
+        np.testing.assert_allclose(values, theirs[name], err_msg=name, **tolerance)
+
+
+def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp_path):
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*COMMAND, "train", *options(place, out, dev=place.dev)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    for line in process.stderr:
+        if line.startswith("epoch 1 of"):
+            break
+    while not (out / "run" / "state.safetensors").is_file() and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    done = run("train", out / "run" / "recipe.toml", "--resume")
+    assert done.code == 0 and "resumed behind step" in done.err
+    same_weights(out, unbroken, rtol=0, atol=0)
+    records = [json.loads((folder / "training.json").read_text())["epochs"] for folder in (out, unbroken)]
+    assert records[0] == records[1]
+    again = run("train", out / "run" / "recipe.toml", "--resume")
+    assert again.code == 2 and "an interrupted training" in again.err
+
+
+def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):
+    again = run("train", unbroken / "run" / "recipe.toml", "--out", tmp_path / "again", "--json")
+    assert again.code == 0 and json.loads(again.out)["dev"]
+    same_weights(tmp_path / "again", unbroken, rtol=0, atol=0)
+    assert (tmp_path / "again" / "run" / "plots" / "confusion.png").stat().st_size > 1000
+
+
+def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
+    still = tmp_path / "still"
+    config = json.loads(Path(place.checkpoint, "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    still.mkdir()
+    for path in Path(place.checkpoint).iterdir():
+        if path.is_file():
+            (still / path.name).write_bytes(path.read_bytes())
+    (still / "config.json").write_text(json.dumps(config))
+    ports = []
+    for _ in range(2):
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            ports.append(free.getsockname()[1])
+    cluster = {"worker": [f"localhost:{port}" for port in ports]}
+    workers = []
+    for index in range(2):
+        config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+        command = [*COMMAND, "train", *options(place, tmp_path / "two", model=still), "--distribute", "multi-worker"]
+        workers.append(
+            subprocess.Popen(
+                command, env={**os.environ, "TF_CONFIG": config}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            )
+        )
+    told = [worker.communicate(timeout=240)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], told
+    assert run("train", *options(place, tmp_path / "one", model=still)).code == 0
+    same_weights(tmp_path / "two", tmp_path / "one", rtol=1e-3, atol=2e-5)
+
+
+def test_a_cluster_is_asked_for(place, run, tmp_path, monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    done = run("train", *options(place, tmp_path / "out"), "--distribute", "multi-worker")
+    assert done.code == 2 and "TF_CONFIG" in done.err.splitlines()[-1]

@@ -1,0 +1,88 @@
+"""Questions with choices from files."""
+
+import gzip
+import json
+
+import pytest
+
+from kerasbert.data.choices import read_choices
+from kerasbert.errors import KerasBertError
+from kerasbert.problems import problem_named
+
+ROWS = [
+    {"q_id": 3, "question": "what is cold", "choice0": "ice", "choice1": "fire", "choice2": "film", "label": 0},
+    {"q_id": 4, "question": "which is longer", "choice0": "a day", "choice1": "a year", "label": 1},
+]
+
+
+def written(path, rows):
+    content = "".join(json.dumps(row) + "\n" for row in rows)
+    path.write_bytes(gzip.compress(content.encode()) if path.suffix == ".gz" else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.json.gz", "a.jsonl.gz"])
+def test_json_lines(tmp_path, tiny, name):
+    table = read_choices(written(tmp_path / name, ROWS))
+    assert table.x == [("what is cold", ("ice", "fire", "film")), ("which is longer", ("a day", "a year"))]
+    assert table.y == [0, 1]
+    assert table.describe() == f"{name}: 2 questions; 2 choices: 1, 3 choices: 1; characters p50 27, p95 28, max 28"
+    problem = problem_named("multiple_choice")
+    assert "0 cut" in table.describe(problem, tiny.tokenizer(), 16)
+    assert problem.examples(table.x) == table.x
+
+
+def test_a_list_of_choices(tmp_path):
+    rows = [
+        {"prompt": "it is", "choices": ["a", "b"], "answer": "b"},
+        {"prompt": "we", "choices": ["c"], "answer": "A"},
+    ]
+    table = read_choices(written(tmp_path / "a.jsonl", rows))
+    assert table.x == [("it is", ("a", "b")), ("we", ("c",))] and table.y == ["b", "A"]
+
+
+def test_csv(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('label,Question,option 1,option 2,option 10\n1,"what, now",a,b,c\n0,then,d,e,\n', "utf-8")
+    table = read_choices(path)
+    assert table.x == [("what, now", ("a", "b", "c")), ("then", ("d", "e"))] and table.y == [1, 0]
+    assert read_choices(path, max_rows=1).x == table.x[:1]
+    path.write_text('prompt,choices\nit,"[""a"", ""b""]"\n', "utf-8")
+    table = read_choices(path)
+    assert table.x == [("it", ("a", "b"))] and table.y is None and "no labels" in table.describe()
+
+
+def test_columns_by_name(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("stem\tright\twrong\twhich\nit is\twarm\tcold\twarm\n", "utf-8")
+    table = read_choices(path, prompt="stem", choices=["right", "wrong"], label="which")
+    assert table.x == [("it is", ("warm", "cold"))] and table.y == ["warm"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"question": None}, "'question' as a text.*line 2"),
+        ({"choice0": "", "choice1": ""}, "choices in every row.*line 2"),
+        ({"choice0": ""}, "choices that are texts.*line 2"),
+        ({"label": None}, "'label' as a choice's number.*line 2"),
+    ],
+)
+def test_a_row_without_something(tmp_path, change, told):
+    with pytest.raises(KerasBertError, match=told):
+        read_choices(written(tmp_path / "a.jsonl", [ROWS[0], {**ROWS[1], **change}]))
+
+
+def test_columns_that_are_not_there(tmp_path):
+    path = written(tmp_path / "a.jsonl", [{"stem": "it", "a": "b"}])
+    with pytest.raises(KerasBertError, match="column of the prompt.*stem, a"):
+        read_choices(path)
+    with pytest.raises(KerasBertError, match="columns of choices.*stem, a"):
+        read_choices(path, prompt="stem")
+    with pytest.raises(KerasBertError, match="'b'.*stem, a"):
+        read_choices(path, prompt="stem", choices=["b"])
+    (tmp_path / "empty.csv").write_text("prompt,choice0\n", "utf-8")
+    with pytest.raises(KerasBertError, match="rows in .*empty.csv"):
+        read_choices(tmp_path / "empty.csv")
+    with pytest.raises(KerasBertError, match="max_rows"):
+        read_choices(path, max_rows=0)

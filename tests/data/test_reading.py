@@ -1,0 +1,75 @@
+"""Which reader a problem's files go to, and what columns they have."""
+
+import json
+
+import pytest
+
+from kerasbert.data.reading import read_for
+from kerasbert.errors import KerasBertError
+
+
+@pytest.fixture
+def files(tmp_path):
+    question = {"id": "1", "question": "who?", "answers": [{"text": "a", "answer_start": 0}]}
+    contents = {
+        "texts.tsv": "text\tlabel\nbody one\tx\nbody two\ty\n",
+        "plain.txt": "one line\nanother line\n\nthe last\n",
+        "choices.jsonl": "".join(
+            json.dumps({"prompt": prompt, "choices": ["a", "b"], "label": 1}) + "\n" for prompt in ("x", "y")
+        ),
+        "tags.txt": "Ann B-PER\nsings O\n\nBob B-PER\n",
+        "questions.json": json.dumps({"data": [{"paragraphs": [{"context": "a b", "qas": [question]}]}]}),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+@pytest.mark.parametrize("problem", ["single_label", "multi_label", "regression", "embedding"])
+def test_texts_come_from_tables(files, problem):
+    table = read_for(problem, files / "texts.tsv", text="label", label="text", max_rows=1)
+    assert (table.x, table.y) == (["x"], ["body one"])
+
+
+def test_words_with_tags(files):
+    table = read_for("tagging", files / "tags.txt")
+    assert [list(words) for words in table.x] == [["Ann", "sings"], ["Bob"]]
+    assert [list(tags) for tags in table.y] == [["B-PER", "O"], ["B-PER"]]
+
+
+def test_words_with_tags_in_other_columns(files):
+    (files / "more.txt").write_text("1 Ann B-PER x\n2 sings O y\n")
+    table = read_for("tagging", files / "more.txt", text="1", label="2")
+    assert (list(table.x[0]), list(table.y[0])) == (["Ann", "sings"], ["B-PER", "O"])
+    with pytest.raises(KerasBertError, match="label column.*no names.*'tag'"):
+        read_for("tagging", files / "more.txt", label="tag")
+
+
+def test_questions(files):
+    assert len(read_for("question_answering", str(files / "questions.json"))) == 1
+
+
+def test_choices(files):
+    table = read_for("multiple_choice", files / "choices.jsonl", max_rows=1)
+    assert [(prompt, list(choices)) for prompt, choices in table.x] == [("x", ["a", "b"])]
+
+
+def test_plain_texts_come_from_lines_and_tables(files):
+    assert read_for("masked_lm", files / "plain.txt").x == ["one line", "another line", "the last"]
+    table = read_for("masked_lm", files / "texts.tsv", text="text")
+    assert (table.x, table.y) == (["body one", "body two"], None)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "column"),
+    [
+        ("tagging", "tags.txt", "pair"),
+        ("question_answering", "questions.json", "label"),
+        ("multiple_choice", "choices.jsonl", "pair"),
+        ("masked_lm", "texts.tsv", "label"),
+        ("masked_lm", "plain.txt", "text"),
+    ],
+)
+def test_columns_that_a_file_cannot_have(files, problem, name, column):
+    with pytest.raises(KerasBertError, match=f"no {column} column.*{name}.*'x'"):
+        read_for(problem, files / name, **{column: "x"})

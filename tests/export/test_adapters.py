@@ -1,0 +1,124 @@
+"""Files of models with adapters and a mix of layers: they compute what Keras computes, in one piece for XNNPACK."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.encoders import AlbertConfig, BertConfig, MobileBertConfig, encoder_class
+from kerasbert.encoders.base import activation_points, denses, sublayers
+from kerasbert.export.convert import convert
+from kerasbert.export.flatbuffer import operator_kinds, unpack
+from kerasbert.export.runtimes import open_model
+from kerasbert.layers.adapters import Adapter
+from kerasbert.tasks import TextClassifier
+
+SIZE, LENGTH = 8, 16
+ARCHITECTURES = {
+    "bert": BertConfig,
+    "albert": partial(AlbertConfig, embedding_size=16),
+    "mobilebert": partial(MobileBertConfig, embedding_size=16, intra_bottleneck_size=16, num_feedforward_networks=2),
+}
+# Mean error as a share of the deviation among texts, as in test_architectures.
+TOLERANCES = {"dynamic_wi8_afp32": 0.3, "static_wi8_ai8": 0.06}
+CONVERTED = [
+    ("bert", "dynamic_wi8_afp32"),
+    *((name, "static_wi8_ai8") for name in ARCHITECTURES),
+]
+
+
+@pytest.fixture(scope="module")
+def texts(tiny):
+    return tiny.rows(24, seed=21)[0]
+
+
+@pytest.fixture(scope="module")
+def models(tiny, texts):
+    """By architecture and recipe: quantized, every weight away from its first value."""
+    import tf_keras as keras
+
+    made = {}
+
+    def model(name: str, recipe: str):
+        if (name, recipe) not in made:
+            keras.utils.set_random_seed(5)
+            config = ARCHITECTURES[name](**{**tiny.sizes, "initializer_range": 0.3})
+            encoder = encoder_class(config.model_type)(config, adapters=SIZE, layer_mix=True)
+            task = TextClassifier(encoder, tiny.tokenizer(), labels=("a", "b", "c"), sequence_length=LENGTH)
+            draw = np.random.default_rng(5)
+            for path, variable in task.variables_by_path().items():
+                if path.endswith(("bias", "gamma", "beta", "scores")) or "adapter" in path:
+                    variable.assign(variable + draw.normal(0, 0.2, variable.shape))
+            made[name, recipe] = kb.compression.quantize(task, recipe, calibration=texts)
+        return made[name, recipe]
+
+    return model
+
+
+@pytest.fixture(scope="module")
+def files(models):
+    made = {}
+
+    def content(name: str, recipe: str) -> bytes:
+        if (name, recipe) not in made:
+            made[name, recipe] = convert(models(name, recipe), recipe=recipe).content
+        return made[name, recipe]
+
+    return content
+
+
+@pytest.mark.parametrize(("name", "recipe"), CONVERTED)
+def test_the_file_computes_what_keras_computes(models, files, texts, name, recipe):
+    model = models(name, recipe)
+    packed = model.pack(texts)
+    expected = model.serve_numpy(packed)["probabilities"]
+    spread = expected.std(0).mean()
+    assert spread > 0.02
+    for kernels in ("xnnpack", "reference"):
+        runner = open_model(files(name, recipe), kernels=kernels, length=LENGTH)
+        rows = [runner.run({k: v[i : i + 1] for k, v in packed.items()})["probabilities"] for i in range(len(texts))]
+        assert np.abs(np.concatenate(rows) - expected).mean() < TOLERANCES[recipe] * spread
+        if kernels == "xnnpack":
+            assert runner.partitions == 1, runner.ops_by_backend
+
+
+@pytest.mark.parametrize(("name", "recipe"), CONVERTED)
+def test_every_dense_is_in_int8_and_none_is_added(models, files, name, recipe):
+    from ai_edge_litert.schema_py_generated import TensorType
+
+    model, content = models(name, recipe), unpack(files(name, recipe))
+    graph, kinds = content.subgraphs[0], operator_kinds(content)
+    found = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "FULLY_CONNECTED"]
+    assert len(found) == sum(dense.reads.calls for dense in denses(model))
+    assert {graph.tensors[operator.inputs[1]].type for operator in found} == {TensorType.INT8}
+    # The bias of the dense before an adapter is a part of that dense: what it writes is what training gave a range.
+    assert all(len(operator.inputs) == 3 and operator.inputs[2] >= 0 for operator in found)
+
+
+def test_adapters_find_their_ranges_at_run_time(models):
+    adapters = models("bert", "static_wi8_ai8").encoder.layers[0]
+    kinds = {
+        point.path.removeprefix("layers.0."): point.kind
+        for adapter in (adapters.attention_adapter, adapters.feed_forward_adapter)
+        for point in activation_points(adapter)
+    }
+    parts = {"input": "dynamic", "down.output": "float", "hidden": "dynamic", "up.output": "float"}
+    assert kinds == {
+        f"{where}_adapter.{part}": kind for where in ("attention", "feed_forward") for part, kind in parts.items()
+    }
+
+
+def test_new_adapters_can_be_calibrated_and_trained(tiny, texts):
+    """An adapter that was never trained writes nearly zeros, of which a static range could not be made."""
+    encoder = tiny.encoder(num_hidden_layers=1)
+    task = TextClassifier(
+        type(encoder)(encoder.config, adapters=SIZE), tiny.tokenizer(), labels=tiny.labels, sequence_length=LENGTH
+    )
+    for adapter in sublayers(task, Adapter):
+        adapter.up.kernel.assign(0 * adapter.up.kernel)
+    model = kb.compression.quantize(task, "static_wi8_ai8", calibration=texts)
+    before = model.encoder.layers[0].attention_adapter.up.kernel.numpy()
+    model.compile(kb.adamw(1e-2), run_eagerly=True)
+    model.fit(*tiny.rows(16), verbose=0)
+    assert np.abs(model.encoder.layers[0].attention_adapter.up.kernel - before).max() > 1e-3

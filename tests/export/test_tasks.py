@@ -1,0 +1,202 @@
+"""Every task from its raw examples to a file and back: what the file answers, and whether a validation tells a good file from a bad one."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.encoders import BertConfig, BertEncoder
+from kerasbert.errors import KerasBertError
+from kerasbert.export import metadata
+from kerasbert.export.convert import convert
+from kerasbert.export.examples import packed_examples, read_data
+from kerasbert.export.predictor import open_predictor
+from kerasbert.export.validate import validate
+
+TAGS = ("O", "B-X", "I-X")
+KINDS = {
+    "tagging": ("TokenTagger", {"labels": TAGS}),
+    "question_answering": ("QuestionAnswerer", {}),
+    "multiple_choice": ("MultipleChoice", {}),
+    "masked_lm": ("MaskedLM", {}),
+    "single_label": ("NextSentencePredictor", {}),
+    "embedding": ("SentenceEncoder", {}),
+}
+# The dynamic file follows no emulation, and random weights amplify that.
+QUANTIZED = {
+    "tagging": "static_wi8_ai8",
+    "question_answering": "static_wi8_ai8",
+    "multiple_choice": "dynamic_wi8_afp32",
+    "masked_lm": "static_wi8_ai8",
+}
+
+
+def made(tiny, problem: str, seed: int = 0):
+    """A task of one narrow layer, whose weights are random but not small."""
+    import tf_keras as keras
+
+    keras.utils.set_random_seed(seed)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    name, settings = KINDS[problem]
+    encoder = BertEncoder(BertConfig(**{**tiny.sizes, **sizes, "initializer_range": 0.5}))
+    return getattr(kb, name)(encoder, tiny.tokenizer(), sequence_length=tiny.length, **settings)
+
+
+def data(tiny, problem: str, rows: int = 24):
+    """Examples as users hold them, with labels that have nothing to do with what the model says."""
+    texts, labels = tiny.rows(2 * rows, seed=4)
+    first, second = texts[:rows], texts[rows:]
+    if problem == "tagging":
+        words = [text.split() for text in first]
+        return words, [[TAGS[len(word) % 2] for word in row] for row in words]
+    if problem == "question_answering":
+        long = [f"{one} {two}" for one, two in zip(first, second, strict=True)]  # some need windows
+        answers = [{"text": text.split()[0], "answer_start": 0} for text in long]
+        return [(text.split()[-1], whole) for text, whole in zip(first, long, strict=True)], answers
+    if problem == "multiple_choice":
+        return [
+            (one, (two, "bad film", "a good book")[: 2 + i % 2])
+            for i, (one, two) in enumerate(zip(first, second, strict=True))
+        ], [i % 2 for i in range(rows)]
+    if problem == "masked_lm":
+        return first, None
+    if problem == "embedding":
+        return (first, second), [float(i) for i in range(rows)]
+    return (first, second), ["next" if label == "positive" else "not next" for label in labels[:rows]]
+
+
+def asked(problem: str, x):
+    """What `answer` takes where that is not what `score` takes: texts with gaps."""
+    return [f"{text} [MASK]" for text in x] if problem == "masked_lm" else x
+
+
+@pytest.fixture(scope="module")
+def tasks(tiny):
+    return {problem: made(tiny, problem) for problem in KINDS}
+
+
+@pytest.fixture(scope="module")
+def files(tasks, tmp_path_factory):
+    """Paths of float files by problem and length, each made once."""
+    found, folder = {}, tmp_path_factory.mktemp("files")
+
+    def path(problem: str, length=None):
+        if (problem, length) not in found:
+            result = convert(tasks[problem], recipe="float32", length=length)
+            found[problem, length] = result.save(folder / f"{problem}-{length}.tflite")
+        return found[problem, length]
+
+    return path
+
+
+def close(found, expected, at: str = "") -> None:
+    """The same answer, numbers within rounding."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), at
+        for key, value in expected.items():
+            close(found[key], value, f"{at}.{key}")
+    elif isinstance(expected, list | tuple) and not isinstance(expected, str):
+        assert len(found) == len(expected), at
+        for i, (one, two) in enumerate(zip(found, expected, strict=True)):
+            close(one, two, f"{at}[{i}]")
+    elif isinstance(expected, float | np.ndarray):
+        np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-4, err_msg=at)
+    else:
+        assert found == expected, at
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_a_file_answers_and_scores_as_its_task_does(tiny, tasks, files, problem):
+    task, predictor = tasks[problem], open_predictor(files(problem))
+    x, y = data(tiny, problem)
+    assert predictor.problem == task.asks
+    told = []
+    found = predictor.answer(asked(problem, x), report=lambda *step: told.append(step))
+    close(found, task.answer(asked(problem, x)))
+    assert told[-1][0] == told[-1][1] == len(told)
+    close(predictor.score(x, y), task.score(x, y))
+
+
+def test_a_resizable_file_answers_so_too(tiny, tasks, files):
+    x, _ = data(tiny, "question_answering", 8)
+    predictor = open_predictor(files("question_answering", "resizable"))
+    assert predictor.length == tiny.length
+    close(predictor.answer(x), tasks["question_answering"].answer(x))
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_validation_of_a_good_file(tiny, tasks, files, problem, tmp_path):
+    page = tmp_path / "report.html" if problem == "question_answering" else None
+    report = validate(files(problem), against=tasks[problem], data=data(tiny, problem), reference_rows=4, report=page)
+    assert report.ok, report.table()
+    check = report.checks[1]
+    assert [each.name for each in check.outputs] == sorted(tasks[problem].asks.outputs)
+    assert all(each.agreement == 1 or problem == "embedding" for each in check.outputs) and check.metrics
+    assert all(each.share == pytest.approx(1, abs=1e-3) for each in check.metrics)
+    if page:
+        assert all(name in page.read_text() for name in tasks[problem].asks.outputs)
+        assert all(metric.name in report.table() for metric in check.metrics)
+
+
+@pytest.mark.parametrize("problem", KINDS)
+def test_validation_of_a_file_with_the_head_of_another_model(tiny, tasks, files, problem):
+    other = made(tiny, problem)
+    head = next((getattr(other, name) for name in other.heads), other.encoder)
+    draw = np.random.default_rng(1)
+    for variable in head.trainable_variables:
+        variable.assign(draw.normal(0, 0.5, variable.shape))
+    report = validate(files(problem), against=other, data=data(tiny, problem), reference_rows=2)
+    assert report.verdict == "failed" and report.checks[1].status == "failed"
+    assert any(word in report.checks[1].reason for word in ("agreement", "cosine")), report.table()
+
+
+@pytest.mark.parametrize(("problem", "recipe"), QUANTIZED.items())
+def test_quantized_files(tiny, tasks, tmp_path, problem, recipe):
+    x, y = data(tiny, problem)
+    model = kb.compression.quantize(tasks[problem], recipe, calibration=x)
+    path = convert(model, recipe=recipe).save(tmp_path / "model.tflite")
+    tolerance = kb.export.Tolerance(agreement=0.85)
+    report = validate(path, against=model, data=(x, y) if y else x, reference_rows=2, tolerance=tolerance)
+    assert report.ok and report.checks[1].partitions == 1, report.table()
+    assert report.recipe == recipe and 0 < report.checks[1].outputs[0].max_error
+
+
+def test_the_card_has_the_problems_settings(tiny, files, tasks):
+    path = files("embedding")
+    card = metadata.read(path)
+    assert card.settings == {"width": 16} and card.row_length == tiny.length
+    assert card.asks() == tasks["embedding"].asks
+    wrong = dataclasses.replace(card, settings={"height": 3})
+    with pytest.raises(KerasBertError, match="'height'"):
+        wrong.asks()
+
+
+@pytest.mark.parametrize("problem", ["tagging", "question_answering", "masked_lm", "multiple_choice"])
+def test_packed_rows_of_tokens(tiny, tasks, files, problem):
+    task, packed = tasks[problem], tasks[problem].pack(tiny.rows(12, seed=6)[0])
+    if problem == "multiple_choice":
+        packed = {name: values.reshape(4, 3, -1) for name, values in packed.items()}
+    report = validate(files(problem), against=task, data=packed, reference_rows=2)
+    assert report.ok and report.rows == (4 if problem == "multiple_choice" else 12), report.table()
+    if problem in ("tagging", "masked_lm"):
+        assert report.checks[1].outputs[0].lines == packed["attention_mask"].sum()  # padded places are not compared
+    assert "no labels" in report.notes[-1]
+
+
+def test_a_wide_distribution_is_compared_by_its_best_words():
+    """And the arg-max is that of the whole, also where the other side's is another word."""
+    from kerasbert.problems import problem_named
+
+    draw = np.random.default_rng(0)
+    packed = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
+    examples = packed_examples(read_data(packed, None), problem_named("masked_lm"), None)
+    reference, model = draw.normal(size=(2, 1, 4, 5000)).astype(np.float32)
+    model[0, :3] = reference[0, :3]
+    model[0, 2, reference[0, 2].argmin()] = 9  # a word that the reference thinks nothing of, before one that both think much of
+    one = examples.keep({"logits": reference}, 0)
+    two = examples.keep({"logits": model}, 0, like=one)
+    assert one.compared["logits"].shape == two.compared["logits"].shape == (4, 17)
+    same = one.compared["logits"].argmax(1) == two.compared["logits"].argmax(1)
+    assert same.tolist() == (reference[0].argmax(1) == model[0].argmax(1)).tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(one.compared["logits"][:2], two.compared["logits"][:2])

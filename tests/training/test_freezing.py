@@ -1,0 +1,208 @@
+"""What is frozen stays, and is there for everything else; what unfreezes does so in order."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.errors import KerasBertError
+from kerasbert.training import GradualUnfreezing, freeze, train_only, unfreeze
+from kerasbert.training.parts import part_of
+
+LOW = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16}
+
+
+def narrow(tiny, layers=2, **settings):
+    return tiny.classifier(sizes={**LOW, "num_hidden_layers": layers}, **settings)
+
+
+def values(model):
+    return {path: variable.numpy() for path, variable in model.variables_by_path().items()}
+
+
+def moved(model, before):
+    """The parts in which some variable changed."""
+    return {part_of(path) for path, value in values(model).items() if not np.array_equal(value, before[path])}
+
+
+def trained(model):
+    ids = {id(variable) for variable in model.trainable_variables}
+    return {part_of(path) for path, variable in model.variables_by_path().items() if id(variable) in ids}
+
+
+@pytest.mark.parametrize(
+    ("parts", "left"),
+    [
+        (("encoder",), {"pooler", "head"}),
+        (("embeddings",), {"layers.0", "layers.1", "pooler", "head"}),
+        (("layers.-2", "pooler"), {"embeddings", "layers.1", "head"}),
+        (("head", "layers.*"), {"embeddings", "pooler"}),
+    ],
+)
+def test_frozen_parts_do_not_move(tiny, parts, left):
+    model = narrow(tiny)
+    freeze(model, *parts)
+    model.compile(kb.adamw(0.1, weight_decay=0.5), run_eagerly=True)
+    before = values(model)
+    model.fit(*tiny.rows(8), verbose=0)
+    assert moved(model, before) == trained(model) == left
+
+
+def test_train_only_and_unfreeze(tiny):
+    model = narrow(tiny, layers=3)
+    for top, wanted in ((0, set()), (2, {"layers.1", "layers.2"}), (1, {"layers.2"})):
+        train_only(model, top)
+        assert trained(model) == {"pooler", "head"} | wanted
+    unfreeze(model, "layers.0")
+    assert trained(model) == {"pooler", "head", "layers.0", "layers.2"}
+    model.encoder.trainable = False  # Keras' own way
+    unfreeze(model, "layers.-1")
+    assert trained(model) == {"head", "layers.2"}
+    unfreeze(model)
+    assert len(model.trainable_variables) == len(model.variables_by_path())
+    with pytest.raises(KerasBertError, match="from 0 to 3 layers to train from the top, received 4"):
+        train_only(model, 4)
+    with pytest.raises(KerasBertError, match="encoder, embeddings, layers.0.*received 'body'"):
+        freeze(model, "body")
+
+
+def test_first_the_head_then_all(tiny):
+    """Two fits of one task, compiled anew between them."""
+    model = tiny.narrow()
+    freeze(model, "encoder")
+    for wanted in ({"pooler", "head"}, {"embeddings", "layers.0", "pooler", "head"}):
+        model.compile(kb.adamw(0.1), run_eagerly=True)
+        before = values(model)
+        model.fit(*tiny.rows(4), verbose=0)
+        assert moved(model, before) == wanted
+        unfreeze(model)
+
+
+def test_a_frozen_task_is_saved_quantized_and_known_like_any_other(tiny, tmp_path):
+    model, texts = tiny.narrow(), tiny.rows(6)[0]
+    whole, fingerprint, predicted = values(model), model.fingerprint(), model.predict(texts)
+    freeze(model, "encoder")
+    assert values(model).keys() == whole.keys() and model.fingerprint() == fingerprint
+    model.save_pretrained(tmp_path / "model")
+    loaded = kb.load_task(tmp_path / "model")
+    assert loaded.fingerprint() == fingerprint
+    np.testing.assert_allclose(loaded.predict(texts), predicted, atol=1e-6)
+    quantized = kb.compression.quantize(model, "dynamic_wi8_afp32")
+    assert quantized.fingerprint() == fingerprint
+    assert len(quantized.trainable_variables) == len(whole)  # a new task
+
+
+def test_a_frozen_task_converts_the_same(tiny):
+    from kerasbert.export import convert
+
+    model = tiny.narrow()
+    content = convert(model).content
+    freeze(model, "encoder")
+    assert convert(model).content == content
+
+
+def test_a_saved_model_goes_on_with_what_was_frozen(tiny, tmp_path):
+    model = tiny.narrow()
+    freeze(model, "encoder")
+    model.compile(kb.adamw(0.1), run_eagerly=True)
+    model.fit(*tiny.rows(8), verbose=0)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert trained(loaded) == {"pooler", "head"}
+    for mine, theirs in zip(model.optimizer.variables, loaded.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    before = values(loaded)
+    loaded.fit(*tiny.rows(8), verbose=0)
+    assert moved(loaded, before) == {"pooler", "head"}
+
+
+class Record(keras.callbacks.Callback):
+    """The parts that moved in each epoch."""
+
+    def __init__(self):
+        super().__init__()
+        self.epochs = []
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.before = values(self.model)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs.append(moved(self.model, self.before))
+
+
+STAGES = [{"pooler", "head"}, {"layers.1"}, {"layers.0"}, {"embeddings"}]
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_layers_open_from_the_top(tiny, every):
+    """In a compiled train function, also one that was traced before."""
+    model, record = narrow(tiny), Record()
+    model.compile(kb.adamw(0.05, weight_decay=0.5), run_eagerly=every == 2)
+    texts, labels = tiny.rows(8)
+    if every == 1:
+        model.fit(texts, labels, verbose=0)
+    unfreezing = GradualUnfreezing(model, every)
+    model.fit(texts, labels, epochs=5, verbose=0, callbacks=[unfreezing, record])
+    wanted = [set().union(*STAGES[: epoch // every + 1]) for epoch in range(5)]
+    assert record.epochs == wanted
+    assert set(unfreezing.open_parts) == set().union(*STAGES)  # when it is over
+
+
+def test_unfreezing_goes_on_where_it_stopped(tiny):
+    model, record = narrow(tiny), Record()
+    model.compile(kb.adamw(0.05), run_eagerly=True)
+    callbacks = [GradualUnfreezing(model), record]
+    model.fit(*tiny.rows(8), epochs=2, initial_epoch=1, verbose=0, callbacks=callbacks)
+    assert record.epochs == [STAGES[0] | STAGES[1]]
+
+
+def test_unfreezing_begins_with_what_is_trained(tiny):
+    model = tiny.sentence_encoder(sizes=LOW)
+    model.compile(kb.adamw(0.1))
+    assert GradualUnfreezing(model).stages == [["layers.1"], ["layers.0"], ["embeddings"]]
+    model = narrow(tiny)
+    freeze(model, "embeddings", "layers.0")
+    model.compile(kb.adamw(0.1))
+    assert GradualUnfreezing(model).stages == [["pooler", "head"], ["layers.1"]]
+
+
+def test_unfreezing_needs_our_optimizer(tiny):
+    model = tiny.narrow()
+    with pytest.raises(KerasBertError, match="compiled with kb.adamw, received none"):
+        GradualUnfreezing(model)
+    model.compile("adam")
+    with pytest.raises(KerasBertError, match="received Adam"):
+        GradualUnfreezing(model)
+    with pytest.raises(KerasBertError, match="every 1 or more epochs, received 0"):
+        GradualUnfreezing(model, 0)
+
+
+def needed(tensors):
+    """The operations that some tensors of a graph are computed from: TensorFlow runs no others."""
+    found, left = set(), [tensor.op for tensor in tensors]
+    while left:
+        operation = left.pop()
+        if operation not in found:
+            found.add(operation)
+            left += [tensor.op for tensor in operation.inputs]
+    return found
+
+
+def test_no_gradients_are_computed_for_what_is_frozen(tiny):
+    """The point of the feature-based way: its training step is a fraction of the whole one's."""
+    operations = {}
+    for parts in ((), ("encoder",)):
+        model = tiny.narrow()
+        freeze(model, *parts)
+        inputs = {name: tf.constant(ids) for name, ids in model.pack(["a film"], length=8).items()}
+
+        @tf.function
+        def gradients(inputs, model=model):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(model(inputs, training=True))
+            return tape.gradient(loss, model.trainable_variables)
+
+        graph = gradients.get_concrete_function(inputs)
+        operations[parts] = sum(operation.type == "MatMul" for operation in needed(graph.outputs))
+    assert operations[("encoder",)] < operations[()] / 1.5

@@ -1,0 +1,64 @@
+"""Recipes: flags and TOML are the same thing, and wrong settings are named."""
+
+import dataclasses
+
+import pytest
+
+from kerasbert.errors import KerasBertError
+from kerasbert.training import Recipe
+
+
+def test_toml_keeps_every_setting(tmp_path):
+    recipe = Recipe(
+        model="a folder/with \"quotes\" and \\ and ä", train="train.tsv", epochs=3, learning_rate=1e-3, layer_mix=True,
+        rates={"layers.-1": 1e-3, "head": 0.1}, top_layers=None, tensorboard=True, labels="a,b", early_stopping=2,
+    )  # fmt: skip
+    recipe.write(tmp_path / "recipe.toml")
+    assert Recipe(**Recipe.read(tmp_path / "recipe.toml")) == recipe
+
+
+def test_toml_names_only_what_it_sets(tmp_path):
+    (tmp_path / "recipe.toml").write_text('model = "m"\nlearning_rate = 1\n[rates]\nhead = 1\n')
+    assert Recipe.read(tmp_path / "recipe.toml") == {"model": "m", "learning_rate": 1.0, "rates": {"head": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("epoch = 3", "received 'epoch'"),
+        ('epochs = "3"', "expected epochs as a whole number, received '3'"),
+        ("epochs = true", "as a whole number, received True"),
+        ("epochs = 1.5", "as a whole number"),
+        ("seed = [1]", "as a whole number"),
+        ("layer_mix = 1", "as true or false"),
+        ("rates = 3", "as a table of numbers"),
+        ('rates = {head = "high"}', "received 'high' for 'head'"),
+        ("model =", "in TOML"),
+    ],
+)
+def test_wrong_toml(tmp_path, content, told):
+    path = tmp_path / "recipe.toml"
+    path.write_text(content)
+    with pytest.raises(KerasBertError, match="recipe.toml.*" + told.replace("(", r"\(")):
+        Recipe.read(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"epochs": 0}, "--epochs of at least 1, received 0"),
+        ({"warmup": 1.5}, "--warmup from 0 to 1, received 1.5"),
+        ({"batch_size": 0}, "--batch-size"),
+        ({"schedule": "cubic"}, "linear, cosine, constant, received 'cubic'"),
+        ({"distribute": "cloud"}, "mirrored, multi-worker, tpu"),
+        ({"freeze": "encoder", "adapters": 8}, "received --freeze and --adapters"),
+    ],
+)
+def test_settings_that_cannot_be(settings, told):
+    with pytest.raises(KerasBertError, match=told):
+        Recipe(**settings)
+
+
+def test_every_setting_says_what_it_is():
+    for field in dataclasses.fields(Recipe):
+        assert field.metadata["help"].endswith(".") and field.metadata["help"][0] != " "
