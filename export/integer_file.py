@@ -32,7 +32,7 @@ def calibration_rows(task, calibration, length: int | None) -> dict[str, np.ndar
     """Calibration texts, or rows packed already, as the file's inputs; says what this model will lose by having no float at all."""
     from kerasbert.encoders.base import INPUT_NAMES, sublayers
     from kerasbert.layers.norms import LayerNorm
-    from kerasbert.tasks.base import is_table
+    from kerasbert.tasks.answering import is_table
     from kerasbert.tasks.inputs import is_packed
 
     if norms := len(sublayers(task, LayerNorm)):

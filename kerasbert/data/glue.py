@@ -69,8 +69,10 @@ def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_ro
 def _find(folder: Path, name: str, stem: str) -> Path:
     plain = name.lower().replace("-", "").removesuffix("mm")
     if not folder.is_dir():
-        raise KerasBertError(f"Expected a folder of GLUE files. Received: {folder}, which is {'a file' if folder.exists() else 'not there'}.")
-    inside = [entry for entry in sorted(folder.iterdir()) if entry.is_dir() and entry.name.lower().replace("-", "") == plain]
+        received = "a file" if folder.exists() else "not there"
+        raise KerasBertError(f"Expected a folder of GLUE files. Received: {folder}, which is {received}.")
+    folders = (entry for entry in sorted(folder.iterdir()) if entry.is_dir())
+    inside = [entry for entry in folders if entry.name.lower().replace("-", "") == plain]
     for place in (*inside, folder):
         for ending in (".tsv", ".tsv.gz"):
             if (place / f"{stem}{ending}").is_file():

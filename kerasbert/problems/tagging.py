@@ -9,7 +9,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, same_number
 from kerasbert.problems.entities import OUTSIDE, Span, entity_scores, is_prefixed, scheme_of, spans, stretched, tags_of
 from kerasbert.problems.rows import IGNORED, Rows
-from kerasbert.problems.word_windows import word_rows
+from kerasbert.problems.word_windows import leads, word_rows
 from kerasbert.problems.words import Words, words_of
 from kerasbert.text.rows import text_rows
 
@@ -25,10 +25,11 @@ class Tagging(Problem):
     y: of each sentence a list with one tag a word, by name or number; of a raw text also a list of its entities, dicts of `start`, `end` in
     characters of the text as it is given, and `label`.
 
-    A row is `[CLS] tokens [SEP]`. A word is trained and read on its first token; words that share a token, on the first one's tag. A
-    sentence that is too long has several rows, windows that overlap, and each word belongs to the one in which it has most context.
-    `rows.places` holds a `WordWindow` a row. A reading is `probabilities` (n, labels), of the words that the row speaks for, or of packed
-    inputs, of all tokens.
+    A row is `[CLS] tokens [SEP]`. A word is read on its first token; words that share a token, on the first one's tag. Training has a
+    target on that token, and where a raw text would have several words (`U.S.`), on the first token of each of these pieces: else a model
+    that was trained on words would meet tokens in a raw text of which it learned nothing. A sentence that is too long has several rows,
+    windows that overlap, and each word belongs to the one in which it has most context. `rows.places` holds a `WordWindow` a row. A reading
+    is `probabilities` (n, labels), of the words that the row speaks for, or of packed inputs, of all tokens.
 
     Settings:
       stride: tokens from the begin of a window to the next one's, at most those of a window. By default windows overlap by a third of a
@@ -74,11 +75,12 @@ class Tagging(Problem):
     def targets(self, y, examples, rows):
         if not len(rows.places):
             return self._packed_targets(y, rows)
-        numbers = self._numbers(y, examples)
+        numbers, inner = self._numbers(y, examples), self._inner()
         found = [np.full(length, IGNORED, np.int32) for length in rows.lengths]
         for row, window, number in zip(found, rows.places, rows.example, strict=True):
-            leads = window.leads
-            row[window.places[leads]] = numbers[number][window.words[leads]]
+            classes = _of_pieces(numbers[number], window.sentence, inner)[window.pieces]
+            own = leads(window.piece_places)
+            row[window.piece_places[own]] = classes[own]
         return found
 
     def read(self, outputs, rows, row):
@@ -118,16 +120,24 @@ class Tagging(Problem):
         sentence = windows[0].sentence
         tags, scores = [self._outside()] * len(sentence), np.ones(len(sentence))
         for window, reading in zip(windows, readings, strict=True):
+            if not len(window.words):
+                continue
             probabilities = reading["probabilities"]
-            scores[window.words] = probabilities.max(axis=1) if len(probabilities) else ()
-            names, begins = self._names(probabilities.argmax(axis=1)), np.flatnonzero(window.leads)
-            for begin, end in zip(begins, np.append(begins[1:], len(names)), strict=True):
-                for word, tag in zip(
-                    window.words[begin:end].tolist(), stretched(names[begin], end - begin), strict=True
-                ):
-                    tags[word] = tag
+            scores[window.words] = probabilities.max(axis=1)
+            names = self._names(probabilities.argmax(axis=1))
+            for group in np.split(np.arange(len(names)), np.flatnonzero(leads(window.places))[1:]):
+                for place, tag in zip(group, stretched(names[group[0]], len(group)), strict=True):
+                    tags[window.words[place]] = tag
         found = [_entity(sentence, span, scores) for span in spans(tags)] if self._marks_entities() else []
         return {"words": list(sentence.words), "tags": tags, "entities": found}
+
+    def _inner(self) -> np.ndarray:
+        """The classes of a first, a middle and a last piece of a word of each class, (labels, 3); `IGNORED` where no label says it."""
+        index = {name: number for number, name in enumerate(self.labels or ())}
+        found = [[index.get(tag, IGNORED) for tag in stretched(name, 3)] for name in index]
+        found = np.array(found, np.int32).reshape(-1, 3)
+        found[:, 0] = np.where(found[:, 0] == IGNORED, np.arange(len(found)), found[:, 0])
+        return found
 
     def _outside(self) -> str:
         """The tag of words without tokens; where there is no `O` the first one."""
@@ -196,6 +206,16 @@ def _example(value, row: int) -> str | tuple[str, ...]:
         return tuple(text_rows(value, "words"))
     except KerasBertError as error:
         raise KerasBertError(f"row {row}: {error}") from None
+
+
+def _of_pieces(numbers: np.ndarray, sentence: Words, inner: np.ndarray) -> np.ndarray:
+    """The classes of a sentence's pieces, from those of its words."""
+    owners = sentence.owners
+    first, last = leads(owners), leads(owners[::-1])[::-1]
+    if not len(inner):  # nothing tells what the classes are
+        return np.where(first, numbers[owners], IGNORED)
+    column = np.where(first, 0, np.where(last, 2, 1))
+    return np.where(first & last, numbers[owners], inner[numbers[owners], column])
 
 
 def _entity(sentence: Words, span: Span, scores: np.ndarray) -> dict:

@@ -10,7 +10,8 @@ from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.problems.span_answers import right_answers
-from kerasbert.tasks.base import Task, is_table
+from kerasbert.tasks.answering import is_table
+from kerasbert.tasks.base import Task
 
 DEFAULT_LENGTH = 384  # tokens, as in the literature
 

@@ -22,7 +22,13 @@ _HOMES = {
     "run": "running",
 }
 
-__all__ = list(_HOMES)
+__all__ = [*_HOMES, "register"]
+
+
+def register() -> None:
+    """Makes optimizers, schedules and losses known to Keras, which looks for those of a saved model by their registered names."""
+    for module in ("losses", "optimizers", "pair_losses", "schedules"):
+        importlib.import_module(f"kerasbert.training.{module}")
 
 
 def __getattr__(name: str):

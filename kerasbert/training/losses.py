@@ -71,8 +71,8 @@ def balanced_weights(targets, classes: int) -> list[float]:
 
     Raises KerasBertError where no target is left.
     """
-    arrays = [np.asarray(row).reshape(-1) for row in targets]
-    numbers = np.concatenate(arrays) if arrays else np.empty(0, int)
+    arrays = [targets] if isinstance(targets, np.ndarray) else list(map(np.asarray, targets))
+    numbers = np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.empty(0, int)
     numbers = numbers[numbers != IGNORED].astype(int)
     if not numbers.size:
         raise KerasBertError("expected targets to balance classes by, received none")

@@ -193,7 +193,8 @@ def test_a_wide_distribution_is_compared_by_its_best_words():
     examples = packed_examples(read_data(packed, None), problem_named("masked_lm"), None)
     reference, model = draw.normal(size=(2, 1, 4, 5000)).astype(np.float32)
     model[0, :3] = reference[0, :3]
-    model[0, 2, reference[0, 2].argmin()] = 9  # a word that the reference thinks nothing of, before one that both think much of
+    # A word that the reference thinks nothing of, before one that both think much of.
+    model[0, 2, reference[0, 2].argmin()] = 9
     one = examples.keep({"logits": reference}, 0)
     two = examples.keep({"logits": model}, 0, like=one)
     assert one.compared["logits"].shape == two.compared["logits"].shape == (4, 17)

@@ -78,18 +78,18 @@ def test_a_short_context_is_one_row_as_the_tokenizer_makes_it(tokenizer):
 def test_two_separators_and_types_of_zero_as_in_roberta(trim):
     from kerasbert.text import ByteLevelBPE
 
-    tokens = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "f", "i", "l", "m", "\u0120"]
-    bpe = ByteLevelBPE(tokens, merges=(), trim_offsets=trim)
-    rows = problem().rows([("film", "film film")], bpe, 20)
-    encoded = bpe.encode(["film"], ["film film"], max_length=20)
+    tokens = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "f", "i", "l", "m", "\u0120", "\u0120f"]
+    bpe = ByteLevelBPE(tokens, merges=["\u0120 f"], trim_offsets=trim)
+    asks, example = problem(), ("film", "film  film")
+    rows = asks.rows([example], bpe, 20)
+    encoded = bpe.encode(*[[text] for text in example], max_length=20)
     assert (rows.tokens.input_ids, rows.tokens.token_type_ids) == (encoded.input_ids, encoded.token_type_ids)
-    (window,) = rows.places
-    assert window.begin == encoded.boundaries[0] == 7
-    asks = problem()
-    found = asks.targets([(5, "film")], [("film", "film film")], rows)
-    # The space belongs to no answer, whatever token it is in.
-    assert (found["start_logits"].item(), found["end_logits"].item()) == (7 + 5, 7 + 8)
-    assert asks.answers([("film", "film film")], rows, readings(rows, {0: [(12, 15)]}))[0]["answer"] == "film"
+    assert rows.places[0].begin == encoded.boundaries[0] == 7
+    # f i l m, a space, a space with f, i l m: the space belongs to no answer, whatever token it is in.
+    found = asks.targets([(6, "film")], [example], rows)
+    assert (found["start_logits"].item(), found["end_logits"].item()) == (12, 15)
+    (answer,) = asks.answers([example], rows, readings(rows, {0: [(12, 15)]}))
+    assert (answer["answer"], answer["start"]) == ("film", 6)
 
 
 def test_a_long_context_has_windows_that_overlap(tokenizer):
@@ -176,7 +176,7 @@ def test_an_answer_inside_a_word_takes_its_tokens(tokenizer):
     ("value", "told"),
     [
         ((8, "good book"), "row 1, 'the film': .*'good book' at character 8.*' good boo'"),
-        ((-4, "book"), "at character -4"),
+        ((-9, "good"), "at character -9"),  # not counted from the end
         ((99, "book"), "at character 99"),
         ("good book", "row 1, 'the film': .*answer_start.*'good book'"),
         ({"text": "good book"}, "row 1"),
@@ -288,6 +288,9 @@ def test_windows_of_one_question_are_compared(tokenizer):
     first, second = problem().answers(examples, rows, readings(rows, peaks))
     assert (first["answer"], first["score"]) == ("a song", 8.0)
     assert (second["answer"], second["score"]) == ("book", 6.0)
+    peaks = {0: [(9, 9, 3.0)], 1: [(5, 5, 1.0)]}  # the same word in two windows
+    first = problem().answers(examples, rows, readings(rows, peaks))[0]
+    assert (first["answer"], first["score"]) == ("and", 6.0)
 
 
 def test_no_answer_when_it_is_allowed_and_scores_more(tokenizer):

@@ -76,6 +76,10 @@ def test_it_still_does_in_8_bits(learned):
     examples, answers = questions(60, seed=1)
     model = kb.compression.quantize(learned, "static_wi8_ai8", calibration=examples)
     assert model.no_answer
+    _, rows = model.rows(examples[:1])
+    logits = model.serve(rows.pack([0], int(rows.lengths[0]), 0))["start_logits"]
+    # What calibration traced must not stay: it observes, and holds no activation in 8 bits.
+    np.testing.assert_allclose(model.readings(rows)[0]["start_logits"], logits, atol=1e-3)
     model.compile(kb.adamw(1e-3))
     model.fit(examples, answers, seed=0, verbose=0)
     assert model.score(examples, answers)["F1"] > 0.8

@@ -1,5 +1,8 @@
 """Parts of every architecture, and rates of their own."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -138,6 +141,21 @@ def test_settings_survive_a_saved_model(tiny, tmp_path, step):
     np.testing.assert_allclose(list(theirs.values()), list(mine.values()), rtol=1e-5)
     assert mine["classifier.kernel"] == pytest.approx(0.3, rel=1e-2)
     assert mine["classifier.bias"] == pytest.approx(0.01, rel=1e-2)
+
+
+def test_a_new_process_loads_what_a_model_was_compiled_with(tiny, tmp_path):
+    from kerasbert.training import CosineLoss
+
+    model = tiny.sentence_encoder(sizes={"hidden_size": 8, "num_hidden_layers": 1, "intermediate_size": 16})
+    model.compile(kb.adamw(0.1, steps=20, decay="cosine", layer_decay=0.9), loss=CosineLoss(scores=(0, 5)))
+    model.save(tmp_path / "model.keras")
+    code = (
+        "import sys, tf_keras, kerasbert.tasks; model = tf_keras.models.load_model(sys.argv[1]); "
+        "print(model.optimizer.layer_decay, type(model.optimizer._learning_rate).__name__, model.loss.scores)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model.keras")]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert told.stdout.split("\n")[0] == "0.9 WarmupCosineDecay (0.0, 5.0)", told.stderr
 
 
 def test_parts_under_mixed_precision(tiny, step):

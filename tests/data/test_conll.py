@@ -1,0 +1,156 @@
+"""Words with tags from files."""
+
+import gzip
+import json
+
+import pytest
+
+from kerasbert.data.conll import read_conll, read_tagged_lines
+from kerasbert.errors import KerasBertError
+from kerasbert.problems import problem_named
+
+IOB1 = """-DOCSTART- -X- O O
+
+Ann NNP I-NP I-PER
+met VBD I-VP O
+# SYM I-NP O
+Bob  NNP I-NP I-PER
+Eve\tNNP I-NP B-PER
+
+
+-DOCSTART- -X- O O
+Rome NNP I-NP I-LOC
+"""
+WORDS = [["Ann", "met", "#", "Bob", "Eve"], ["Rome"]]
+IOB2 = [["B-PER", "O", "O", "B-PER", "B-PER"], ["B-LOC"]]
+TABS = "# text = of two\n#\tO\nNew York\tB-LOC\n \tO\n\t\n\tO\n# text = two\nit\tO\n"
+CONLL_U = "# id = 1\n" + "".join(
+    "\t".join([number, word, "_", pos, *"______"]) + "\n"
+    for number, word, pos in [
+        ("1-2", "au", "_"),
+        ("1", "à", "ADP"),
+        ("2", "le", "DET"),
+        ("2.1", "x", "X"),
+        ("3", "B", "NOUN"),
+    ]
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="a.conll"):
+        content = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.conll.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_columns_of_a_shared_task(write, name, end):
+    table = read_conll(write("\ufeff" + IOB1.replace("\n", end), name))
+    assert (table.x, table.y, table.scheme) == (WORDS, IOB2, "iob1")
+    assert read_conll(table.path, scheme=None).y == [["I-PER", "O", "O", "I-PER", "B-PER"], ["I-LOC"]]
+    assert read_conll(table.path, scheme="iobes").y[1] == ["S-LOC"]
+    assert read_conll(table.path, max_rows=1).x == WORDS[:1]
+    assert read_conll(table.path, tag_column=None).y is None
+
+
+def test_what_a_file_holds(write, tiny):
+    table = read_conll(write(IOB1))
+    assert table.describe() == (
+        "a.conll: 2 sentences; 6 words; entities LOC: 1, PER: 3; characters p50 10, p95 16, max 17; words p50 3, p95 5, max 5"
+    )
+    problem = problem_named("tagging", ("O", "B-PER", "I-PER"))
+    assert "windows" in table.describe(problem, tiny.tokenizer(), 5)
+    told = read_conll(table.path, tag_column=1).describe()
+    assert "6 words; tags NNP: 4, SYM: 1, VBD: 1;" in told
+    assert "no tags" in read_conll(table.path, tag_column=None).describe()
+
+
+def test_tabs(write):
+    """Comments have another number of columns; words may hold spaces, be one, or be nothing at all."""
+    table = read_conll(write(TABS))
+    assert table.x == [["#", "New York", " "], ["", "it"]] and table.y == [["O", "B-LOC", "O"], ["O", "O"]]
+
+
+def test_conll_u(write):
+    table = read_conll(write(CONLL_U), word_column=1, tag_column=3)
+    assert (table.x, table.y, table.scheme) == ([["à", "le", "B"]], [["ADP", "DET", "NOUN"]], None)
+
+
+def test_parts_of_speech_are_never_converted(write):
+    table = read_conll(write("a\tB\nb\tS\nc\tV\nd\tB\n"))
+    assert table.y == [["B", "S", "V", "B"]] and table.scheme is None
+
+
+def test_another_separator(write):
+    assert read_conll(write("a b|O\n\nc|O\n"), separator="|").x == [["a b"], ["c"]]
+
+
+@pytest.mark.parametrize("keys", [("words", "tags"), ("tokens", "ner_tags")])
+def test_json_lines(write, keys):
+    rows = [dict(zip(keys, pair, strict=True)) for pair in zip(WORDS, IOB2, strict=True)]
+    path = write("\n".join(map(json.dumps, rows)), "a.jsonl.gz")
+    assert (read_conll(path).x, read_conll(path).y) == (WORDS, IOB2)
+
+
+def test_a_sentence_a_line(write):
+    table = read_tagged_lines(write("Ann met  Bob\tPER-B O PER-B\n\nof Rome\tLOC-B LOC-I\n", "a.tsv"))
+    assert table.x == [["Ann", "met", "Bob"], ["of", "Rome"]]
+    assert table.y == [["B-PER", "O", "B-PER"], ["B-LOC", "I-LOC"]] and table.scheme == "iob2"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "told"),
+    [
+        ("a b O\nc O\n", "a.conll", "3 columns.*2 on line 2"),
+        ("a\tb\tO\n\n#\tO\n\nc\tO\n", "a.conll", "3 columns.*2 on line 5"),
+        ("a\n", "a.conll", "1 columns on line 1"),
+        ("Ann met\tPER-B O\n", "a.conll", "line 1.*read_tagged_lines"),
+        ("a\t\n", "a.conll", "one tag.*'' on line 1"),
+        ("\n \n-DOCSTART- O\n", "a.conll", "sentences.*none"),
+        (b"a O\n\xff O\n", "a.conll", "UTF-8.*0xff on line 2"),
+        (gzip.compress(b"a O\n" * 99)[:-9], "a.conll", None),
+        ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "1 words, 2 tags on line 1"),
+        ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"'tags' as a list of strings.*\[0\] on line 1"),
+        ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "'tags'.*None on line 2"),
+        ('{"text": "a"}', "a.jsonl", "words or tokens.*text"),
+    ],
+)
+def test_broken_files_are_named(write, content, name, told):
+    path = write(content, name)
+    if told is None:
+        path, told = path.rename(path.with_suffix(".gz")), "whole gzip"
+    with pytest.raises(KerasBertError, match=told) as error:
+        read_conll(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [("a b O\n", "0 tabs on line 1"), ("a\tO\nb c\tO\n", "2 words, 1 tags on line 2"), ("", "none")],
+)
+def test_broken_lines_are_named(write, content, told):
+    with pytest.raises(KerasBertError, match=told):
+        read_tagged_lines(write(content))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"word_column": 4}, "column 4 of words.*4 columns on line 3"),
+        ({"tag_column": -5}, "column -5 of tags"),
+        ({"scheme": "bio"}, "scheme.*'bio'"),
+        ({"max_rows": 0}, "max_rows"),
+    ],
+)
+def test_wrong_settings(write, settings, told):
+    with pytest.raises(KerasBertError, match=told):
+        read_conll(write(IOB1), **settings)
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(KerasBertError, match="no such file"):
+        read_conll(tmp_path / "none.conll")
