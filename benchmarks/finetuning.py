@@ -3,8 +3,8 @@ r"""Fine-tuning on real tasks, by `kerasbert train` and by PyTorch transformers:
     python benchmarks/finetuning.py CHECKPOINT --data FOLDER --peer-python peers/bin/python
 
 `--data` holds the folders that finetuning_cases.py names. Both sides run in turn, each run in a process of its own, with the same
-settings. A result that is there already is kept: an interrupted measurement goes on where it stopped. The score of the last epoch counts on
-both sides.
+settings. A result that is there already is kept: an interrupted measurement goes on where it stopped. Each run says when it ran, and how
+busy the machine was: scores do not depend on that, examples a second do. The score of the last epoch counts on both sides.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +34,9 @@ def main() -> None:
             for system, run in sides.items():
                 if (name, system, seed) in done:
                     continue
-                found = run(arguments, name, CASES[name], seed)
-                runs.append({"case": name, "system": system, "seed": seed, **found})
+                before, found = record.load(), run(arguments, name, CASES[name], seed)
+                when = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load_before": before}
+                runs.append({"case": name, "system": system, "seed": seed, **when, **found})
                 print(name, system, seed, json.dumps(runs[-1]["epochs"][-1]["dev"]), flush=True)
                 record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
 

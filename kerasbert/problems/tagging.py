@@ -109,7 +109,7 @@ class Tagging(Problem):
             best = [reading["probabilities"].argmax(axis=1) for reading in readings]
             found = [self._names(row[kept]) for row, kept in zip(best, real, strict=True)]
         scores = entity_scores([self._names(row) for row in numbers], found)
-        if scheme_of([self.labels or ()]):
+        if self._scheme() is not None:
             return scores
         return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
 
@@ -126,7 +126,7 @@ class Tagging(Problem):
             scores[window.words] = probabilities.max(axis=1)
             names = self._names(probabilities.argmax(axis=1))
             for group in np.split(np.arange(len(names)), np.flatnonzero(leads(window.places))[1:]):
-                for place, tag in zip(group, stretched(names[group[0]], len(group)), strict=True):
+                for place, tag in zip(group, self._stretched(names[group[0]], len(group)), strict=True):
                     tags[window.words[place]] = tag
         found = [_entity(sentence, span, scores) for span in spans(tags)] if self._marks_entities() else []
         return {"words": list(sentence.words), "tags": tags, "entities": found}
@@ -134,7 +134,7 @@ class Tagging(Problem):
     def _inner(self) -> np.ndarray:
         """The classes of a first, a middle and a last piece of a word of each class, (labels, 3); `IGNORED` where no label says it."""
         index = {name: number for number, name in enumerate(self.labels or ())}
-        found = [[index.get(tag, IGNORED) for tag in stretched(name, 3)] for name in index]
+        found = [[index.get(tag, IGNORED) for tag in self._stretched(name, 3)] for name in index]
         found = np.array(found, np.int32).reshape(-1, 3)
         found[:, 0] = np.where(found[:, 0] == IGNORED, np.arange(len(found)), found[:, 0])
         return found
@@ -145,13 +145,19 @@ class Tagging(Problem):
         return OUTSIDE if OUTSIDE in labels else labels[0]
 
     def _marks_entities(self) -> bool:
-        return OUTSIDE in (self.labels or ()) or scheme_of([self.labels or ()]) is not None
+        return OUTSIDE in (self.labels or ()) or self._scheme() is not None
+
+    def _scheme(self) -> str | None:
+        return scheme_of([self.labels or ()])
+
+    def _stretched(self, tag: str, words: int) -> list[str]:
+        return [tag] * words if self._scheme() is None else stretched(tag, words)
 
     def _numbers(self, y, examples: Sequence) -> list[np.ndarray]:
         """Of each sentence the class numbers of its words, int32."""
         same_number(y, examples, "lists of tags")
         index = {name: number for number, name in enumerate(self.labels or ())}
-        scheme = scheme_of([index]) or "iob2"
+        scheme = self._scheme() or "iob2"
         return [
             self._of_sentence(tags, example, row, index, "iob2" if scheme == "iob1" else scheme)
             for row, (tags, example) in enumerate(zip(y, examples, strict=True))

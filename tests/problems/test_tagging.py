@@ -173,6 +173,13 @@ def test_parts_of_speech_mark_no_entities():
     assert next(iter(scores.items())) == ("tag accuracy", 0.5)
 
 
+def test_parts_of_speech_may_look_like_prefixes():
+    problem = problem_named("tagging", ("B", "I", "N"))
+    examples = problem.examples([["U.S.", "to"]])
+    (targets,) = problem.targets([["B", "I"]], examples, problem.rows(examples, word_piece(), 16))
+    assert targets.tolist() == [IGNORED, 0, 0, 0, 0, 1, IGNORED]
+
+
 def test_packed_inputs():
     ids = [[2, 5, 6, 3], [2, 5, 3]]
     rows = Rows(TokenLists(ids, [[0] * len(row) for row in ids]), np.arange(2))
