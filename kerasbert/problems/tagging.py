@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -109,7 +110,7 @@ class Tagging(Problem):
             best = [reading["probabilities"].argmax(axis=1) for reading in readings]
             found = [self._names(row[kept]) for row, kept in zip(best, real, strict=True)]
         scores = entity_scores([self._names(row) for row in numbers], found)
-        if self._scheme() is not None:
+        if self._scheme is not None:
             return scores
         return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
 
@@ -125,8 +126,9 @@ class Tagging(Problem):
             probabilities = reading["probabilities"]
             scores[window.words] = probabilities.max(axis=1)
             names = self._names(probabilities.argmax(axis=1))
-            for group in np.split(np.arange(len(names)), np.flatnonzero(leads(window.places))[1:]):
-                for place, tag in zip(group, self._stretched(names[group[0]], len(group)), strict=True):
+            begins = np.flatnonzero(leads(window.places)).tolist()
+            for begin, end in zip(begins, [*begins[1:], len(names)], strict=True):
+                for place, tag in enumerate(self._stretched(names[begin], end - begin), begin):
                     tags[window.words[place]] = tag
         found = [_entity(sentence, span, scores) for span in spans(tags)] if self._marks_entities() else []
         return {"words": list(sentence.words), "tags": tags, "entities": found}
@@ -145,19 +147,21 @@ class Tagging(Problem):
         return OUTSIDE if OUTSIDE in labels else labels[0]
 
     def _marks_entities(self) -> bool:
-        return OUTSIDE in (self.labels or ()) or self._scheme() is not None
+        return OUTSIDE in (self.labels or ()) or self._scheme is not None
 
+    @cached_property
     def _scheme(self) -> str | None:
+        """How the labels mark entities; None where they do not."""
         return scheme_of([self.labels or ()])
 
     def _stretched(self, tag: str, words: int) -> list[str]:
-        return [tag] * words if self._scheme() is None else stretched(tag, words)
+        return [tag] * words if self._scheme is None else stretched(tag, words)
 
     def _numbers(self, y, examples: Sequence) -> list[np.ndarray]:
         """Of each sentence the class numbers of its words, int32."""
         same_number(y, examples, "lists of tags")
         index = {name: number for number, name in enumerate(self.labels or ())}
-        scheme = self._scheme() or "iob2"
+        scheme = self._scheme or "iob2"
         return [
             self._of_sentence(tags, example, row, index, "iob2" if scheme == "iob1" else scheme)
             for row, (tags, example) in enumerate(zip(y, examples, strict=True))
@@ -246,6 +250,8 @@ def _written(row, number: int) -> list:
     for value in row:
         if isinstance(value, Mapping):
             found += [OUTSIDE, *(f"{prefix}-{_label(value, number)}" for prefix in "BI")]
+        elif not isinstance(value, str) and not _is_number(value):
+            raise KerasBertError(f"row {number}: expected tags by name or number, received {value!r}")
         else:
             found.append(value)
     return found

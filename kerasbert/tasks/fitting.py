@@ -1,5 +1,6 @@
 """Keras' compile, fit, evaluate and predict on what users hold: texts, tables, packed inputs, datasets."""
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.answering import is_table
+from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 
 
 class Fitting(keras.Model):
@@ -44,17 +46,13 @@ class Fitting(keras.Model):
 
     def get_compile_config(self):
         """What `compile` was given, and what was frozen: for a `.keras` file."""
-        from kerasbert.training.freezing import frozen_paths
-
         config, frozen = super().get_compile_config(), frozen_paths(self)
         return {**config, "frozen": frozen} if config and frozen else config
 
     def compile_from_config(self, config):
         """Compiles a loaded task as the saved one was."""
-        from kerasbert.training import register
-        from kerasbert.training.freezing import freeze_paths
-
-        register()
+        # The one look up the floors: a saved optimizer is found by its registered name, and only once its module is there.
+        importlib.import_module("kerasbert.training.optimizers")
         config = dict(config)
         freeze_paths(self, config.pop("frozen", ()))
         self.compile(**keras.saving.deserialize_keras_object(config))

@@ -11,6 +11,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.pooling import POOLINGS, pool
+from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
@@ -25,7 +26,7 @@ class SentenceEncoder(Task):
     pooling: `mean`, `cls` or `max` over the tokens. Calling it, and `predict`, give vectors (rows, H) float32, of pairs (rows, 2, H).
 
     `fit` takes pairs of texts with scores from 0 to 1, pairs that are alike without scores, or texts with target vectors; what is learned
-    from each: `kerasbert.training.pair_losses.SentenceLoss`, and other losses beside it.
+    from each: `kerasbert.losses.pairs.SentenceLoss`, and other losses beside it.
     """
 
     architecture = "Model"
@@ -117,8 +118,6 @@ class SentenceEncoder(Task):
         return {"width": self.config.hidden_size}
 
     def default_loss(self):
-        from kerasbert.training.pair_losses import SentenceLoss
-
         return SentenceLoss()
 
     def targets(self, y, examples, rows):
@@ -126,8 +125,6 @@ class SentenceEncoder(Task):
 
         Raises KerasBertError for what the loss cannot learn from.
         """
-        from kerasbert.training.pair_losses import PairLoss, SentenceLoss, text_numbers
-
         y, loss = super().targets(y, examples, rows), getattr(self, "loss", None)
         if not isinstance(loss, PairLoss):
             return y

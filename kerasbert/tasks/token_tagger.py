@@ -10,6 +10,7 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
+from kerasbert.losses import CrossEntropy
 from kerasbert.problems import IGNORED
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
@@ -90,37 +91,13 @@ class TokenTagger(Task):
         return {self.output_name: tf.nn.softmax(self(inputs, training=False, layout=layout))}
 
     def default_loss(self):
-        return TaggedCrossentropy()
+        return CrossEntropy()
 
     def default_metrics(self):
         return [TaggedAccuracy("accuracy")]
 
     def get_config(self):
         return {**super().get_config(), "labels": list(self.labels), "stride": self.stride}
-
-
-@keras.utils.register_keras_serializable("kerasbert")
-class TaggedCrossentropy(keras.losses.Loss):
-    """Cross-entropy of logits (B, S, labels) with class numbers (B, S), the mean over the places that are not -100; 0 without any.
-
-    sample_weight, (B,) or (B, S), scales each place's part of the sum.
-    """
-
-    def __init__(self, name: str = "tagged_crossentropy", **kwargs):
-        super().__init__(name=name, **kwargs)
-
-    def call(self, y_true, y_pred):
-        """Each place's, (B, S); 0 where there is no class."""
-        tagged, classes = _tagged(y_true)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(classes, tf.cast(y_pred, tf.float32))
-        return tf.where(tagged, losses, 0.0)
-
-    def __call__(self, y_true, y_pred, sample_weight=None):
-        # Keras would divide by all places, or with `ignore_class` by none where a batch has none: not a number.
-        losses, count = self.call(y_true, y_pred), tf.math.count_nonzero(_tagged(y_true)[0], dtype=tf.float32)
-        if sample_weight is not None:
-            losses *= _by_place(sample_weight)
-        return tf.reduce_sum(losses) / tf.maximum(count, 1.0)
 
 
 @keras.utils.register_keras_serializable("kerasbert")

@@ -3,37 +3,31 @@
 import importlib
 
 _HOMES = {
-    "ContrastiveLoss": "pair_losses",
-    "CosineLoss": "pair_losses",
-    "CrossEntropy": "losses",
-    "GradualUnfreezing": "unfreezing",
-    "InBatchNegatives": "pair_losses",
-    "WarmupConstant": "schedules",
-    "WarmupCosineDecay": "schedules",
-    "WarmupLinearDecay": "schedules",
-    "adamw": "optimizers",
-    "balanced_weights": "losses",
-    "freeze": "freezing",
-    "train_only": "freezing",
-    "unfreeze": "freezing",
-    "Recipe": "recipe",
-    "RunFolder": "run_folder",
-    "Settings": "running",
-    "run": "running",
+    "ContrastiveLoss": "kerasbert.losses",
+    "CosineLoss": "kerasbert.losses",
+    "CrossEntropy": "kerasbert.losses",
+    "GradualUnfreezing": "kerasbert.training.unfreezing",
+    "InBatchNegatives": "kerasbert.losses",
+    "Recipe": "kerasbert.training.recipe",
+    "RunFolder": "kerasbert.training.run_folder",
+    "Settings": "kerasbert.training.running",
+    "WarmupConstant": "kerasbert.training.schedules",
+    "WarmupCosineDecay": "kerasbert.training.schedules",
+    "WarmupLinearDecay": "kerasbert.training.schedules",
+    "adamw": "kerasbert.training.optimizers",
+    "balanced_weights": "kerasbert.losses",
+    "freeze": "kerasbert.tasks.freezing",
+    "run": "kerasbert.training.running",
+    "train_only": "kerasbert.tasks.freezing",
+    "unfreeze": "kerasbert.tasks.freezing",
 }
 
-__all__ = [*_HOMES, "register"]
-
-
-def register() -> None:
-    """Makes optimizers, schedules and losses known to Keras, which looks for those of a saved model by their registered names."""
-    for module in ("losses", "optimizers", "pair_losses", "schedules"):
-        importlib.import_module(f"kerasbert.training.{module}")
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str):
     if name in _HOMES:
-        return getattr(importlib.import_module(f"kerasbert.training.{_HOMES[name]}"), name)
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'kerasbert.training' has no attribute {name!r}")
 
 

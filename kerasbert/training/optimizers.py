@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.training.parts import rate_factors
+from kerasbert.tasks.parts import rate_factors
 from kerasbert.training.schedules import WarmupLinearDecay, schedule
 
 __all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
@@ -19,7 +19,7 @@ class FusedAdamW(keras.optimizers.AdamW):
     A small BERT on short texts spends more time in its optimizer than in its layers: the word table has half of the parameters and
     every one is updated at every step. The kernel is the same formula (Kingma & Ba 2015, with epsilon outside the bias correction).
 
-    exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.training.parts.rate_factors`; they
+    exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.tasks.parts.rate_factors`; they
     need a task, whose `compile` calls `bind`.
     """
 

@@ -27,7 +27,7 @@ def prepare(task, recipe: Recipe, train) -> tuple:
 def choose_parts(task, recipe: Recipe) -> None:
     """Freezes what the recipe does not train."""
     from kerasbert.tasks.adapters import train_adapters
-    from kerasbert.training.freezing import freeze, train_only
+    from kerasbert.tasks.freezing import freeze, train_only
 
     if recipe.freeze:
         freeze(task, *(part.strip() for part in recipe.freeze.split(",")))
@@ -39,8 +39,8 @@ def choose_parts(task, recipe: Recipe) -> None:
 
 def loss_of(task, recipe: Recipe, train, examples, rows):
     """The loss that the recipe asks for; None for the task's own."""
-    from kerasbert.training import pair_losses
-    from kerasbert.training.losses import CrossEntropy
+    from kerasbert.losses import pairs as pair_losses
+    from kerasbert.losses.classes import CrossEntropy
 
     if task.problem == "embedding":
         if train.y is None or recipe.pair_loss == "in-batch-negatives":
@@ -66,7 +66,7 @@ def class_weights_of(text: str | None, labels, targets) -> list[float] | None:
 
     Raises KerasBertError for a label that is not one of them, and what is no number.
     """
-    from kerasbert.training.losses import balanced_weights
+    from kerasbert.losses.classes import balanced_weights
 
     if not text:
         return None

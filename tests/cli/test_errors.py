@@ -200,6 +200,8 @@ def test_an_interrupt_while_tensorflow_trains(place, tmp_path):
     rest, said = process.communicate(timeout=30)
     assert process.returncode == 130
     recipe = out / "run" / "recipe.toml"
-    assert said.splitlines()[-1] == f"interrupted; `kerasbert train {recipe} --resume` goes on from the last saved state"
+    assert (
+        said.splitlines()[-1] == f"interrupted; `kerasbert train {recipe} --resume` goes on from the last saved state"
+    )
     assert list(tmp_path.iterdir()) == [out] and rest == ""
     assert not [line for line in seen if "oneDNN" in line or line.startswith(("I0000", "WARNING"))]

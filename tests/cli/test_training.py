@@ -40,7 +40,10 @@ def same_weights(one: Path, other: Path, **tolerance) -> None:
 def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
-        [*COMMAND, "train", *options(place, out, dev=place.dev)], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [*COMMAND, "train", *options(place, out, dev=place.dev)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
     )
     for line in process.stderr:
         if line.startswith("epoch 1 of"):
@@ -87,7 +90,11 @@ def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
         command = [*COMMAND, "train", *options(place, tmp_path / "two", model=still), "--distribute", "multi-worker"]
         workers.append(
             subprocess.Popen(
-                command, env={**os.environ, "TF_CONFIG": config}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+                command,
+                env={**os.environ, "TF_CONFIG": config},
+                stderr=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                text=True,
             )
         )
     told = [worker.communicate(timeout=240)[1] for worker in workers]

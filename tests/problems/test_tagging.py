@@ -205,6 +205,9 @@ def test_labels_of_training_data():
     for y in ([["O"]], [[], []]):
         with pytest.raises(KerasBertError, match="two or more"):
             kind.label_names(y)
+    for y, told in ((["O"], "row 0: expected a list"), ([["O"], [None]], "row 1: .*None"), ([[["O"]]], "row 0: .*'O'")):
+        with pytest.raises(KerasBertError, match=told):
+            kind.label_names(y)
 
 
 @pytest.mark.parametrize(

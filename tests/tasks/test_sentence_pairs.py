@@ -7,8 +7,8 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
+from kerasbert.losses.pairs import SentenceLoss
 from kerasbert.training import ContrastiveLoss, CosineLoss, InBatchNegatives
-from kerasbert.training.pair_losses import SentenceLoss
 
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 
@@ -72,13 +72,13 @@ def test_in_batch_negatives(vectors, symmetric):
 
 
 def test_equal_texts_are_no_negatives(vectors):
-    logits = 20 * cosines(vectors[:, 0], vectors[:, 1]).astype(float)
+    logits = cosines(vectors[:, 0], vectors[:, 1]).astype(float)
     # Rows 0 and 1 have the same second text, 0 and 2 the same first one; the second text of 3 is the first one of 1.
     numbers = np.array([[0, 1], [2, 1], [0, 3], [4, 2]], np.int32)
     for i, j in ((0, 1), (1, 0), (0, 2), (2, 0), (1, 3)):
         logits[i, j] = -1e9
-    np.testing.assert_allclose(InBatchNegatives()(numbers, vectors), choosing(logits).mean(), rtol=1e-5)
-    np.testing.assert_allclose(InBatchNegatives(symmetric=True)(numbers, vectors),
+    np.testing.assert_allclose(InBatchNegatives(scale=1)(numbers, vectors), choosing(logits).mean(), rtol=1e-5)
+    np.testing.assert_allclose(InBatchNegatives(scale=1, symmetric=True)(numbers, vectors),
                                (choosing(logits) + choosing(logits.T)).mean() / 2, rtol=1e-5)  # fmt: skip
 
 

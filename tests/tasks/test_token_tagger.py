@@ -10,9 +10,10 @@ import kerasbert as kb
 from kerasbert.data.conll import read_conll
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
+from kerasbert.losses import CrossEntropy
 from kerasbert.problems import IGNORED
 from kerasbert.tasks.folders import load_task
-from kerasbert.tasks.token_tagger import TaggedAccuracy, TaggedCrossentropy
+from kerasbert.tasks.token_tagger import TaggedAccuracy
 
 LABELS = ("O", "B-GOOD", "I-GOOD", "B-BAD", "I-BAD")
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
@@ -103,7 +104,7 @@ def test_the_loss_is_the_mean_over_words(tiny):
 
 
 def test_a_batch_without_words_has_no_loss():
-    loss, accuracy = TaggedCrossentropy(), TaggedAccuracy()
+    loss, accuracy = CrossEntropy(), TaggedAccuracy()
     logits = np.array([[[2.0, 0.0], [0.0, 9.0], [1.0, 0.0]]], np.float16)
     assert float(loss(np.full((1, 3), IGNORED), logits)) == 0.0
     wanted = np.array([[1, IGNORED, 0]])
@@ -166,7 +167,7 @@ def test_a_keras_file_keeps_loss_and_labels(learned, tiny, tmp_path):
     task = learned[0]
     task.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
-    assert isinstance(loaded.loss, TaggedCrossentropy) and loaded.labels == LABELS
+    assert isinstance(loaded.loss, CrossEntropy) and loaded.labels == LABELS
     words, tags = sentences(tiny, 4)
     assert loaded.evaluate(words, tags, verbose=0) == pytest.approx(task.evaluate(words, tags, verbose=0), rel=1e-5)
 

@@ -10,7 +10,7 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.training.parts import depths, parts_named, unknown_part
+from kerasbert.tasks.parts import depths, parts_named, unknown_part
 
 
 def freeze(task, *parts: str) -> None:
@@ -50,10 +50,9 @@ def freeze_paths(task, paths: Iterable[str]) -> None:
     variables = task.variables_by_path()
     frozen = {id(variables[path]) for path in paths if path in variables}
     for layer in sublayers(task, keras.layers.Layer):
+        # Not by the setter, which would reach the layers below: norms beside adapters are trained.
         if any(id(variable) in frozen for variable in layer._trainable_weights):
-            layer._trainable = (
-                False  # the setter would reach the layers below, which may be trained: norms beside adapters
-            )
+            layer._trainable = False
 
 
 def _set(task, names: Iterable[str], trainable: bool) -> None:

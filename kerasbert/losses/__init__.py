@@ -1,0 +1,14 @@
+"""Losses that Keras has not: over classes of some places only, and over pairs of vectors."""
+
+from kerasbert.losses.classes import CrossEntropy, balanced_weights
+from kerasbert.losses.pairs import ContrastiveLoss, CosineLoss, InBatchNegatives, PairLoss, SentenceLoss
+
+__all__ = [
+    "ContrastiveLoss",
+    "CosineLoss",
+    "CrossEntropy",
+    "InBatchNegatives",
+    "PairLoss",
+    "SentenceLoss",
+    "balanced_weights",
+]
