@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+# Processes that the tests run in; a file's tests stay together, since they share what takes time to make.
+WORKERS ?= 2
+
 # A Python that was named is taken or refused; only the default looks further along PATH.
 CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.12,$(PYTHON))
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
@@ -40,7 +43,7 @@ quickstart: $(INSTALLED)
 	$(BIN)/kerasbert quickstart
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

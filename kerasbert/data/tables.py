@@ -177,6 +177,7 @@ def _from_cells(
 
 
 def _from_objects(path: Path, rows: Iterator[Row], keys: Sequence[str | None]) -> Iterator[tuple[str | None, ...]]:
+    first: tuple[int, object] | None = None
     for number, row in rows:
         for key in keys:
             if key is not None and row.get(key) is None:
@@ -185,7 +186,18 @@ def _from_objects(path: Path, rows: Iterator[Row], keys: Sequence[str | None]) -
             if key is not None and not isinstance(row[key], str):
                 kind = type(row[key]).__name__
                 raise KerasBertError(f"Expected {key!r} as a string in {path}. Received: {kind} on line {number}.")
+        if keys[2] is not None:
+            first = first or (number, row[keys[2]])
+            _check_kind(path, first, number, row[keys[2]])
         yield tuple(None if key is None else _label(row[key]) for key in keys)
+
+
+def _check_kind(path: Path, first: tuple[int, object], number: int, label) -> None:
+    """Labels are all names (or lists of them), or all numbers: a mixture is two columns in one, or a slip."""
+    if isinstance(first[1], str | list) != isinstance(label, str | list):
+        raise KerasBertError(
+            f"Expected labels of one type in {path}. Received: {label!r} on line {number}, after {first[1]!r} on line {first[0]}."
+        )
 
 
 def _label(value) -> str:

@@ -48,9 +48,11 @@ class SingleLabel(_TextProblem):
 
     @classmethod
     def label_names(cls, y):
+        check_one_kind(y)
         return LabelSet.from_values(y).names
 
     def numbers(self, y):
+        check_one_kind(y)
         y = np.asarray(y)
         if y.ndim != 1:
             raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
@@ -137,3 +139,15 @@ class Regression(_TextProblem):
     def scores(self, y, examples, rows, readings):
         truth, found = self.targets(y, examples, rows), self.table(readings)[:, 0]
         return {"Spearman": measures.spearman(truth, found), "Pearson": measures.pearson(truth, found)}
+
+
+def check_one_kind(y) -> None:
+    """Raises KerasBertError for labels of which some are names and others numbers."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return
+    kinds = [isinstance(value, str | bytes) for value in y]
+    if any(kinds) and not all(kinds):
+        name, number = kinds.index(True), kinds.index(False)
+        raise KerasBertError(
+            f"expected labels of one type, received {y[name]!r} in row {name} and {y[number]!r} in row {number}"
+        )

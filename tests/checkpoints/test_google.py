@@ -179,7 +179,7 @@ def test_damaged_checkpoints(tmp_path):
     text = complaint(google.read_tensors, tmp_path, "bert")
     assert text.endswith("bert_model.ckpt: expected 4000 bytes of data, received 3999; the .data file is truncated")
     data.write_bytes(b"\1" + whole[1:])
-    assert "Checksum does not match" in complaint(google.read_tensors, tmp_path, "bert")
+    assert "Checksum" in complaint(google.read_tensors, tmp_path, "bert")
     for length in range(0, len(whole_index), 20):
         index.write_bytes(whole_index[:length])
         assert "a TensorFlow checkpoint" in complaint(google.read_tensors, tmp_path, "bert")

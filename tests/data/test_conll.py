@@ -112,7 +112,7 @@ def test_a_sentence_a_line(write):
         ("a\t\n", "a.conll", "one tag.*'' on line 1"),
         ("\n \n-DOCSTART- O\n", "a.conll", "sentences.*none"),
         (b"a O\n\xff O\n", "a.conll", "UTF-8.*0xff on line 2"),
-        (gzip.compress(b"a O\n" * 99)[:-9], "a.conll", None),
+        (gzip.compress(b"a O\n" * 99, mtime=0)[:-9], "a.conll", None),
         ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "1 words, 2 tags on line 1"),
         ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"'tags' as a list of strings.*\[0\] on line 1"),
         ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "'tags'.*None on line 2"),

@@ -32,7 +32,7 @@ def test_csv_is_quoted(tmp_path):
 def test_json_lines(tmp_path):
     rows = [
         {"utterance": "café", "intent": "greet", "other": None},
-        {"intent": 3, "utterance": "b"},
+        {"intent": "3", "utterance": "b"},
         {"utterance": "c", "intent": ["x", "é"]},
     ]
     path = write(tmp_path, "a.jsonl", "\n".join(json.dumps(row) for row in rows))
@@ -176,3 +176,11 @@ def test_lengths_in_tokens(tmp_path, tiny):
     table = read_table(write(tmp_path, "a.tsv", "text\tlabel\nthe film was good\tx\nbad\ty\n"))
     told = table.describe(problem_named("single_label", ("x", "y")), tiny.tokenizer(), 5)
     assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 cut (50.0%)"
+
+
+def test_labels_of_two_types_are_a_slip(tmp_path):
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"text": "a", "label": 1}\n{"text": "b", "label": 2.5}\n{"text": "c", "label": "neg"}\n')
+    with pytest.raises(KerasBertError, match="one type.*'neg' on line 3, after 1 on line 1"):
+        read_table(path)
+    assert read_table(path, max_rows=2).labels == ["1", "2.5"]

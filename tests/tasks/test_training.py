@@ -212,6 +212,7 @@ def test_summary_counts_the_parameters(tiny, capsys):
         ([0, 1, 2], "from 0 to 1.*2"),
         ([0, -1, 1], "from 0 to 1.*-1"),
         ([[0, 1], [1, 0], [1, 0]], "one label a text"),
+        ([0, "positive", 1], "one type, received 'positive' in row 1 and 0 in row 0"),
         (["negative", "positive"], "2 for 3"),
     ],
 )
