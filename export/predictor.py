@@ -86,7 +86,7 @@ class Predictor:
         rows = make(examples, self.tokenizer, self.length)
         if rows.truncated:
             print(
-                f"note: {rows.truncated:,} of {len(examples):,} texts are longer than {self.length} tokens and were cut",
+                f"note: {rows.truncated:,} of {len(examples):,} {self.problem.cut} are too long for {self.length} tokens and were cut",
                 file=sys.stderr,
             )
         return examples, rows

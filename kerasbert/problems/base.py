@@ -26,6 +26,7 @@ class Problem:
       name: how cards and folders name the problem.
       outputs: the exported file's output names.
       compared_as: how two sets of readings are compared: `single_label` (same arg-max), `multi_label`, `regression` or `embedding`.
+      cut: what of an example is cut where it is too long, in the plural.
       self_supervised: whether targets are made of the texts themselves, anew for each batch.
     """
 
@@ -35,6 +36,7 @@ class Problem:
     outputs: ClassVar[tuple[str, ...]]
     compared_as: ClassVar[str] = "single_label"
     self_supervised: ClassVar[bool] = False
+    cut: ClassVar[str] = "texts"
 
     @classmethod
     def label_names(cls, y) -> tuple[str, ...] | None:

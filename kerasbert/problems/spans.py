@@ -49,6 +49,7 @@ class QuestionAnswering(Problem):
 
     name = "question_answering"
     outputs = ("start_logits", "end_logits")
+    cut = "questions"
 
     def __post_init__(self):
         for name in ("stride", "longest_answer", "n_best"):

@@ -37,11 +37,10 @@ class Answering:
         make = self.asks.scoring_rows if scoring else self.asks.rows
         rows = make(examples, self.tokenizer, self.sequence_length)
         self.truncated_texts += rows.truncated
-        if rows.truncated:
-            print(
-                f"note: {rows.truncated} of {len(examples)} texts are longer than {self.sequence_length} tokens and were cut",
-                file=sys.stderr,
-            )
+        note = f"{rows.truncated} of {len(examples)} {self.asks.cut} are too long for {self.sequence_length} tokens and were cut"
+        if rows.truncated and note not in self._told:  # an epoch's scoring has no news of it
+            self._told.add(note)
+            print(f"note: {note}", file=sys.stderr)
         return examples, rows
 
     def readings(self, rows: Rows, batch_size: int = 32, report=None) -> list[Reading]:

@@ -55,6 +55,7 @@ class Task(Answering, Fitting):
         self.encoder, self.sequence_length = encoder, sequence_length
         self._tokenizer = tokenizer
         self.truncated_texts = 0
+        self._told: set[str] = self._no_dependency(set())
 
     def _create_variables(self):
         """Variables exist from the start, so that weights can be loaded into a new task."""

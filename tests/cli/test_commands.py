@@ -73,7 +73,7 @@ def test_a_folder_predicts_what_its_file_predicts(made, run):
 def test_long_texts_are_cut_and_said_once(made, run):
     done = run("predict", made.file, "good " * 40, "bad " * 50, "fun")
     assert done.code == 0
-    assert done.err.count("2 of 3 texts are longer than 16 tokens and were cut") == 1
+    assert done.err.count("2 of 3 texts are too long for 16 tokens and were cut") == 1
 
 
 def test_vectors_come_as_json_lines(place, run):

@@ -78,7 +78,7 @@ def test_a_long_text_is_learned_from_in_windows(task, capsys):
     assert inputs["input_ids"].shape[0] > 4 and (targets.numpy() != IGNORED).any(axis=1).all()
     assert "cut" not in capsys.readouterr().err
     task.predict(["the film was good and it was so very bright " * 8 + "[MASK]"])
-    assert "1 of 1 texts are longer than 16 tokens" in capsys.readouterr().err
+    assert "1 of 1 texts are too long for 16 tokens" in capsys.readouterr().err
 
 
 def test_settings_are_saved(task, tmp_path):
