@@ -9,6 +9,7 @@ busy the machine was: scores do not depend on that, examples a second do. The sc
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,8 @@ def main() -> None:
                 if (name, system, seed) in done:
                     continue
                 before, found = record.load(), run(arguments, name, CASES[name], seed)
-                when = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load_before": before}
+                date = datetime.now(UTC).isoformat(timespec="seconds")
+                when = {"date": date, "load_before": before, "idle": arguments.idle}
                 runs.append({"case": name, "system": system, "seed": seed, **when, **found})
                 print(name, system, seed, json.dumps(runs[-1]["epochs"][-1]["dev"]), flush=True)
                 record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
@@ -56,17 +58,17 @@ def _ours(arguments, name: str, case: Case, seed: int) -> dict:
             "--sequence-length", case.length, "--warmup", WARMUP, "--weight-decay", WEIGHT_DECAY, "--seed", seed,
             *columns, "--json",
         ]  # fmt: skip
-        found = json.loads(_output(command))
+        printed, peak = _output(command)
+        found = json.loads(printed)
         scores = {}
         for prefix, path in (("", case.dev), *((f"{name} ", path) for name, path in case.further)):
             if case.further:
-                evaluated = json.loads(
-                    _output([*kerasbert, "evaluate", out, "--data", arguments.data / path, "--json"])
-                )
+                printed, _ = _output([*kerasbert, "evaluate", out, "--data", arguments.data / path, "--json"])
+                evaluated = json.loads(printed)
                 scores |= {f"{prefix}{metric}": value for metric, value in evaluated["metrics"].items()}
     if scores:
         found["epochs"][-1]["dev"] = scores
-    return {key: found[key] for key in ("epochs", "seconds", "examples_per_second")}
+    return {**{key: found[key] for key in ("epochs", "seconds", "examples_per_second")}, "peak_bytes": peak}
 
 
 def _peer(arguments, name: str, case: Case, seed: int) -> dict:
@@ -74,15 +76,20 @@ def _peer(arguments, name: str, case: Case, seed: int) -> dict:
         arguments.peer_python, HERE / "finetuning_pytorch.py", arguments.checkpoint,
         "--data", arguments.data, "--case", name, "--seed", seed,
     ]  # fmt: skip
-    *epochs, last = (json.loads(line) for line in _output(command).splitlines())
-    return {"epochs": epochs, **last}
+    printed, peak = _output(command)
+    *epochs, last = (json.loads(line) for line in printed.splitlines())
+    return {"epochs": epochs, **last, "peak_bytes": peak}
 
 
-def _output(command: list) -> str:
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"exit code {done.returncode} of {' '.join(map(str, command))}")
-    return done.stdout
+def _output(command: list) -> tuple[str, int]:
+    """What a process prints, and the most memory that it held, in bytes."""
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:
+        printed = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"exit code {process.returncode} of {' '.join(map(str, command))}")
+    return printed, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _result(runs: list[dict]) -> dict:
@@ -100,7 +107,10 @@ def _result(runs: list[dict]) -> dict:
                 }
                 for metric in (last[0] if last else ())
             }
-        summary[name] = scores
+        speeds = {system: _idle_speeds(runs, name, system) for system in ("kerasbert", "pytorch")}
+        summary[name] = {**scores, "examples_per_second_idle": speeds}
+        if all(speeds.values()):
+            summary[name]["speed_ratio"] = float(np.median(speeds["kerasbert"]) / np.median(speeds["pytorch"]))
         if all(scores.values()):
             metric = CASES[name].metric
             summary[name]["difference"] = {
@@ -110,6 +120,12 @@ def _result(runs: list[dict]) -> dict:
     return {"summary": summary, "runs": runs}
 
 
+def _idle_speeds(runs: list[dict], name: str, system: str) -> list[float]:
+    """Examples a second of the runs that began while the machine did nothing else; those before them leave a load that fades."""
+    mine = (run for run in runs if run["case"] == name and run["system"] == system)
+    return [run["examples_per_second"] for run in mine if run.get("idle")]
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint")
@@ -117,6 +133,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peer-python", required=True, metavar="FILE", help="a Python with torch and transformers")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine: speeds count")
     record.add_output(parser, "finetuning")
     return parser.parse_args()
 

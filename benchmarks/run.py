@@ -50,6 +50,17 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("checkpoint", "sts_test"),
             [python, HERE / "sentence_similarity.py", given.checkpoint, "--test", given.sts_test],
         ),
+        "finetuning": (
+            ("checkpoint", "data", "peer_python"),
+            [python, HERE / "finetuning.py", given.checkpoint, "--data", given.data, "--peer-python", peer],
+        ),
+        "japanese_headlines": (
+            ("headlines", "japanese_vocabulary"),
+            [
+                python, HERE / "japanese_headlines.py",
+                "--headlines", given.headlines, "--vocabulary", given.japanese_vocabulary,
+            ],
+        ),
         "architectures": ((), [python, HERE / "architectures.py"]),
         "tokenization": (
             ("train", "vocabulary"),
@@ -98,7 +109,9 @@ def _arguments() -> argparse.Namespace:
         ("tflite-b", "static int8 file of the checkpoint, length 128"),
         ("vocabulary", "an uncased vocab.txt, plain or gzip"),
         ("vocabularies", "a folder with a folder for each vocabulary"),
-        ("data", "a folder of text files in several languages"),
+        ("data", "a folder of data sets: GLUE, CoNLL, SQuAD's form, text files in several languages"),
+        ("headlines", "Japanese headlines with a category each"),
+        ("japanese-vocabulary", "a Japanese vocab.txt, plain or gzip"),
         ("peer-python", "Python of an environment with requirements-peers.txt"),
     ):
         variable = f"KERASBERT_BENCH_{name.replace('-', '_').upper()}"
