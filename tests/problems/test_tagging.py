@@ -113,6 +113,17 @@ def test_targets_stand_on_first_tokens():
     assert targets.dtype == np.int32
 
 
+def test_what_is_outside_has_one_target_a_word():
+    """An address has dozens of pieces; as targets they would drown the entities."""
+    examples = PROBLEM.examples([["o.us", "U.S."]])
+    (targets,) = PROBLEM.targets([["O", "B-LOC"]], examples, PROBLEM.rows(examples, word_piece(), 32))
+    #                                     o . us        u . s .
+    assert targets[targets != IGNORED].tolist() == [0, 1, 2, 2, 2]
+    parts = problem_named("tagging", ("NN", "NNP"))  # where nothing is outside every piece is of its word's class
+    (targets,) = parts.targets([["NN", "NNP"]], examples, parts.rows(examples, word_piece(), 32))
+    assert (targets != IGNORED).sum() > 5
+
+
 def test_words_without_tokens_are_outside():
     examples = PROBLEM.examples([["\u200b", "Ann", ""], [], "\u200b"])
     rows = PROBLEM.rows(examples, word_piece(), 8)
