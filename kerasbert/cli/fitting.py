@@ -48,10 +48,10 @@ def training() -> Iterator:
         yield Listener(bar.update, note)
 
 
-def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener):
+def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, repeatable: bool = True):
     """Compiles and trains the task as the recipe says; the run folder says how it went. Gives a `Fitted`.
 
-    data: has tables `train` and `dev`.
+    data: has tables `train` and `dev`. repeatable: whether `kerasbert train` with the recipe is this run again; the folder keeps it then.
     """
     from kerasbert.training import plots
     from kerasbert.training.preparation import prepare
@@ -60,7 +60,7 @@ def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener):
     with task.distribute_strategy.scope():
         callbacks = prepare(task, recipe, data.train)
     if not resume:
-        folder.begin(recipe)
+        folder.begin(recipe if repeatable else None)
     settings = Settings(
         recipe.epochs, recipe.batch_size, recipe.seed, recipe.early_stopping, recipe.checkpoint_minutes, recipe.tensorboard
     )  # fmt: skip

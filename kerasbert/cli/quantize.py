@@ -89,14 +89,14 @@ def quantize(
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])
         with fitting.training() as listener:
-            fitted = fitting.fit(quantized, data, asked, RunFolder(out), False, listener)
+            fitted = fitting.fit(quantized, data, asked, RunFolder(out), False, listener, repeatable=False)
     else:
         quantized.save_pretrained(out)
     after = fitted.dev or (quantized.score(tables[1]) if dev else None)
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, calibration_rows=len(texts), dev_before=before, dev_after=after,
+        model=model, recipe=recipe, calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:
         note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
@@ -112,6 +112,10 @@ def _own_vectors(task, table):
     first, second = columns(task.asks.examples(table.x))
     texts = first + (second or [])
     return Table(table.path, texts, task.predict(texts))
+
+
+def _count(examples) -> int:
+    return len(examples[0]) if isinstance(examples, tuple) else len(examples)
 
 
 def _spread(examples, wanted: int):

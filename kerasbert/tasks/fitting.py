@@ -99,8 +99,10 @@ class Fitting(keras.Model):
         return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def _maybe_load_initial_counters_from_ckpt(self, steps_per_epoch, initial_epoch):
-        """Where Keras begins to count; it asks for the sake of its own recovery of workers."""
-        return self._start
+        """Where Keras begins to count; it asks for the sake of its own recovery, which decides where `fit` was given no start."""
+        if any(self._start):
+            return self._start
+        return super()._maybe_load_initial_counters_from_ckpt(steps_per_epoch, initial_epoch)
 
     def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
         """Keras' evaluate: the loss and the compiled metrics. See `score` for the task's own."""

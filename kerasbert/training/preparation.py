@@ -129,5 +129,8 @@ def is_chief() -> bool:
     import json
     import os
 
-    task = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {})
-    return task.get("type", "chief") == "chief" or task.get("index", 0) == 0
+    config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    task = config.get("task", {})
+    if "chief" in config.get("cluster", {}):
+        return task.get("type") == "chief"
+    return task.get("index", 0) == 0

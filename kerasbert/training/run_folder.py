@@ -31,13 +31,14 @@ class RunFolder:
     @property
     def unfinished(self) -> bool:
         """Whether an interrupted training can go on here."""
-        return self.state.is_file()
+        return self.state.is_file() and self.recipe.is_file()
 
-    def begin(self, recipe: Recipe) -> None:
-        """Makes the folder anew, without what an earlier run left."""
+    def begin(self, recipe: Recipe | None) -> None:
+        """Makes the folder anew, without what an earlier run left. recipe: None for a run that no recipe describes in full."""
         shutil.rmtree(self.path, ignore_errors=True)
         self.plots.mkdir(parents=True)
-        recipe.write(self.recipe)
+        if recipe is not None:
+            recipe.write(self.recipe)
 
     def log(self, record: Mapping) -> None:
         """Adds a line to metrics.jsonl."""

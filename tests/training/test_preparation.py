@@ -134,5 +134,9 @@ def test_who_writes(monkeypatch):
     for index, writes in ((0, True), (1, False)):
         monkeypatch.setenv("TF_CONFIG", f'{{"task": {{"type": "worker", "index": {index}}}}}')
         assert is_chief() == writes
+    cluster = '"cluster": {"chief": ["a:1"], "worker": ["b:1"]}'
+    for kind, writes in (("chief", True), ("worker", False)):
+        monkeypatch.setenv("TF_CONFIG", f'{{{cluster}, "task": {{"type": "{kind}", "index": 0}}}}')
+        assert is_chief() == writes
     with strategy_named(None).scope():
         pass
