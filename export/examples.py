@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric
 from kerasbert.export.runtimes import Port
@@ -144,7 +145,7 @@ def read_data(data, problem: Problem | None) -> Data:
         from kerasbert.data.reading import read_for
 
         data = read_for(problem.name if problem else "single_label", data)
-    if hasattr(data, "x") and hasattr(data, "y") and hasattr(data, "describe"):
+    if is_table(data):
         return Data(data.x, data.y)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
         return Data(*data)

@@ -30,9 +30,9 @@ _IDENTITY = (-128.0, 127.0)  # the range in which an int8 value stands for itsel
 
 def calibration_rows(task, calibration, length: int | None) -> dict[str, np.ndarray]:
     """Calibration texts, or rows packed already, as the file's inputs; says what this model will lose by having no float at all."""
+    from kerasbert.data.table import is_table
     from kerasbert.encoders.base import INPUT_NAMES, sublayers
     from kerasbert.layers.norms import LayerNorm
-    from kerasbert.tasks.answering import is_table
     from kerasbert.tasks.inputs import is_packed
 
     if norms := len(sublayers(task, LayerNorm)):

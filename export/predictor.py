@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
 from kerasbert.export.metadata import Metadata
@@ -60,7 +61,7 @@ class Predictor:
 
     def score(self, x, y=None, report: Report | None = None) -> dict[str, float]:
         """The task's metrics by name, the main one first."""
-        y = x.y if y is None and _is_table(x) else y
+        y = x.y if y is None and is_table(x) else y
         if y is None and not self.problem.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
         examples, rows = self._rows(x, self.problem.scoring_rows)
@@ -80,7 +81,7 @@ class Predictor:
         return found
 
     def _rows(self, x, make) -> tuple[Sequence, Rows]:
-        examples = self.problem.examples(x.x if _is_table(x) else x)
+        examples = self.problem.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none")
         rows = make(examples, self.tokenizer, self.length)
@@ -103,7 +104,3 @@ def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) ->
     if rows.group == 1:
         return problem.read({name: values[0] for name, values in outputs[0].items()}, rows, row)
     return problem.read({name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}, rows, row)
-
-
-def _is_table(x) -> bool:
-    return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")

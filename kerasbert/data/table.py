@@ -50,6 +50,11 @@ class Table:
         return []
 
 
+def is_table(x) -> bool:
+    """True for what readers give: examples as `x`, labels or None as `y`."""
+    return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")
+
+
 def told_lengths(x, texts: list[str], problem=None, tokenizer=None, length: int | None = None) -> list[str]:
     """How long examples are, in characters of their texts; with a problem, a tokenizer and a length in tokens, and what that cuts."""
     if tokenizer is None:

@@ -9,11 +9,10 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import measures
 from kerasbert.problems.base import Problem, same_number
-from kerasbert.problems.rows import Rows, TokenLists
+from kerasbert.problems.rows import WHOLE, Rows, TokenLists
 from kerasbert.text.rows import text_rows
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
-WHOLE = 1 << 30  # more tokens than any text has
 
 
 @dataclass(frozen=True)

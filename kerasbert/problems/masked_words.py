@@ -9,12 +9,11 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, joined
-from kerasbert.problems.rows import IGNORED, Rows, TokenLists
+from kerasbert.problems.rows import IGNORED, WHOLE, Rows, TokenLists
 from kerasbert.problems.texts import text_examples
 from kerasbert.problems.word_pieces import WordPieces, readable, word_pieces
 from kerasbert.text.windows import windows
 
-WHOLE = 1 << 30  # more tokens than any text has
 MASKED, REPLACED = 0.8, 0.1  # of the chosen tokens; the rest stays as it is (Devlin et al. 2018, section 3.1)
 SCORING_SEED = 20181011  # any number, but always the same
 

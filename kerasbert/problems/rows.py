@@ -9,6 +9,7 @@ import numpy as np
 
 from kerasbert.text.packing import pack
 
+WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that cuts nothing
 IGNORED = -100  # the target of a place that has none, as in PyTorch
 
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.problems.rows import Rows, TokenLists
-from kerasbert.text.windows import windows
+from kerasbert.problems.rows import WHOLE, Rows, TokenLists
+from kerasbert.text.windows import usual_step, windows
 
 LONGEST_QUESTION = 64  # tokens, as in the BERT authors' own code
-WHOLE = 1 << 30  # more tokens than any text has
 _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
 
 
@@ -66,7 +65,7 @@ def window_rows(examples: Sequence[tuple[str, str]], tokenizer, length: int, str
         truncated += len(question) > longest
         head = cls + question[:longest] + sep * template.separators
         room = length - len(head) - 1
-        step = room - min(length // 3, room // 2) if stride is None else min(stride, room)
+        step = usual_step(length, room) if stride is None else min(stride, room)
         for first, end in windows(len(context.ids), room, step):
             lists.append(head + context.ids[first:end] + sep)
             types.append([0] * len(head) + [template.second_type] * (end - first + 1))

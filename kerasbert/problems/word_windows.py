@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.problems.rows import Rows, TokenLists
+from kerasbert.problems.rows import WHOLE, Rows, TokenLists
 from kerasbert.problems.words import Words
-from kerasbert.text.windows import best_context, windows
+from kerasbert.text.windows import best_context, usual_step, windows
 
-WHOLE = 1 << 30  # more tokens than any text has
 _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
 
 
@@ -45,7 +44,7 @@ def word_rows(sentences: Sequence[Words], tokenizer, length: int, stride: int | 
     Raises KerasBertError for rows without room for a token.
     """
     room = length - 2
-    step = room - min(length // 3, room // 2) if stride is None else min(stride, room)
+    step = usual_step(length, room) if stride is None else min(stride, room)
     lists, numbers, places = [], [], []
     for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
         parts = windows(len(ids), room, step)

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
@@ -114,11 +115,6 @@ class Answering:
             for i in range(0, rows, batch_size)
         ]
         return {name: np.concatenate([part[name].numpy() for part in parts]) for name in parts[0]}
-
-
-def is_table(x) -> bool:
-    """True for a table of `kerasbert.data`: examples as `x`, labels or None as `y`."""
-    return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")
 
 
 def _flat(inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:

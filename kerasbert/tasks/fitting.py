@@ -7,10 +7,10 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
-from kerasbert.tasks.answering import is_table
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 
 

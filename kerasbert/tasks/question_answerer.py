@@ -3,6 +3,7 @@
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
@@ -10,7 +11,6 @@ from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.problems.span_answers import right_answers
-from kerasbert.tasks.answering import is_table
 from kerasbert.tasks.base import Task
 
 DEFAULT_LENGTH = 384  # tokens, as in the literature

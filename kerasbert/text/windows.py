@@ -31,3 +31,10 @@ def best_context(positions, start: int, end: int):
     It is the "max context" by which Devlin et al. (2018) choose among windows; below 0 for a token that is not in the window.
     """
     return np.minimum(positions - start, end - 1 - positions)
+
+
+def usual_step(length: int, room: int) -> int:
+    """Tokens from the begin of a window to the next one's where none are asked for: windows overlap by a third of their row (128 tokens of
+    384, as in the literature), but not by more than half of their `room`.
+    """
+    return room - min(length // 3, room // 2)
