@@ -50,7 +50,7 @@ def _ours(arguments, name: str, case: Case, seed: int) -> dict:
     # Where more than the dev part is evaluated, it is the last epoch's model that is: no dev part chooses another.
     dev = [] if case.further else ["--dev", arguments.data / case.dev]
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out"
+        out = (arguments.keep or Path(folder)) / f"{name}-{seed}"
         command = [
             *kerasbert, "train", "--task", case.task, "--model", arguments.checkpoint,
             "--train", arguments.data / case.train, *dev, "--out", out,
@@ -133,6 +133,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peer-python", required=True, metavar="FILE", help="a Python with torch and transformers")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep kerasbert's trained models there, as CASE-SEED"
+    )
     parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine: speeds count")
     record.add_output(parser, "finetuning")
     return parser.parse_args()

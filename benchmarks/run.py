@@ -54,6 +54,10 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("checkpoint", "data", "peer_python"),
             [python, HERE / "finetuning.py", given.checkpoint, "--data", given.data, "--peer-python", peer],
         ),
+        "sentence_pairs": (
+            ("checkpoint", "data"),
+            [python, HERE / "sentence_pairs.py", given.checkpoint, "--data", given.data],
+        ),
         "japanese_headlines": (
             ("headlines", "japanese_vocabulary"),
             [

@@ -21,7 +21,11 @@ Calibration = Annotated[
 ]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Use so many of these texts, spread evenly.")]
 IntegerOnly = Annotated[
-    bool, Option("--integer-only", help="Compute nothing in float, for processors that cannot; needs --calibration.")
+    bool,
+    Option(
+        "--integer-only",
+        help="Compute nothing in float, for processors that cannot; a model that was not quantized so needs --calibration.",
+    ),
 ]
 Against = Annotated[
     str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
@@ -83,7 +87,7 @@ def convert(
         from kerasbert.export.convert import INTEGER_RECIPE, check_integer_only
 
         recipe = recipe or INTEGER_RECIPE
-        check_integer_only(recipe_named(recipe), [calibration] if calibration else None)
+        check_integer_only(recipe_named(recipe))
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.folders import load_task
 
@@ -98,9 +102,9 @@ def convert(
     size, parameters = out.stat().st_size, made.metadata.parameters
     data = {
         "file": out, "bytes": size, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
-        "parameters": parameters, "bytes_per_parameter": size / parameters, "integer_only": integer_only,
+        "parameters": parameters, "bytes_per_parameter": size / parameters, "integer_only": made.metadata.integer_only,
     }  # fmt: skip
-    kind = f"{recipe}, integers only," if integer_only else recipe
+    kind = f"{recipe}, integers only," if made.metadata.integer_only else recipe
     return Result(
         data, f"wrote {out}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {kind} for {target}"
     )

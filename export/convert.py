@@ -47,8 +47,8 @@ def convert(
     length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file.
     calibration: examples that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
-    integer_only: a static file in which nothing is computed in float, for processors that cannot; made for MobileBERT. It needs
-    `calibration` in any case, since training has no ranges for what a static file computes in float.
+    integer_only: a static file in which nothing is computed in float, for processors that cannot. A task that was quantized so becomes
+    such a file in any case; another one is calibrated anew.
 
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
     It holds its word table once, also where that is the decoder.
@@ -59,23 +59,28 @@ def convert(
     from kerasbert.export import flatbuffer, integer_file, quantize_file, trace
 
     target = target_named(target)
+    integer_only = integer_only or is_integer_only(task)
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else target.default_recipe))
-    length, rows = _length(length, task), None
+    length = _length(length, task)
     if integer_only:
-        check_integer_only(recipe, calibration)
-        rows, target = integer_file.calibration_rows(task, calibration, length), integer_file.integer_target(target)
+        check_integer_only(recipe)
+        target = integer_file.integer_target(target)
     task = _prepared(task, recipe, calibration, integer_only)
     card = _metadata(task, recipe, target.name, length, integer_only)
-    twin = trace.export_twin(task, integer_only)
-    plans, tables = _plans(task, twin, recipe, integer_only) if recipe.kernels.startswith("int8") else (None, None)
+    twin = integer_file.integer_twin(task) if integer_only else trace.export_twin(task)
+    plans, tables = None, None
+    if integer_only:
+        tables = [twin.encoder.embeddings.word.table.numpy()]
+    elif recipe.kernels.startswith("int8"):
+        plans, tables = _plans(task, twin, recipe)
     with tempfile.TemporaryDirectory() as folder:
         trace.save_graph(twin, target, length, folder)
         # The converter holds the weights several times over; our copies need not be there as well.
         del task, twin
         release()
-        content = trace.converted_graph(folder, half=recipe.name == "float16")
+        content = trace.converted_graph(folder, half=recipe.name == "float16", integer=integer_only)
     if integer_only:
-        content = integer_file.integer_file(content, plans, tables, rows)
+        content = integer_file.integer_file(content, tables)
     elif plans is not None:
         content = quantize_file.quantize_file(content, plans, tables)
     else:
@@ -83,17 +88,17 @@ def convert(
     return TFLiteModel(packed.append(content, card), card)
 
 
-def check_integer_only(recipe: Recipe, calibration) -> None:
-    """Raises KerasBertError for what no integer-only file can be made of."""
+def check_integer_only(recipe: Recipe) -> None:
+    """Raises KerasBertError for a recipe of which there is no integer-only file."""
     if recipe.name != INTEGER_RECIPE:
         raise KerasBertError(
             f"expected the recipe {INTEGER_RECIPE!r} for an integer-only file, received {recipe.name!r}"
         )
-    if calibration is None or len(calibration) == 0:
-        raise KerasBertError(
-            "expected calibration texts for an integer-only file, received none: softmax, norms and sums need ranges that training does "
-            "not find"
-        )
+
+
+def is_integer_only(task) -> bool:
+    """Whether the task was quantized to have no activation in float."""
+    return bool(task.policy and task.policy.integer_only)
 
 
 def _length(length, task) -> int | None:
@@ -108,38 +113,38 @@ def _length(length, task) -> int | None:
 
 
 def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
-    """The task under the policy that the recipe stores; as it is for an integer file, which finds ranges of its own."""
-    from kerasbert.compression import POLICIES, quantize
+    """The task under the policy that the recipe stores."""
+    from kerasbert.compression import quantize
 
     trained_for = task.policy.recipe if task.policy else None
+    if integer_only and trained_for in (None, recipe.name) and not is_integer_only(task):
+        if calibration is None or len(calibration) == 0:
+            raise KerasBertError(
+                "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and sums"
+            )
+        return quantize(task, recipe.name, calibration=calibration, integer_only=True)
     if trained_for == recipe.name or not recipe.kernels.startswith("int8"):
         return task
     if trained_for is not None:
         raise KerasBertError(
             f"expected the recipe {trained_for!r}, which this model was quantized for, received {recipe.name!r}"
         )
-    if integer_only:
-        return task
     if recipe.trained and calibration is None:
         raise KerasBertError(
             f"expected a model with activation ranges for {recipe.name!r}, received one without. Quantize it first (kerasbert quantize), "
             "or pass calibration texts"
         )
-    return quantize(task, POLICIES[recipe.name], calibration=calibration)
+    return quantize(task, recipe.name, calibration=calibration)
 
 
-def _plans(task, twin, recipe: Recipe, integer_only: bool) -> tuple[list, list]:
+def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
     """How each dense is stored, and the tables that are stored in int8 around zero."""
     from kerasbert.encoders.base import sublayers
     from kerasbert.export.quantize_file import dense_plans
     from kerasbert.layers.embeddings import EmbeddingTable
-    from kerasbert.layers.heads import MaskedLMHead
 
-    # In an integer file every table is in 8 bits, but only one that is a decoder as well needs its zero in the middle.
-    tied = integer_only and any(head.decoder is None for head in sublayers(twin, MaskedLMHead))
-    decoder = twin.encoder.embeddings.word if tied else None
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
-    tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized or stored is decoder]
+    tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
     return dense_plans(task, twin, static=recipe.trained), tables
 
 

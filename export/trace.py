@@ -14,18 +14,15 @@ from kerasbert.layers.embeddings import EmbeddingTable
 SIGNATURE = "serve"
 
 
-def export_twin(task, integer_only: bool = False):
+def export_twin(task):
     """A float copy of the task whose weights are what the file stores.
 
     Tables lie on their int8 grid where the task's policy says so (a slice of the position table becomes a float constant in the graph,
     and must carry the values that training saw), and query kernels carry the scale of attention, which makes their grid no coarser:
     scaling a channel scales its grid.
-    integer_only: for a file whose ranges are found in its own graph; what keeps biases where training had them is left out, since it has no
-    8-bit form.
     """
     twin = task.with_policy(task.policy.in_float() if task.policy else None)
     for mine, theirs in zip(activation_points(twin), activation_points(task), strict=True):
-        mine.keeps_bias = mine.keeps_bias and not integer_only
         if theirs.equalizer is not None:
             mine.equalizer.assign(theirs.equalizer)
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
@@ -58,8 +55,8 @@ def save_graph(twin, target: Target, length: int | None, folder: str) -> None:
         tf.saved_model.save(module, folder, signatures={SIGNATURE: serve.get_concrete_function(**specs)})
 
 
-def converted_graph(folder: str, half: bool = False) -> bytes:
-    """The second half: the SavedModel as a `.tflite`."""
+def converted_graph(folder: str, half: bool = False, integer: bool = False) -> bytes:
+    """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization."""
     with quiet():
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
         # Each of these saves the memory of one to three copies of the weights (and most of the time that a large model takes): the
@@ -69,7 +66,8 @@ def converted_graph(folder: str, half: bool = False) -> bytes:
         release()
         converter._experimental_use_buffer_offset = True
         converter.exclude_conversion_metadata = True
-        if half:
+        if half or integer:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if half:
             converter.target_spec.supported_types = [tf.float16]
         return bytes(converter.convert())

@@ -33,7 +33,7 @@ class ResultCommand(typer.core.TyperCommand):
 
 def build_app() -> typer.Typer:
     """All commands. Their modules import what they need when they run."""
-    from kerasbert.cli import evaluate, predict, quantize, quickstart, train
+    from kerasbert.cli import cut, diagnose, distill, evaluate, predict, prune, quantize, quickstart, train
     from kerasbert.export import cli as export
 
     app = typer.Typer(
@@ -46,8 +46,8 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_kerasbert)
     for command in (
-        quickstart.quickstart, train.train, quantize.quantize, evaluate.evaluate, predict.predict,
-        export.convert, export.inspect, export.validate, export.benchmark,
+        quickstart.quickstart, train.train, quantize.quantize, cut.cut, diagnose.diagnose, evaluate.evaluate, predict.predict,
+        prune.prune, distill.distill, export.convert, export.inspect, export.validate, export.benchmark,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
     return app

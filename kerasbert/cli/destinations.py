@@ -26,10 +26,11 @@ def check_out_folder(out: Path, source: str | os.PathLike | None = None) -> None
     _check_writable(out)
 
 
-def check_out_file(out: Path, option: str, ending: str = "") -> None:
+def check_out_file(out: Path, option: str, ending: str | tuple[str, ...] = "") -> None:
     """Raises KerasBertError unless a file can be written at `out`."""
     if not out.name.endswith(ending):
-        raise KerasBertError(f"expected a file name ending in {ending} as {option}, received {str(out)!r}")
+        endings = ending if isinstance(ending, str) else " or ".join(ending)
+        raise KerasBertError(f"expected a file name ending in {endings} as {option}, received {str(out)!r}")
     if out.is_dir():
         raise KerasBertError(f"expected a file as {option}, received the folder {str(out)!r}")
     _check_writable(out)

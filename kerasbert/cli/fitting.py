@@ -48,17 +48,18 @@ def training() -> Iterator:
         yield Listener(bar.update, note)
 
 
-def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, repeatable: bool = True):
+def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, repeatable: bool = True, callbacks=()):
     """Compiles and trains the task as the recipe says; the run folder says how it went. Gives a `Fitted`.
 
     data: has tables `train` and `dev`. repeatable: whether `kerasbert train` with the recipe is this run again; the folder keeps it then.
+    callbacks: further ones of Keras'.
     """
     from kerasbert.training import plots
     from kerasbert.training.preparation import prepare
     from kerasbert.training.running import Settings, run
 
     with task.distribute_strategy.scope():
-        callbacks = prepare(task, recipe, data.train)
+        callbacks = (*prepare(task, recipe, data.train), *callbacks)
     if not resume:
         folder.begin(recipe if repeatable else None)
     settings = Settings(

@@ -9,6 +9,18 @@ from kerasbert.cli.results import Result
 
 Recipe = Annotated[str, Option(metavar="NAME", help="What to train for: static_wi8_ai8 or dynamic_wi8_afp32.")]
 Epochs = Annotated[int, Option(metavar="N", min=0, help="Passes over the training data; 0 only calibrates.")]
+IntegerOnly = Annotated[
+    bool, Option("--integer-only", help="Leave no activation in float, for processors that have none.")
+]
+Ranges = Annotated[
+    str, Option(metavar="NAME", help="How calibration finds ranges: min-max, percentile, percentile:99.9 or mse.")
+]
+Delay = Annotated[
+    float, Option(metavar="SHARE", min=0.0, max=1.0, help="Quantize activations after this share of the steps.")
+]
+Freeze = Annotated[
+    float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
+]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
 
 
@@ -26,7 +38,11 @@ def quantize(
     batch_size: options.BatchSize = 32,
     warmup: options.Warmup = 0.06,
     weight_decay: options.WeightDecay = 0.01,
+    integer_only: IntegerOnly = False,
     calibration_rows: CalibrationRows = 512,
+    ranges: Ranges = "min-max",
+    activation_delay: Delay = 0.0,
+    freeze_ranges: Freeze = 1.0,
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
@@ -58,16 +74,19 @@ def quantize(
 
         from kerasbert import compression
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import check_labels, read_described
+        from kerasbert.cli.training_data import check_labels, own_vectors, read_described
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import Fitted, shown
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)
-    if recipe not in compression.POLICIES:
+    compression.policy_named(recipe, integer_only)
+    compression.range_method(ranges)
+    if activation_delay >= freeze_ranges:
         raise KerasBertError(
-            f"expected a recipe to train for of {', '.join(compression.POLICIES)}, received {recipe!r}"
+            "expected ranges to be frozen after activations are quantized, received --activation-delay "
+            f"{activation_delay} and --freeze-ranges {freeze_ranges}"
         )
     if task.policy:
         raise KerasBertError(
@@ -76,7 +95,7 @@ def quantize(
     tables = [read_described(type(task.asks), path, asked) if path else None for path in (train, dev)]
     if task.problem == "embedding":
         with progress("computing the float model's vectors"):
-            tables = [table and _own_vectors(task, table) for table in tables]
+            tables = [table and own_vectors(task, table) for table in tables]
     for table in tables:
         if table is not None:
             check_labels(task.asks, table)
@@ -84,34 +103,31 @@ def quantize(
         before = task.score(tables[1]) if dev else None
     with progress("calibrating"):
         texts = _spread(tables[0].x, calibration_rows)
-        quantized = compression.quantize(task, recipe, calibration=texts)
+        quantized = compression.quantize(task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges)
     fitted = Fitted()
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])
+        phases = (activation_delay, freeze_ranges) != (0.0, 1.0)
+        callbacks = (compression.QuantizationPhases(quantized, activation_delay, freeze_ranges),) if phases else ()
+        if compression.zeros_of(quantized):  # it was pruned
+            callbacks = (*callbacks, compression.KeepZeros(quantized))
         with fitting.training() as listener:
-            fitted = fitting.fit(quantized, data, asked, RunFolder(out), False, listener, repeatable=False)
+            fitted = fitting.fit(
+                quantized, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=callbacks
+            )
     else:
         quantized.save_pretrained(out)
     after = fitted.dev or (quantized.score(tables[1]) if dev else None)
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, calibration_rows=_count(texts), dev_before=before, dev_after=after,
+        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges,
+        calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:
         note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
     said = f"saved {out}" + (f": dev {shown(after)}; before quantization {shown(before)}" if after else "")
     return Result({"out": out, **record}, said)
-
-
-def _own_vectors(task, table):
-    """The table's texts as single ones, with the float model's vectors as what a quantized one is to give."""
-    from kerasbert.data.table import Table
-    from kerasbert.problems.texts import columns
-
-    first, second = columns(task.asks.examples(table.x))
-    texts = first + (second or [])
-    return Table(table.path, texts, task.predict(texts))
 
 
 def _count(examples) -> int:

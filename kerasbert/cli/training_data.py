@@ -144,3 +144,12 @@ class naming:
     def __exit__(self, kind, error, trace):
         if isinstance(error, KerasBertError) and str(self._path) not in str(error):
             raise KerasBertError(f"{self._path}: {error}") from error
+
+
+def own_vectors(task, table):
+    """The table's texts as single ones, with the vectors that the task gives now as what a smaller one is to give."""
+    from kerasbert.problems.texts import columns
+
+    first, second = columns(task.asks.examples(table.x))
+    texts = first + (second or [])
+    return Table(table.path, texts, task.predict(texts))

@@ -50,6 +50,10 @@ class AlbertConfig(EncoderConfig):
         if self.num_hidden_groups > self.num_hidden_layers:
             raise self._wrong("num_hidden_groups", f"at most num_hidden_layers ({self.num_hidden_layers})")
 
+    @property
+    def blocks(self) -> int:
+        return self.num_hidden_groups * self.inner_group_num
+
     def group(self, layer: int) -> int:
         """The group whose blocks are layer number `layer`."""
         return layer * self.num_hidden_groups // self.num_hidden_layers
@@ -70,13 +74,12 @@ class AlbertEncoder(Encoder):
     def make_layers(self):
         config = self.config
         blocks = [
-            TransformerBlock(config, self.policy, f"layers.{i}", self.adapters)
-            for i in range(config.num_hidden_groups * config.inner_group_num)
+            TransformerBlock(config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
+            for i in range(config.blocks)
         ]
         groups = [config.group(layer) for layer in range(config.num_hidden_layers)]
         for i, block in enumerate(blocks):
             share(block, groups.count(i // config.inner_group_num))
-        blocks[0].attention.reads.follow(self.embeddings.projection.writes)
         return blocks
 
     def stack(self):

@@ -1,12 +1,13 @@
 """What every encoder has: a frozen config, named variables, one kind of output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.encoders.cut import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.layers.activations import ACTIVATIONS
@@ -18,8 +19,10 @@ from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.layer_mix import LayerMix
-from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+from kerasbert.layers.points import TANH_BOUNDS, ActivationPoint
+from kerasbert.layers.policy import QuantizationPolicy, integer_part
 from kerasbert.layers.pooling import first_token
+from kerasbert.layers.taps import tap
 
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -84,6 +87,16 @@ class EncoderConfig:
         """What attention divides among its heads."""
         return self.hidden_size
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are, each counted once however often it is called."""
+        return self.num_hidden_layers
+
+    @property
+    def feed_forwards(self) -> int:
+        """How many feed-forward networks a block has."""
+        return 1
+
     def check(self) -> None:
         """Raises KerasBertError for sizes that cannot be built."""
         for field in fields(self):
@@ -127,8 +140,9 @@ class Encoder(keras.layers.Layer):
     is None.
     adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
     layer_mix: whether the sequence is a learned weighted sum of the embedding output and every block's output (Peters et al. 2018).
+    cut: sizes that differ from what the config says of all blocks, see `kerasbert.encoders.cut.Cut`, as its `to_dict` gives them; or None.
 
-    Raises KerasBertError for a size of adapters below 1.
+    Raises KerasBertError for a size of adapters below 1, and a cut that does not fit the config.
 
     An architecture says how ids are embedded (`make_embeddings`), which blocks it has (`make_layers`) and in what order they are called
     (`stack`).
@@ -144,17 +158,29 @@ class Encoder(keras.layers.Layer):
         pooler: bool = True,
         adapters: int | None = None,
         layer_mix: bool = False,
+        cut: Mapping | None = None,
         **kwargs,
     ):
         super().__init__(**{"name": "encoder", **kwargs})
         check_size(adapters)
+        self._integer_only = bool(policy and policy.integer_only)
+        if self._integer_only and (adapters or layer_mix):
+            raise KerasBertError(
+                f"expected a model without {'adapters' if adapters else 'a mix of layers'} for a policy without any float, received one "
+                "with them; quantize without integer_only"
+            )
         self.config, self.policy, self.adapters = config, policy, adapters
+        self.cut = Cut.from_dict(cut, config)
         self.embeddings = self.make_embeddings()
         self.layers = self.make_layers()
         self.layer_mix = LayerMix(1 + len(list(self.stack()))) if layer_mix else None
+        self.sequence_point, self.sequence_turn = self._connect()
         self.pools, self.pooler = pooler, None
         if pooler and self.pooler_is_trained:
             self.pooler_input = ActivationPoint(policy, "pooler.input")
+            self.reads_sequence(self.pooler_input)
+            bounds = TANH_BOUNDS if self.pooler_activation is tf.tanh else None
+            self.pooled_point = ActivationPoint(integer_part(policy), "pooler.activated", bounds=bounds)
             self.pooler = Dense(
                 config.hidden_size,
                 self.pooler_input,
@@ -163,6 +189,32 @@ class Encoder(keras.layers.Layer):
                 initializer=normal(config),
                 activation=self.pooler_activation,
             )
+
+    def _connect(self) -> tuple[ActivationPoint, int]:
+        """Tells every block what comes in, and gives the point of what comes out, and which of its calls that is."""
+        point, turn = self.embeddings.written, 0
+        calls = list(self.stack())
+        for block in self.stack():
+            block.come_after(point, turn)
+            point, turn = block.written, block.written.turn
+        norms = [self.embeddings.norm if self.embeddings.projection is None else None]
+        norms += [block.written_by for block in self.layers]
+        for norm, block in zip(norms, self.layers, strict=False):
+            if norm is not None and calls.count(block) == 1:
+                block.receive(norm)
+        return point, turn
+
+    def reads_sequence(self, point: ActivationPoint) -> None:
+        """Says that `point` holds what the encoder gives, unchanged: tokens of the sequence, or all of it."""
+        if self.layer_mix is None:
+            point.follow(self.sequence_point, of=self.sequence_turn)
+
+    def reads_pooled(self, point: ActivationPoint) -> None:
+        """Says that `point` holds the pooled vector."""
+        if self.pooler is None:
+            self.reads_sequence(point)
+        else:
+            point.follow(self.pooled_point)
 
     @property
     def pooler_is_trained(self) -> bool:
@@ -176,9 +228,13 @@ class Encoder(keras.layers.Layer):
     def make_layers(self) -> list[keras.layers.Layer]:
         """Blocks, each (B, S, H) -> (B, S, H), attention probabilities."""
         return [
-            TransformerBlock(self.config, self.policy, f"layers.{i}", self.adapters)
-            for i in range(self.config.num_hidden_layers)
+            TransformerBlock(self.config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
+            for i in range(self.config.blocks)
         ]
+
+    def block_sizes(self, block: int) -> dict:
+        """What of a block's sizes is not the config's, as arguments of the block."""
+        return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
 
     def stack(self) -> Iterable[keras.layers.Layer]:
         """The blocks in the order of their calls."""
@@ -195,13 +251,15 @@ class Encoder(keras.layers.Layer):
         input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
-        bias = attention_bias(attention_mask, layout.mask_constant)  # (B, 1, 1, S)
+        bias = attention_bias(attention_mask, layout.mask_constant, self._integer_only)  # (B, 1, 1, S)
         x = self.embeddings(input_ids, token_type_ids, training=training, layout=layout)  # (B, S, H)
-        hidden_states, attentions = [x], []
+        hidden_states, attentions = [], []
         for layer in self.stack():
+            hidden_states.append(layer.unscaled(x))
             x, probabilities = layer(x, bias, training=training, layout=layout)
-            hidden_states.append(x)
             attentions.append(probabilities)
+        hidden_states.append(x)
+        tap("encoder", (tuple(hidden_states), tuple(attentions), attention_mask))
         if self.layer_mix is not None:
             x = self.layer_mix(hidden_states)
         return EncoderOutput(
@@ -216,16 +274,18 @@ class Encoder(keras.layers.Layer):
             return None
         if self.pooler is None:
             return first_token(x)
-        return self.pooler(self.pooler_input(first_token(x), training=training), training=training)
+        pooled = self.pooler(self.pooler_input(first_token(x), training=training), training=training)
+        return self.pooled_point(pooled, training=training)
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Every trained variable under its attribute path, such as `layers.0.attention.query.kernel`."""
         return {path: v for path, v in named_variables(self).items() if v.trainable}
 
     @property
-    def options(self) -> dict[str, int | bool]:
-        """Of `adapters` and `layer_mix` those that this encoder has, JSON-able."""
-        options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None}
+    def options(self) -> dict[str, int | bool | dict]:
+        """Of `adapters`, `layer_mix` and `cut` those that this encoder has, JSON-able."""
+        cut = None if self.cut is None else self.cut.to_dict()
+        options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None, "cut": cut}
         return {name: value for name, value in options.items() if value}
 
     def additions(self) -> dict[str, list[str]]:
@@ -234,7 +294,8 @@ class Encoder(keras.layers.Layer):
         kinds = {"adapters": Adapter, "layer_mix": LayerMix}
         found = {
             option: [id(v) for layer in sublayers(self, kinds[option]) for v in layer.weights]
-            for option in self.options
+            for option in kinds
+            if option in self.options
         }
         return {option: [paths[key] for key in keys if key in paths] for option, keys in found.items()}
 

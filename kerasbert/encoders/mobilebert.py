@@ -56,6 +56,10 @@ class MobileBertConfig(EncoderConfig):
     def head_width(self) -> int:
         return self.true_hidden_size
 
+    @property
+    def feed_forwards(self) -> int:
+        return self.num_feedforward_networks
+
     def check(self) -> None:
         super().check()
         if self.normalization_type not in NORMS:
@@ -84,6 +88,6 @@ class MobileBertEncoder(Encoder):
 
     def make_layers(self):
         return [
-            MobileBertBlock(self.config, self.policy, f"layers.{i}", self.adapters)
-            for i in range(self.config.num_hidden_layers)
+            MobileBertBlock(self.config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
+            for i in range(self.config.blocks)
         ]

@@ -5,9 +5,15 @@ import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.taps import tap
+
+# Added to the scores of padding in 8 bits, where it shares one range with the scores: exp(-16) of the largest is less than a step of the
+# probabilities, and a larger constant would take the range away from the scores.
+INTEGER_MASK = -20.0
 
 
 class SelfAttention(keras.layers.Layer):
@@ -15,6 +21,7 @@ class SelfAttention(keras.layers.Layer):
 
     x (B, S, H), bias (B, 1, 1, S) -> context (B, S, W), probabilities (B, N, S, S). Softmax is computed in float32.
     width: W, by default the config's hidden size. separate_values: values are computed from a tensor of their own (MobileBERT).
+    heads: how many of the config's heads there are, each of the size it has among all of them; by default all.
     """
 
     def __init__(
@@ -25,20 +32,25 @@ class SelfAttention(keras.layers.Layer):
         *,
         width: int | None = None,
         separate_values: bool = False,
+        heads: int | None = None,
     ):
         super().__init__(name=path.replace(".", "_"))
         width = width or config.hidden_size
-        self.heads, self.head_size = config.num_attention_heads, width // config.num_attention_heads
+        self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
 
-        def dense(name: str, reads: ActivationPoint) -> Dense:
-            return Dense(width, reads, policy, f"{path}.{name}", initializer=normal(config))
+        def dense(name: str, reads: ActivationPoint, units: int = self.heads * self.head_size) -> Dense:
+            return Dense(units, reads, policy, f"{path}.{name}", initializer=normal(config))
 
+        integer = integer_part(policy)
         self.reads = ActivationPoint(policy, f"{path}.input")
         self.value_reads = ActivationPoint(policy, f"{path}.value_input") if separate_values else None
         self.query, self.key = dense("query", self.reads), dense("key", self.reads)
         self.value = dense("value", self.value_reads or self.reads)
+        self.scores = ActivationPoint(integer, f"{path}.scores")
+        self.masked_scores = ActivationPoint(integer, f"{path}.masked_scores", reaches=INTEGER_MASK)
+        self.probabilities = ActivationPoint(integer, f"{path}.probabilities", bounds=UNIT_BOUNDS)
         self.context = ActivationPoint(policy, f"{path}.context")
-        self.output_dense = dense("output_dense", self.context)
+        self.output_dense = dense("output_dense", self.context, width)
         self.dropout = Dropout(config.attention_probs_dropout_prob)
 
     @property
@@ -53,35 +65,33 @@ class SelfAttention(keras.layers.Layer):
         q = self._split(q if layout.scaled_query else q * self.scale)  # (B, S, H) -split-> (B, N, S, D)
         k = self._split(self.key(x, training=training))
         v = self._split(self.value(values, training=training))
-        scores = tf.matmul(q, k, transpose_b=True) + tf.cast(bias, q.dtype)  # (B, N, S, S)
-        probabilities = tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32)), x.dtype)
+        tap("attention", (q, k, v))
+        scores = self.scores(tf.matmul(q, k, transpose_b=True), training=training)  # (B, N, S, S)
+        scores = self.masked_scores(scores + tf.cast(bias, q.dtype), training=training)
+        probabilities = self.probabilities(tf.nn.softmax(tf.cast(scores, tf.float32)), training=training)
+        probabilities = tf.cast(probabilities, x.dtype)
         context = self._merge(
             tf.matmul(self.dropout(probabilities, training=training), v)
         )  # (B, N, S, D) -merge-> (B, S, H)
         return self.output_dense(self.context(context, training=training), training=training), probabilities
 
     def _split(self, x):
-        return tf.transpose(tf.reshape(x, (*_lead(x), self.heads, self.head_size)), (0, 2, 1, 3))
+        return tf.transpose(tf.reshape(x, (*leading(x), self.heads, self.head_size)), (0, 2, 1, 3))
 
     def _merge(self, x):
         x = tf.transpose(x, (0, 2, 1, 3))
-        return tf.reshape(x, (*_lead(x), self.heads * self.head_size))
+        return tf.reshape(x, (*leading(x), self.heads * self.head_size))
 
 
-def _lead(x):
-    """Batch and length for a reshape, one of them -1 where the graph knows only the other: a constant shape keeps tensors static."""
-    batch, length = x.shape[0], x.shape[1]
-    if batch is not None:
-        return batch, length if length is not None else -1
-    if length is not None:
-        return -1, length
-    shape = tf.shape(x)
-    return shape[0], shape[1]
+def attention_bias(attention_mask, mask_constant: float, integer_only: bool = False):
+    """(B, S) of ones and zeros -> (B, 1, 1, S): zero where attended, `mask_constant` where not.
 
-
-def attention_bias(attention_mask, mask_constant: float):
-    """(B, S) of ones and zeros -> (B, 1, 1, S): zero where attended, `mask_constant` where not."""
+    integer_only: `INTEGER_MASK` where not, looked up in a table of two, which needs no float.
+    """
     attended = tf.expand_dims(
         tf.expand_dims(attention_mask, 1), 1
     )  # while it is small and whole numbers: one partition more otherwise
+    if integer_only:
+        table = tf.constant([INTEGER_MASK, 0.0])
+        return tf.quantization.fake_quant_with_min_max_args(tf.gather(table, attended), INTEGER_MASK, 0.0)
     return (1.0 - tf.cast(attended, tf.float32)) * mask_constant

@@ -5,7 +5,8 @@ import tf_keras as keras
 
 from kerasbert.layers.activations import flat_below
 from kerasbert.layers.norms import NoNorm
-from kerasbert.layers.points import ActivationPoint, KernelPoint, QuantizationPolicy
+from kerasbert.layers.points import ActivationPoint, KernelPoint
+from kerasbert.layers.policy import QuantizationPolicy
 
 
 class Dense(keras.layers.Layer):
@@ -13,6 +14,7 @@ class Dense(keras.layers.Layer):
 
     reads: the point that its input has passed through; several denses may read one. The exporter needs it to know the range of the input.
     The output point sits before the activation, because that is the tensor which a backend's integer dense writes.
+    writes_to: the stream whose scaled channels it writes; set before it is built.
     folded: a scale and shift of the output that is computed as a part of kernel and bias, as converters would make it: training then sees
     the grid of the kernel that is stored. keeps_bias: see `ActivationPoint`.
     """
@@ -34,6 +36,7 @@ class Dense(keras.layers.Layer):
         self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation), keeps_bias=keeps_bias)
         self.kernel_point = KernelPoint(policy, f"{path}.kernel", units)
         self.activation, self.folded = activation, folded
+        self.writes_to: ActivationPoint | None = None
         self._initializer = initializer
 
     def build(self, input_shape):
@@ -47,7 +50,7 @@ class Dense(keras.layers.Layer):
 
     def call(self, x, training=None):
         kernel = self.kernel_point(self.served_kernel())
-        if self._integer and not training and not self.reads.observing:
+        if self._integer and not training and self.reads.observer is None:
             product = self._accumulate(x, kernel)
         else:
             kernel, bias = tf.cast(kernel, x.dtype), tf.cast(self.served_bias(), x.dtype)
@@ -63,19 +66,31 @@ class Dense(keras.layers.Layer):
         return tf.reshape(product, tf.concat([tf.shape(x)[:-1], [self.units]], 0))
 
     def served_kernel(self):
-        """The kernel (in, units) for the input as `reads` gives it: its rows undo an equalizer."""
+        """The kernel (in, units) for the input as `reads` gives it: its rows undo an equalizer, its columns are scaled as a stream is."""
         kernel = tf.convert_to_tensor(self.kernel)
         if self.folded is not None:
             kernel = kernel * self.folded.gamma
-        if self.reads.equalizer is None or self.reads.observing == "channels":
+        kernel = self._written(kernel)
+        if self.reads.factors is None:
             return kernel
-        return kernel * tf.expand_dims(1.0 / self.reads.equalizer, 1)
+        return kernel * tf.expand_dims(1.0 / self.reads.factors, 1)
 
     def served_bias(self):
         """The bias (units,), with what is folded into it."""
-        if self.folded is None:
-            return tf.convert_to_tensor(self.bias)
-        return self.bias * self.folded.gamma + self.folded.beta
+        bias = tf.convert_to_tensor(self.bias)
+        if self.folded is not None:
+            bias = bias * self.folded.gamma + self.folded.beta
+        return self._written(
+            bias, 0.0 if self.writes_to is None or self.writes_to.offset is None else self.writes_to.offset()
+        )
+
+    def _written(self, values, offset=0.0):
+        """(..., units) as a stream takes them: without a mean but -offset, and scaled."""
+        if self.writes_to is None:
+            return values
+        if self.writes_to.offset is not None:
+            values = values - tf.reduce_mean(values, axis=-1, keepdims=True) - offset
+        return values if self.writes_to.factors is None else values * self.writes_to.factors
 
     @property
     def _integer(self) -> bool:

@@ -8,30 +8,51 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
-from kerasbert.layers.points import ActivationPoint, QuantizationPolicy, table_fake_quant
+from kerasbert.layers.points import ActivationPoint, ConstantPoint, table_fake_quant
+from kerasbert.layers.policy import QuantizationPolicy, integer_part
 
 
 class EmbeddingTable(keras.layers.Layer):
-    """One row of `width` floats for each of `rows` ids; a policy may hold the table in int8."""
+    """One row of `width` floats for each of `rows` ids; a policy may hold the table in int8.
+
+    writes_to: the stream whose scaled channels it writes, if there is one; set before it is called.
+    """
 
     def __init__(self, rows: int, width: int, policy: QuantizationPolicy | None, path: str, initializer):
         super().__init__(name=path.replace(".", "_"))
         self.path, self.quantized = path, bool(policy and policy.tables)
+        self.writes_to: ActivationPoint | None = None
+        self.bound: float | None = None  # the table's largest size, where a graph must hold it as a constant
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
     def call(self, ids):
-        return self._on_grid(tf.gather(tf.cast(self.table, self.compute_dtype), ids))
+        return self._on_grid(self._written(tf.gather(tf.cast(self.table, self.compute_dtype), ids)))
+
+    @property
+    def factors(self) -> tf.Variable | None:
+        """What its columns are multiplied by, (width,); None: nothing."""
+        return None if self.writes_to is None else self.writes_to.factors
+
+    def _written(self, rows):
+        """Rows as a stream takes them: without a mean, and scaled."""
+        if self.writes_to is not None and self.writes_to.offset is not None:
+            rows = rows - tf.reduce_mean(rows, axis=-1, keepdims=True)
+        return rows if self.factors is None else rows * tf.cast(self.factors, rows.dtype)
 
     def on_grid(self):
         """The whole table as a file stores it: (rows, width), on its int8 grid where a policy says so."""
-        return self._on_grid(self.table)
+        return self._on_grid(self._written(tf.convert_to_tensor(self.table)))
 
     def slice(self, first: int, length):
-        """So many rows from row `first` on."""
-        return self._on_grid(tf.cast(self.table[first : first + length], self.compute_dtype))
+        """So many rows from row `first` on, in float: a graph holds them as a constant of their own."""
+        return self._written(tf.cast(self.table[first : first + length], self.compute_dtype))
 
     def _on_grid(self, rows):
-        return table_fake_quant(rows, self.table) if self.quantized else rows
+        if not self.quantized:
+            return rows
+        if self.bound is not None:
+            return table_fake_quant(rows, self.bound)
+        return table_fake_quant(rows, tf.reduce_max(tf.abs(self._written(tf.convert_to_tensor(self.table)))))
 
 
 class Embeddings(keras.layers.Layer):
@@ -59,11 +80,25 @@ class Embeddings(keras.layers.Layer):
         self.word = EmbeddingTable(config.vocab_size, word_width or width, policy, f"{path}.word", normal(config))
         # Small tables stay in float: one scale for the position table leaves an error of 17 % of its size in a real checkpoint, and a file
         # of fixed length holds its first rows as a float constant anyway.
-        self.position = EmbeddingTable(config.max_position_embeddings, width, None, f"{path}.position", normal(config))
+        integer = integer_part(policy)
+        self.position = EmbeddingTable(
+            config.max_position_embeddings, width, integer, f"{path}.position", normal(config)
+        )
+        self.position_point = ConstantPoint(integer, f"{path}.position_rows")
         self.token_type = None
         if config.type_vocab_size:
-            self.token_type = EmbeddingTable(config.type_vocab_size, width, None, f"{path}.token_type", normal(config))
-        self.norm = make_norm(norm, epsilon or config.layer_norm_eps, f"{path}.norm")
+            self.token_type = EmbeddingTable(
+                config.type_vocab_size, width, integer, f"{path}.token_type", normal(config)
+            )
+        self.positioned = ActivationPoint(integer if config.type_vocab_size else None, f"{path}.positioned")
+        self.stream = ActivationPoint(integer, f"{path}.stream", stream=True)
+        self.stream.equalized = self.stream.equalized and norm == "layer_norm" and word_width in (None, width)
+        self.norm = make_norm(norm, epsilon or config.layer_norm_eps, f"{path}.norm", policy)
+        if self.stream.equalized:
+            self.stream.centre()
+            self.norm.read(self.stream)
+            for table in filter(None, (self.word, self.position, self.token_type)):
+                table.writes_to = self.stream
         self.dropout = Dropout(config.hidden_dropout_prob)
         self.projection = None
         if project:
@@ -76,12 +111,19 @@ class Embeddings(keras.layers.Layer):
                 initializer=normal(config),
                 keeps_bias=True,
             )
+            self.projection_input.follow(self.norm.output_point)
+
+    @property
+    def written(self) -> ActivationPoint:
+        """The point of what it gives."""
+        return self.norm.output_point if self.projection is None else self.projection.writes
 
     def call(self, input_ids, token_type_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         x = self.words(input_ids, training=training) + self._positions(input_ids, layout)  # (B, S, H)
         if self.token_type is not None:
-            x = x + self.token_type(token_type_ids)
-        x = self.dropout(self.norm(x), training=training)
+            x = self.positioned(x, training=training) + self.token_type(token_type_ids)
+        x = self.stream(x, training=training)
+        x = self.dropout(self.norm(x, training=training, layout=layout), training=training)
         if self.projection is None:
             return x
         return self.projection(self.projection_input(x, training=training), training=training)
@@ -95,7 +137,7 @@ class Embeddings(keras.layers.Layer):
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        return self.position.slice(self.offset, length)
+        return self.position_point(self.position.slice(self.offset, length))
 
 
 class TrigramEmbeddings(Embeddings):

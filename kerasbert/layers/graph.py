@@ -10,12 +10,27 @@ class GraphLayout:
     positions: `slice` takes the first rows of the position table; `gather` counts the positions at run time, which keeps every tensor
         static when the length is chosen by the caller of a resizable file.
     mask_constant: added to the attention scores of padding; negative, and small enough in size for 16-bit floats.
+    integer: every operator will be one of integers: those are chosen that round once.
     scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
     """
 
     positions: str = "slice"
     mask_constant: float = -1e4
     scaled_query: bool = False
+    integer: bool = False
 
 
 TRAINING_LAYOUT = GraphLayout()
+
+
+def leading(x):
+    """Batch and length for a reshape, one of them -1 where the graph knows only the other: a constant shape keeps tensors static."""
+    batch, length = x.shape[0], x.shape[1]
+    if batch is not None:
+        return batch, length if length is not None else -1
+    if length is not None:
+        return -1, length
+    import tensorflow as tf  # export reads layouts where there is no TensorFlow
+
+    shape = tf.shape(x)
+    return shape[0], shape[1]

@@ -8,7 +8,8 @@ from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.points import ActivationPoint, QuantizationPolicy
+from kerasbert.layers.points import ActivationPoint, channels
+from kerasbert.layers.policy import QuantizationPolicy, integer_part
 
 
 class MaskedLMHead(keras.layers.Layer):
@@ -31,7 +32,8 @@ class MaskedLMHead(keras.layers.Layer):
             initializer=normal(config),
             activation=activation(function),
         )
-        self.norm = LayerNorm(config.layer_norm_eps, "masked_lm.norm")
+        self.norm = LayerNorm(config.layer_norm_eps, "masked_lm.norm", policy)
+        self.unscaled = ActivationPoint(integer_part(policy), "masked_lm.unscaled")
         self.decoder = self.further_decoder = None
         shape = (config.vocab_size, width - further)
         if not config.tie_word_embeddings:
@@ -42,7 +44,11 @@ class MaskedLMHead(keras.layers.Layer):
 
     def call(self, sequence, words: EmbeddingTable, training=None):
         x = self.norm(self.transform(self.reads(sequence, training=training), training=training))  # (B, S, W)
-        table = words.on_grid() if self.decoder is None else self.decoder  # (V, E)
+        table = self.decoder  # (V, E)
+        if self.decoder is None:
+            table = words.on_grid()
+            if words.factors is not None:
+                x = self.unscaled(x / channels(words.factors, x), training=training)
         narrow = x.shape[-1] if self.further_decoder is None else x.shape[-1] - self.further_decoder.shape[0]
         scores = tf.matmul(x[..., :narrow], tf.cast(table, x.dtype), transpose_b=True)
         if self.further_decoder is not None:

@@ -5,72 +5,37 @@ that a backend may hold in 8 bits passes through a point with a path such as `la
 of the policy decides, and a point without a rule costs nothing.
 """
 
-import fnmatch
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.policy import QuantizationPolicy
+
 _NEVER_REACHED = 6e4  # in 16-bit floats as well
-KINDS = ("static", "dynamic", "float")
 
-
-@dataclass(frozen=True)
-class QuantizationPolicy:
-    """What is held in 8 bits while training, so that the exported file computes what was trained.
-
-    recipe: the export recipe that this policy prepares for.
-    kernels: dense kernels in int8, symmetric, one scale per output channel.
-    tables: the word table in int8, symmetric, one scale in all.
-    activations: `(pattern, kind)` rules over point paths (shell-style wildcards), first match wins; kind is `static` (one trained
-        range per tensor), `dynamic` (one range per token, found at run time) or `float`. No match means `float`.
-    equalized: patterns of points whose outlier channels are scaled down, and the rows of the kernels that read them scaled up: in float
-        an identity, in 8 bits the other channels get the range that the outliers took (Xiao et al. 2022, SmoothQuant).
-    """
-
-    recipe: str
-    kernels: bool = True
-    tables: bool = True
-    activations: tuple[tuple[str, str], ...] = ()
-    equalized: tuple[str, ...] = ()
-
-    def __post_init__(self):
-        for pattern, kind in self.activations:
-            if kind not in KINDS:
-                raise ValueError(f"Expected a quantization kind of {KINDS} for points {pattern!r}. Received: {kind!r}")
-
-    def kind(self, path: str) -> str:
-        """The kind of the activation point at `path`."""
-        return next((kind for pattern, kind in self.activations if fnmatch.fnmatchcase(path, pattern)), "float")
-
-    def equalizes(self, path: str) -> bool:
-        """Whether the outlier channels of the point at `path` are scaled down."""
-        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.equalized)
-
-    def in_float(self) -> "QuantizationPolicy":
-        """The same graph with nothing in 8 bits: what is exported before the file is quantized."""
-        return replace(self, kernels=False, tables=False, activations=())
-
-    def get_config(self) -> dict:
-        return asdict(self)
-
-    @classmethod
-    def from_config(cls, config: dict) -> "QuantizationPolicy":
-        rules = tuple((pattern, kind) for pattern, kind in config.get("activations", ()))
-        return cls(**{**config, "activations": rules, "equalized": tuple(config.get("equalized", ()))})
+# What TFLite's integer operators write, whatever they read: softmax and logistic in steps of 1/256, tanh in steps of 1/128.
+UNIT_BOUNDS = (0.0, 255 / 256)
+TANH_BOUNDS = (-1.0, 127 / 128)
 
 
 class ActivationPoint(keras.layers.Layer):
     """An activation that a policy may hold in 8 bits. Any shape in, the same shape out.
 
     Static points keep `minimum` and `maximum`, moved by tfmot's moving average while training. Calibration fills them before training
-    starts: it sets `observing` to "channels" (collects the largest size of each channel) or "range" and runs data through the model.
+    starts: it sets `observer`, which is called with the point and its input and gives what the point gives instead, and runs data through
+    the model. An observer that is `before_scaling` sees what comes in, others what would be quantized.
     An equalized point gives its input times `equalizer` (H,), and the denses that read it divide their kernel rows by it.
 
     floor: a static range needs to reach no further down, because what follows is flat there.
     keeps_bias: what follows the dense that writes here is another dense, or the addition of a constant. The converter would take its bias
     away and fold it into that, and the tensor which it writes would not be the one that training gave a range: in the graph that is
     exported, a bound that no number reaches keeps the two apart.
+    reaches: a static range goes at least so far down, whatever was seen.
+    bounds: the range that integer operators give what they write here, whatever the data.
+    stream: the layers that write here scale what they write by the equalizer's factors, and this point only finds them; and they leave
+    the mean of each row out once it is known what is added to what (`centre`).
+    phase: `waiting` quantizes nothing while training, `moving` lets data move the range, `frozen` does not; see `QuantizationPhases`.
     A point of a layer that is called several times has a range for each call (`share`), and `turn` says which call it is.
     """
 
@@ -80,18 +45,25 @@ class ActivationPoint(keras.layers.Layer):
         path: str,
         floor: float | None = None,
         keeps_bias: bool = False,
+        reaches: float = 0.0,
+        bounds: tuple[float, float] | None = None,
+        stream: bool = False,
         **kwargs,
     ):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
         self.path, self.floor = path, floor
         self.kind = policy.kind(path) if policy else "float"
-        self.observing: str | None = None
+        self.observer = None
+        self.phase = "moving"
         self.equalizer = None
         self.keeps_bias = keeps_bias and policy is not None
-        self._equalized = bool(policy and policy.equalizes(path))
+        self.equalized = bool(policy and policy.equalizes(path))
+        self._stream, self._bounds, self.reaches = stream, bounds, reaches
         self.calls, self.turn = 1, 0
         self._followed: set[int] = set()
-        self.ranges: list[tuple[tf.Variable, tf.Variable]] = []
+        self._scaled_like: ActivationPoint | None = None
+        self.offset: Callable | None = None
+        self.ranges: list[tuple] = []
         if self.kind == "static":
             from tensorflow_model_optimization.quantization.keras import quantizers
 
@@ -104,10 +76,10 @@ class ActivationPoint(keras.layers.Layer):
         if self.kind == "static":
             while len(self.ranges) < calls:
                 names = ("minimum", "maximum")
-                self.ranges.append(tuple(self._statistic(name, (), "zeros") for name in names))
+                self.ranges.append(self._bounds or tuple(self._statistic(name, (), "zeros") for name in names))
 
     def build(self, input_shape):
-        if self._equalized:
+        if self.equalized:
             self.equalizer = self._statistic("equalizer", (input_shape[-1],), "ones")
         super().build(input_shape)
 
@@ -116,19 +88,52 @@ class ActivationPoint(keras.layers.Layer):
             name, shape=shape, initializer=initializer, trainable=False, dtype="float32", experimental_autocast=False
         )
 
-    def follow(self, point: "ActivationPoint", turn: int = 0) -> None:
-        """Says that in one call what comes in is what `point` gave, unchanged: one tensor has one range, in a file as in training."""
+    def follow(self, point: "ActivationPoint", turn: int = 0, of: int = 0) -> None:
+        """Says that in call number `turn` what comes in is what `point` gave in its call `of`, unchanged: one tensor has one range, in a
+        file as in training."""
         if self.kind == point.kind == "static":
             self._followed.add(turn)
-            self.ranges[turn] = point.ranges[0]
+            self.ranges[turn] = point.ranges[of]
+
+    def scaled_like(self, stream: "ActivationPoint") -> None:
+        """Says that what comes in has been scaled by the factors of a stream."""
+        self._scaled_like = stream
+
+    def centre(self, offset: Callable | None = None) -> None:
+        """Says that what is written here has no mean in any row.
+
+        offset: gives the constant mean of what else is added, such as a norm's beta, which a dense that writes here takes off too.
+        """
+        self.offset = offset or (lambda: 0.0)
+
+    def forget_ranges(self) -> None:
+        """Makes every range that data decide what it is before any were seen."""
+        for minimum, maximum in self.moving:
+            minimum.assign(self.reaches)
+            maximum.assign(0.0)
+
+    def fix_ranges(self) -> None:
+        """Makes constants of all ranges: what converters ask of a graph."""
+        self.ranges = [tuple(map(float, bounds)) for bounds in self.ranges]
 
     @property
-    def minimum(self) -> tf.Variable:
+    def factors(self) -> tf.Variable | None:
+        """What the channels that leave here have been multiplied by, (H,); None: nothing."""
+        if self._scaled_like is not None and self._scaled_like.equalized:
+            return self._scaled_like.factors
+        return None if self._unscaled else self.equalizer
+
+    @property
+    def _unscaled(self) -> bool:
+        return self.observer is not None and self.observer.before_scaling
+
+    @property
+    def minimum(self) -> tf.Variable | float:
         """The lower end of a static point's range, of the call whose turn it is."""
         return self.ranges[self.turn][0]
 
     @property
-    def maximum(self) -> tf.Variable:
+    def maximum(self) -> tf.Variable | float:
         """The upper end."""
         return self.ranges[self.turn][1]
 
@@ -138,6 +143,16 @@ class ActivationPoint(keras.layers.Layer):
         return tf.maximum((self.maximum - self.minimum) / 255.0, 1e-9)
 
     @property
+    def moving(self) -> list[tuple[tf.Variable, tf.Variable]]:
+        """The ranges that data decide."""
+        return [bounds for bounds in self.ranges if not isinstance(bounds[0], float)]
+
+    @property
+    def moves(self) -> bool:
+        """Whether data decide the range of the call whose turn it is."""
+        return not isinstance(self.minimum, float)
+
+    @property
     def calibrated(self) -> bool:
         """False while a static point, in any of its calls, has never seen data."""
         return all(float(maximum) > float(minimum) for minimum, maximum in self.ranges)
@@ -145,35 +160,55 @@ class ActivationPoint(keras.layers.Layer):
     def statistics(self) -> dict[str, tf.Variable]:
         """What calibration finds, by name: `minimum` and `maximum` (`calls.2.minimum` where there are several), `equalizer`."""
         found = {} if self.equalizer is None else {"equalizer": self.equalizer}
-        for i, (minimum, maximum) in enumerate(self.ranges):
+        for i, (minimum, maximum) in enumerate(self.moving):
             prefix = f"calls.{i}." if len(self.ranges) > 1 else ""
             found |= {f"{prefix}minimum": minimum, f"{prefix}maximum": maximum}
         return found
 
     def call(self, x, training=None):
-        if self.observing == "channels":
-            return self._observe_channels(x)
-        if self.equalizer is not None:
-            # Full rank: the converter folds a (H,) factor into the next dense, and equalization would be undone.
-            x = x * tf.cast(tf.reshape(self.equalizer, [1] * (len(x.shape) - 1) + [-1]), x.dtype)
+        if self._unscaled:
+            return self.observer(self, x)
+        if self.equalizer is not None and not self._stream:
+            x = x * channels(self.equalizer, x)
         if self.kind == "float" or self.turn in self._followed:
             return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype)) if self.keeps_bias else x
+        if self.floor is not None and self.kind == "static":
+            x = tf.maximum(x, tf.cast(self.floor, x.dtype))
+        return self.quantized(x, training) if self.observer is None else self.observer(self, x)
+
+    def quantized(self, x, training=None):
+        """x as 8 bits hold it."""
         if self.kind == "dynamic":
             return per_token_fake_quant(x)
-        if self.floor is not None:
-            x = tf.maximum(x, tf.cast(self.floor, x.dtype))
-        if self.observing == "range":
-            self.minimum.assign(tf.minimum(self.minimum, tf.cast(tf.reduce_min(x), tf.float32)))
-            self.maximum.assign(tf.maximum(self.maximum, tf.cast(tf.reduce_max(x), tf.float32)))
-            return x
+        if not self.moves:
+            return tf.quantization.fake_quant_with_min_max_args(x, self.minimum, self.maximum)
         weights = {"min_var": self.minimum, "max_var": self.maximum}
-        return tf.cast(self._quantizer(tf.cast(x, tf.float32), bool(training), weights), x.dtype)
+        moves = bool(training) and self.phase != "frozen"
+        quantized = tf.cast(self._quantizer(tf.cast(x, tf.float32), moves, weights), x.dtype)
+        if moves and self.reaches:
+            self.minimum.assign(tf.minimum(self.minimum, self.reaches))
+        return x if training and self.phase == "waiting" else quantized
 
-    def _observe_channels(self, x):
-        if self.equalizer is not None:
-            peaks = tf.reduce_max(tf.abs(tf.cast(x, tf.float32)), axis=list(range(len(x.shape) - 1)))
-            self.equalizer.assign(tf.maximum(self.equalizer, peaks))
-        return x
+
+def channels(values, x):
+    """(H,) values to multiply or add to x (..., H), of its full rank: converters fold a vector into the next dense, and the tensor that
+    training gave a range would be another."""
+    return tf.cast(tf.reshape(values, [1] * (len(x.shape) - 1) + [-1]), x.dtype)
+
+
+class ConstantPoint(keras.layers.Layer):
+    """A constant beside an activation: in a model without any float it lies on the 8-bit grid from its smallest to its largest value."""
+
+    def __init__(self, policy: QuantizationPolicy | None, path: str, **kwargs):
+        super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
+        self.enabled = bool(policy and policy.integer_only and policy.kernels)
+
+    def call(self, values):
+        if not self.enabled:
+            return values
+        low, high = (tf.stop_gradient(reduce(tf.cast(values, tf.float32))) for reduce in (tf.reduce_min, tf.reduce_max))
+        low, high = tf.minimum(low, 0.0), tf.maximum(high, 0.0)
+        return tf.quantization.fake_quant_with_min_max_vars(values, low, high)
 
 
 class KernelPoint(keras.layers.Layer):
@@ -209,16 +244,16 @@ class KernelPoint(keras.layers.Layer):
         return tf.maximum(tf.reduce_max(tf.abs(tf.cast(kernel, tf.float32)), axis=0) / 127.0, 1e-9)
 
 
-def table_fake_quant(rows, table):
-    """Embedding rows on the int8 grid of their whole table: symmetric, -127..127, one scale a table.
+def table_fake_quant(rows, bound):
+    """Embedding rows on the int8 grid of their whole table, whose largest size is `bound`: symmetric, -127..127, one scale a table.
 
     tfmot's quantizers would need the whole table as their input, which makes its gradient dense; the rows alone keep it sparse.
     """
-    bound = tf.stop_gradient(tf.reduce_max(tf.abs(tf.cast(table, tf.float32))))
-    quantized = tf.quantization.fake_quant_with_min_max_vars(
-        tf.cast(rows, tf.float32), -bound, bound, 8, narrow_range=True
-    )
-    return tf.cast(quantized, rows.dtype)
+    data = tf.cast(rows, tf.float32)
+    if isinstance(bound, float):
+        return tf.quantization.fake_quant_with_min_max_args(data, -bound, bound, 8, narrow_range=True)
+    bound = tf.stop_gradient(tf.cast(bound, tf.float32))
+    return tf.cast(tf.quantization.fake_quant_with_min_max_vars(data, -bound, bound, 8, narrow_range=True), rows.dtype)
 
 
 def per_token_fake_quant(x):

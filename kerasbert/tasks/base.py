@@ -9,7 +9,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import INPUT_NAMES, Encoder, named_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
-from kerasbert.layers.points import QuantizationPolicy
+from kerasbert.layers.policy import QuantizationPolicy
 from kerasbert.tasks.answering import Answering
 from kerasbert.tasks.fitting import Fitting
 from kerasbert.text import Tokenizer, tokenizer_from_config

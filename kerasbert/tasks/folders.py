@@ -22,7 +22,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
-from kerasbert.layers.points import QuantizationPolicy
+from kerasbert.layers.policy import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
 NOTHING: Mapping[str, int | None] = MappingProxyType({})
@@ -257,7 +257,7 @@ def _encoder(config: dict, policy, **options) -> Encoder:
 def _options(saved: dict, asked: Mapping, where) -> dict:
     """The encoder's options: those of kerasbert.json, and what was asked for beyond them (None: nothing)."""
     asked = {name: value for name, value in asked.items() if value is not None}
-    if unknown := sorted(saved.keys() - {"adapters", "layer_mix"}):
+    if unknown := sorted(saved.keys() - {"adapters", "layer_mix", "cut"}):
         raise KerasBertError(f"{where}: {OWN_FILE}: expected options of an encoder, received {unknown[0]!r}")
     for name in asked.keys() & saved.keys():
         if asked[name] != saved[name]:

@@ -54,10 +54,10 @@ class MaskedLM(Task):
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
     def train_step(self, data):
-        return super().train_step(_masked_only(data))
+        return super().train_step(masked_only(data))
 
     def test_step(self, data):
-        return super().test_step(_masked_only(data))
+        return super().test_step(masked_only(data))
 
     def _read(self, inputs, rows, index):
         if not len(rows.places):
@@ -91,7 +91,7 @@ class MaskedLM(Task):
         return {**super().get_config(), **self.problem_settings()}
 
 
-def _masked_only(data):
+def masked_only(data):
     """A batch whose targets (B, S) are `IGNORED` but for few tokens, as those tokens' places, targets (N,) and weights (N,)."""
     inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
     if targets is None:

@@ -36,6 +36,7 @@ class MultipleChoice(Task):
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.choice_classifier_input = ActivationPoint(policy, "classifier.input")
+        encoder.reads_pooled(self.choice_classifier_input)
         self.choice_classifier = Dense(
             1, self.choice_classifier_input, policy, "classifier", initializer=normal(config)
         )

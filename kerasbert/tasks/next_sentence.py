@@ -9,7 +9,8 @@ from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
+from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.policy import integer_part
 from kerasbert.tasks.base import Task
 
 LABELS = ("next", "not next")
@@ -39,7 +40,9 @@ class NextSentencePredictor(Task):
         self.labels = ORDER_LABELS if config.model_type == "albert" else LABELS
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
         self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
+        encoder.reads_pooled(self.next_sentence_input)
         self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
+        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
         self._create_variables()
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
@@ -48,7 +51,7 @@ class NextSentencePredictor(Task):
         return tf.cast(self.next_sentence(pooled, training=training), tf.float32)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
-        return {self.output_name: tf.nn.softmax(self(inputs, training=False, layout=layout))}
+        return {self.output_name: self.answer_point(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def rows(self, x, scoring=False):
         examples, rows = super().rows(x, scoring)

@@ -39,6 +39,7 @@ class Pretrainer(Task):
         self.masked_lm = masked_lm_head(config, policy)
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
         self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
+        encoder.reads_pooled(self.next_sentence_input)
         self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
         self._create_variables()
 

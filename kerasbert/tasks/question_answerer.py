@@ -52,6 +52,7 @@ class QuestionAnswerer(Task):
         self.no_answer, self.no_answer_threshold, self.unit = no_answer, no_answer_threshold, unit
         _ = self.asks  # wrong settings are told now
         self.qa_outputs_input = ActivationPoint(encoder.policy, "classifier.input")
+        encoder.reads_sequence(self.qa_outputs_input)
         self.qa_outputs = Dense(
             2, self.qa_outputs_input, encoder.policy, "classifier", initializer=normal(encoder.config)
         )

@@ -11,7 +11,8 @@ from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
+from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.policy import integer_part
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
@@ -62,9 +63,11 @@ class TextClassifier(Task):
         config = encoder.config
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.classifier_input = ActivationPoint(encoder.policy, "classifier.input")
+        encoder.reads_pooled(self.classifier_input)
         self.classifier = Dense(
             len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(config)
         )
+        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
         self._create_variables()
 
     @classmethod
@@ -99,8 +102,13 @@ class TextClassifier(Task):
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         logits = self(inputs, training=False, layout=layout)
-        read = {"single_label": tf.nn.softmax, "multi_label": tf.sigmoid, "regression": tf.identity}[self.problem]
-        return {self.output_name: read(logits)}
+        if self.problem == "regression":
+            return {self.output_name: logits}
+        return {
+            self.output_name: self.answer_point(
+                (tf.sigmoid if self.problem == "multi_label" else tf.nn.softmax)(logits)
+            )
+        }
 
     def default_loss(self):
         return {

@@ -9,7 +9,8 @@ from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
+from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.policy import integer_part
 from kerasbert.losses import CrossEntropy
 from kerasbert.problems import IGNORED
 from kerasbert.tasks.base import Task
@@ -52,9 +53,11 @@ class TokenTagger(Task):
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.token_classifier_input = ActivationPoint(policy, "classifier.input")
+        encoder.reads_sequence(self.token_classifier_input)
         self.token_classifier = Dense(
             len(self.labels), self.token_classifier_input, policy, "classifier", initializer=normal(config)
         )
+        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
         self._create_variables()
 
     @classmethod
@@ -88,7 +91,7 @@ class TokenTagger(Task):
         return tf.cast(logits, tf.float32)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
-        return {self.output_name: tf.nn.softmax(self(inputs, training=False, layout=layout))}
+        return {self.output_name: self.answer_point(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def default_loss(self):
         return CrossEntropy()

@@ -42,7 +42,10 @@ def test_quantize_copies_the_weights_and_leaves_the_model_alone(trained, static_
 
 
 def test_static_policy_keeps_the_sensitive_parts_out(static_model):
+    of_denses = {point.path for dense in denses(static_model) for point in (dense.reads, dense.writes)}
     kinds = {point.path: point.kind for point in activation_points(static_model)}
+    assert {kind for path, kind in kinds.items() if path not in of_denses} == {"float"}
+    kinds = {path: kind for path, kind in kinds.items() if path in of_denses}
     assert kinds["layers.1.feed_forward.input"] == kinds["layers.1.feed_forward.hidden"] == "dynamic"
     assert kinds["layers.1.feed_forward.intermediate.output"] == "float"
     assert kinds["layers.1.feed_forward.output_dense.output"] == "float"
@@ -104,7 +107,7 @@ def test_calibrating_again_starts_anew_and_ends_observing(tiny, small):
     few = statistics(model)
     first = "layers.0.attention.input"
     assert few[f"{first}.maximum"] < wide[f"{first}.maximum"] and few[f"{first}.minimum"] >= wide[f"{first}.minimum"]
-    assert not any(point.observing for point in activation_points(model))
+    assert not any(point.observer for point in activation_points(model))
     model.predict(texts)  # traced without observing
     assert same(statistics(model), few)
     calibrate(model, texts)
@@ -171,7 +174,7 @@ def test_a_failed_calibration_leaves_the_model_as_it_was(tiny, small):
     before = statistics(model)
     with pytest.raises(KerasBertError):
         calibrate(model, [])
-    assert not any(point.observing for point in activation_points(model))
+    assert not any(point.observer for point in activation_points(model))
     assert same(statistics(model), before)
 
 

@@ -385,7 +385,7 @@ def test_converting_changes_nothing_in_the_model(static_model, converted, packed
     converted("static_model", "static_wi8_ai8")
     assert all(np.array_equal(a, b) for a, b in zip(weights, static_model.variables, strict=True))
     np.testing.assert_array_equal(serve(static_model, packed), before)
-    assert not any(point.observing for point in activation_points(static_model))
+    assert not any(point.observer for point in activation_points(static_model))
 
 
 # -- wrong wishes ----------------------------------------------------------------------------------------------------------------------

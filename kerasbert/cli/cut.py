@@ -1,0 +1,172 @@
+"""`kerasbert cut`."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated
+
+from typer import Option
+
+from kerasbert.cli import options
+from kerasbert.cli.results import Result
+
+Layers = Annotated[int | None, Option(metavar="N", help="Keep so many layers.")]
+Strategy = Annotated[
+    str,
+    Option(metavar="NAME", help="Which layers go: top, bottom, alternate, alternate-top, symmetric or contribution."),
+]
+Heads = Annotated[float | None, Option(metavar="SHARE", help="Cut this share of the attention heads.")]
+PerLayer = Annotated[bool, Option("--heads-per-layer", help="Cut as many heads in every layer.")]
+FeedForward = Annotated[float | None, Option(metavar="SHARE", help="Cut this share of the feed-forward neurons.")]
+Vocabulary = Annotated[
+    Path | None,
+    Option(metavar="FILE", help="Keep the words of these texts alone: lines of .txt, or a file of the task's data."),
+]
+Characters = Annotated[
+    bool,
+    Option("--characters/--no-characters", help="Keep all tokens of one character, for words the texts do not have."),
+]
+Data = Annotated[
+    Path | None, Option(metavar="FILE", help="Labelled data on which importance is found; a few hundred rows will do.")
+]
+Dev = Annotated[Path | None, Option(metavar="FILE", help="Labelled data that is scored before and after.")]
+
+
+def cut(
+    model: options.Folder,
+    out: options.OutFolder,
+    layers: Layers = None,
+    strategy: Strategy = "top",
+    heads: Heads = None,
+    heads_per_layer: PerLayer = False,
+    feed_forward: FeedForward = None,
+    vocabulary: Vocabulary = None,
+    characters: Characters = True,
+    data: Data = None,
+    dev: Dev = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
+    batch_size: options.BatchSize = 32,
+    max_rows: options.MaxRows = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Cut layers, heads, feed-forward neurons and words out of a saved model, in this order; `kerasbert train` goes on with what is left.
+
+    Example: kerasbert cut runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
+    """
+    from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.progress import progress
+    from kerasbert.cli.training_data import check_labels, read_described
+
+    columns = SimpleNamespace(
+        text_column=text_column, pair_column=pair_column, label_column=label_column, max_rows=max_rows
+    )
+    labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data)
+    check_out_folder(out, source=model)
+    with progress("loading TensorFlow and the model"):
+        from kerasbert.compression import cutting
+        from kerasbert.compression.cutting.rebuilding import check_float
+        from kerasbert.tasks.folders import load_task
+
+        task = load_task(model)
+        check_float(task)
+    tables = {path: read_described(type(task.asks), path, columns) for path in (data, dev) if path}
+    for path in ([data] if labelled else []) + ([dev] if dev else []):
+        check_labels(task.asks, tables[path])
+    texts = _texts(task, vocabulary, columns) if vocabulary else None
+    whole, table = task, tables.get(data)
+    with progress("cutting"):
+        if layers is not None:
+            task = cutting.drop_layers(task, layers, strategy=strategy, data=table, batch_size=batch_size)
+        if heads is not None:
+            task = cutting.cut_heads(task, heads, data=table, per_layer=heads_per_layer, batch_size=batch_size)
+        if feed_forward is not None:
+            task = cutting.cut_feed_forward(task, feed_forward, data=table, batch_size=batch_size)
+        if texts is not None:
+            task = cutting.trim_vocabulary(task, texts, characters=characters)
+    with progress("evaluating both") as bar:
+        dev_before, dev_after = (each.score(tables[dev], report=bar.update) if dev else None for each in (whole, task))
+    task.save_pretrained(out)
+    found = {
+        "model": model, "out": out, "before": _sizes(whole), "after": _sizes(task),
+        "dev_before": dev_before, "dev_after": dev_after,
+    }  # fmt: skip
+    return Result(found, _told(found))
+
+
+def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data) -> bool:
+    """Whether labels are needed. Raises KerasBertError for nothing to cut, shares that are none, and data that is missing."""
+    from kerasbert.errors import KerasBertError
+
+    asked = {"--layers": layers, "--heads": heads, "--feed-forward": feed_forward, "--vocabulary": vocabulary}
+    if all(value is None for value in asked.values()):
+        raise KerasBertError(f"expected something to cut, one or more of {', '.join(asked)}, received none")
+    for name in ("--heads", "--feed-forward"):
+        if asked[name] is not None and not 0 < asked[name] < 1:
+            raise KerasBertError(f"expected {name} as a share above 0 and below 1, received {asked[name]:g}")
+    if layers is None and strategy != "top":
+        raise KerasBertError(f"expected --layers with --strategy {strategy}, received none")
+    needing = [name for name in ("--heads", "--feed-forward") if asked[name] is not None]
+    needing += ["--strategy contribution"] if layers is not None and strategy == "contribution" else []
+    if needing and data is None:
+        raise KerasBertError(f"expected --data for {needing[0]}: what matters least is found on it; received none")
+    return heads is not None or feed_forward is not None
+
+
+def _texts(task, path: Path, columns: SimpleNamespace):
+    """The texts of a file of lines, or the examples of one of the task's data."""
+    from kerasbert.cli.progress import note
+    from kerasbert.cli.training_data import read_described
+    from kerasbert.data.plain_text import read_text
+
+    if Path(path.name.removesuffix(".gz")).suffix.lower() != ".txt":
+        return read_described(type(task.asks), path, columns)
+    table = read_text(path)
+    note(table.describe())
+    return table
+
+
+def _sizes(task) -> dict[str, object]:
+    """What a model consists of, JSON-able."""
+    from kerasbert.compression.cutting.rebuilding import heads, values_of, widths
+
+    values = values_of(task).values()
+    return {
+        "layers": task.config.num_hidden_layers,
+        "heads": heads(task),
+        "feed_forward": widths(task),
+        "vocabulary": task.config.vocab_size,
+        "parameters": sum(value.size for value in values),
+        "bytes": sum(value.nbytes for value in values),
+    }
+
+
+def _told(found: dict) -> str:
+    from kerasbert.training.running import shown
+
+    lines = [f"saved {found['out']}"]
+    for name, words in _NAMES.items():
+        before, after = (_short(found[side][name]) for side in ("before", "after"))
+        lines.append(f"{words:<15} {before:>14} -> {after}")
+    if found["dev_after"]:
+        lines.append(f"dev {shown(found['dev_after'])}; before {shown(found['dev_before'])}")
+    return "\n".join(lines)
+
+
+_NAMES = {
+    "layers": "layers",
+    "heads": "heads",
+    "feed_forward": "feed-forward",
+    "vocabulary": "vocabulary",
+    "parameters": "parameters",
+    "bytes": "bytes of weights",
+}
+
+
+def _short(value) -> str:
+    """A number; of numbers by layer the one that all are, or the lowest and the highest."""
+    if not isinstance(value, list):
+        return f"{value:,}"
+    low, high = min(value), max(value)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -1,0 +1,156 @@
+"""`kerasbert distill`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from kerasbert.cli import options
+from kerasbert.cli.results import Result
+
+Teacher = Annotated[str, Option(metavar="FOLDER|HUB", help="The trained model that is learned from.")]
+Student = Annotated[
+    str | None, Option(metavar="FOLDER|HUB", help="Checkpoint that the student starts from; or use --layers.")
+]
+Layers = Annotated[
+    str | None, Option(metavar="N|N,N,...", help="Make the student of so many, or these, of the teacher's layers.")
+]
+Strategy = Annotated[str, Option(metavar="NAME", help="Which layers, of a number: alternate, first or last.")]
+Objectives = Annotated[
+    str,
+    Option(
+        metavar="NAME=WEIGHT,...",
+        help="What is learned: soft-labels, cosine, hidden, patient, attention, relations, features.",
+    ),
+]
+Temperature = Annotated[float, Option(metavar="T", help="Softens the teacher's probabilities.")]
+Mapping = Annotated[str | None, Option(metavar="NAME", help="Which layers teach which: uniform, skip or last.")]
+LabelWeight = Annotated[float, Option(metavar="X", help="How much the labels count; 0 needs none.")]
+Cache = Annotated[
+    Path | None, Option(metavar="FOLDER", help="Keep what the teacher says here; it is computed once then.")
+]
+SequenceLength = Annotated[
+    int | None, Option(metavar="N", min=3, help="Tokens a row; by default as many as the teacher reads.")
+]
+
+
+def distill(
+    teacher: Teacher,
+    train: options.Train,
+    out: options.OutFolder,
+    student: Student = None,
+    layers: Layers = None,
+    strategy: Strategy = "alternate",
+    objectives: Objectives = "soft-labels=1",
+    temperature: Temperature = 2.0,
+    layer_map: Mapping = None,
+    label_weight: LabelWeight = 0.5,
+    cache: Cache = None,
+    dev: options.Dev = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
+    sequence_length: SequenceLength = None,
+    epochs: options.Epochs = 2,
+    learning_rate: options.LearningRate = 5e-5,
+    batch_size: options.BatchSize = 32,
+    warmup: options.Warmup = 0.06,
+    weight_decay: options.WeightDecay = 0.01,
+    seed: options.Seed = 1,
+    max_rows: options.MaxRows = None,
+    jit: options.Jit = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Train a small model to do as a large one does.
+
+    Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
+    """
+    from types import SimpleNamespace
+
+    from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.progress import note, progress
+    from kerasbert.errors import KerasBertError
+    from kerasbert.training.recipe import Recipe
+
+    if (student is None) == (layers is None):
+        raise KerasBertError(
+            f"expected either --student or --layers, received {'neither' if student is None else 'both'}"
+        )
+    for source in (teacher, student):
+        check_out_folder(out, source=source)
+    asked = Recipe(
+        model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
+    )  # fmt: skip
+
+    with progress("loading TensorFlow and the models"):
+        import tf_keras as keras
+
+        from kerasbert.cli import fitting
+        from kerasbert.cli.training_data import read_described
+        from kerasbert.tasks.folders import load_task
+        from kerasbert.training.distillation import Distiller, objectives_named
+        from kerasbert.training.run_folder import RunFolder
+        from kerasbert.training.running import shown
+
+        wanted = objectives_named(objectives, temperature, layer_map)
+        keras.utils.set_random_seed(seed)
+        large = load_task(teacher)
+        small = _student(large, student, layers, strategy, sequence_length)
+        distiller = Distiller(small, large, wanted, label_weight, cache)
+    tables = [read_described(type(large.asks), path, asked) if path else None for path in (train, dev)]
+    _check(large, *tables, label_weight)
+    with progress("evaluating the teacher"):
+        taught = large.score(tables[1]) if dev else None
+    data = SimpleNamespace(train=tables[0], dev=tables[1])
+    with fitting.training() as listener:
+        fitted = fitting.fit(distiller, data, asked, RunFolder(out), False, listener, repeatable=False)
+    settings = {
+        **fitting.settings_of(asked),
+        "objectives": objectives,
+        "temperature": temperature,
+        "label_weight": label_weight,
+    }
+    record = fitting.write_record(
+        out, fitted, settings, *tables,
+        teacher=teacher, student=student, layers=layers, strategy=strategy if layers else None, layer_map=layer_map, cache=cache,
+        parameters={"teacher": _parameters(large), "student": _parameters(small)}, dev_teacher=taught, dev_student=fitted.dev,
+    )  # fmt: skip
+    note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
+    said = f"saved {out}" + (f": dev {shown(fitted.dev)}; the teacher {shown(taught)}" if taught else "")
+    return Result({"out": out, "dev": fitted.dev, **record}, said)
+
+
+def _student(teacher, folder: str | None, layers: str | None, strategy: str, length: int | None):
+    """A task of the teacher's kind: from a checkpoint, or from the teacher's layers."""
+    from kerasbert.training.distillation import student_from
+
+    if folder is None:
+        return student_from(teacher, _numbers(layers), strategy, length)
+    settings = {name: value for name, value in teacher.head_config().items() if value is not None}
+    return type(teacher).from_pretrained(folder, **{**settings, "sequence_length": length or teacher.sequence_length})
+
+
+def _numbers(text: str) -> int | list[int]:
+    from kerasbert.errors import KerasBertError
+
+    try:
+        found = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise KerasBertError(f"expected --layers as a number, or numbers with commas, received {text!r}") from None
+    return found if "," in text else found[0]
+
+
+def _check(teacher, train, dev, label_weight: float) -> None:
+    """Raises KerasBertError naming the file and the row for labels that cannot be used."""
+    from kerasbert.cli.training_data import check_labels
+
+    for table in (train, dev):
+        if table is not None and (table.y is not None or table is dev or label_weight > 0):
+            check_labels(teacher.asks, table)
+
+
+def _parameters(task) -> int:
+    return sum(int(variable.shape.num_elements()) for variable in task.variables_by_path().values())

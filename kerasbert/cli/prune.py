@@ -1,0 +1,160 @@
+"""`kerasbert prune`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from kerasbert.cli import options
+from kerasbert.cli.results import Result
+
+Target = Annotated[
+    float | None,
+    Option(metavar="SHARE", help="Share of each kernel that becomes 0. Default: 0.5 for 2:4, else needed."),
+]
+Pattern = Annotated[
+    str,
+    Option(metavar="NAME", help="Which weights go together: unstructured, blocks such as 4x1 (inputs x outputs), 2:4."),
+]
+Part = Annotated[
+    list[str] | None,
+    Option(
+        metavar="PATH=SHARE", help="Another share for denses by path, such as layers.*.feed_forward.*=0.9; repeatable."
+    ),
+]
+Keep = Annotated[
+    bool, Option("--keep-zeros", help="Keep the zeros that the model has; without --sparsity it is only trained on.")
+]
+From = Annotated[float, Option(metavar="SHARE", min=0.0, max=1.0, help="Begin to prune after this share of the steps.")]
+Until = Annotated[
+    float, Option(metavar="SHARE", min=0.0, max=1.0, help="Have pruned all after this share of the steps.")
+]
+Updates = Annotated[int, Option(metavar="N", min=1, help="How often it is decided anew which weights are 0.")]
+Dev = Annotated[Path | None, Option(metavar="FILE", help="Development data, scored before and after.")]
+
+
+def prune(
+    model: options.Folder,
+    train: options.Train,
+    out: options.OutFolder,
+    sparsity: Target = None,
+    pattern: Pattern = "unstructured",
+    part: Part = None,
+    keep_zeros: Keep = False,
+    prune_from: From = 0.0,
+    prune_until: Until = 0.5,
+    updates: Updates = 20,
+    dev: Dev = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
+    epochs: options.Epochs = 3,
+    learning_rate: options.LearningRate = 3e-5,
+    batch_size: options.BatchSize = 32,
+    warmup: options.Warmup = 0.06,
+    weight_decay: options.WeightDecay = 0.01,
+    seed: options.Seed = 1,
+    max_rows: options.MaxRows = None,
+    jit: options.Jit = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Set the smallest weights of a saved model to 0 while it is trained on.
+
+    The last epoch's model is saved: an earlier one may be better because less of it is pruned.
+
+    Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
+    """
+    from dataclasses import asdict
+    from types import SimpleNamespace
+
+    from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.progress import note, progress
+    from kerasbert.errors import KerasBertError
+    from kerasbert.training.recipe import Recipe
+
+    check_out_folder(out, source=model)
+    parts = _parts(part or [])
+    if sparsity is None and pattern == "2:4":
+        sparsity = 0.5
+    if sparsity is None and not keep_zeros:
+        raise KerasBertError("expected --sparsity, such as 0.8, or --keep-zeros, received neither")
+    if sparsity is None and (parts or pattern != "unstructured"):
+        raise KerasBertError("expected --sparsity beside --part and --pattern, received none")
+    asked = Recipe(
+        model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        text_column=text_column, pair_column=pair_column, label_column=label_column,
+    )  # fmt: skip
+
+    with progress("loading TensorFlow and the model"):
+        import tf_keras as keras
+
+        from kerasbert.cli import fitting
+        from kerasbert.cli.training_data import check_labels, own_vectors, read_described
+        from kerasbert.compression.sparsity import Sparsity
+        from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
+        from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
+        from kerasbert.tasks.folders import load_task
+        from kerasbert.training.run_folder import RunFolder
+        from kerasbert.training.running import shown
+
+        keras.utils.set_random_seed(seed)
+        wanted = None
+        if sparsity is not None:
+            wanted = Sparsity(sparsity, pattern, parts, prune_from, prune_until, updates)
+        task = load_task(model)
+    if task.policy:
+        raise KerasBertError(
+            f"expected a float model, received {model}, which is quantized; prune first, then quantize"
+        )
+    if keep_zeros and not zeros_of(task):
+        raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
+    tables = [read_described(type(task.asks), path, asked) if path else None for path in (train, dev)]
+    if task.problem == "embedding":
+        with progress("computing the dense model's vectors"):
+            tables = [table and own_vectors(task, table) for table in tables]
+    for table in tables:
+        if table is not None:
+            check_labels(task.asks, table)
+    callbacks = [KeepZeros()] if keep_zeros else []
+    if wanted:
+        wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)
+        callbacks.append(MagnitudePruning(wanted))
+    with progress("evaluating the model as it is"):
+        before = task.score(tables[1]) if dev else None
+    # Without dev: a run keeps the epoch that is best on it, and the best ones are those before all is pruned.
+    data = SimpleNamespace(train=tables[0], dev=None)
+    with fitting.training() as listener:
+        fitted = fitting.fit(
+            task, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=tuple(callbacks)
+        )
+    after = task.score(tables[1]) if dev else None
+    zeros = asdict(sparsity_report(task))
+    record = fitting.write_record(
+        out, fitted, fitting.settings_of(asked), *tables,
+        model=model, sparsity=asdict(wanted) if wanted else None, keep_zeros=keep_zeros, zeros=zeros,
+        dev_before=before, dev_after=after,
+    )  # fmt: skip
+    note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
+    said = f"saved {out}: {zeros['dense']:.1%} of the kernels' weights are 0, {zeros['total']:.1%} of all weights"
+    said += f"; dev {shown(after)}; before pruning {shown(before)}" if after else ""
+    return Result({"out": out, **record}, said)
+
+
+def _parts(words: list[str]) -> dict[str, float]:
+    """Shares by the paths of denses, from `PATH=SHARE`."""
+    from kerasbert.errors import KerasBertError
+
+    parts = {}
+    for word in words:
+        path, _, share = word.rpartition("=")
+        try:
+            parts[path] = float(share)
+        except ValueError:
+            path = ""
+        if not path:
+            raise KerasBertError(
+                f"expected --part as PATH=SHARE, such as layers.*.feed_forward.*=0.9, received {word!r}"
+            )
+    return parts

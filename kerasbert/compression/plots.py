@@ -1,0 +1,52 @@
+"""Pictures of what quantization costs where."""
+
+import math
+import os
+from collections.abc import Sequence
+
+from kerasbert.compression.diagnosis import PointLoss
+from kerasbert.files import atomic_file
+
+_LOUDEST = 80.0  # dB: what is drawn for a point without any loss
+
+
+def plot_losses(losses: Sequence[PointLoss], path: str | os.PathLike) -> None:
+    """Draws signal-to-noise over the points in the order of execution: what is lost up to each, and by each alone; .png or .svg."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(min(max(8.0, 0.09 * len(losses)), 24.0), 5.2), layout="constrained")
+    axes = figure.subplots()
+    places = range(len(losses))
+    axes.plot(places, [_shown(loss.signal_to_noise) for loss in losses], color="tab:blue", label="up to here")
+    axes.scatter(
+        places,
+        [_shown(loss.own_signal_to_noise) for loss in losses],
+        s=12,
+        color="tab:orange",
+        label="by this point alone",
+    )
+    worst = sorted(places, key=lambda place: losses[place].own_signal_to_noise)[:5]
+    for place in worst:
+        axes.annotate(
+            losses[place].path, (place, _shown(losses[place].own_signal_to_noise)), fontsize=7, rotation=20, xytext=(3, -8),
+            textcoords="offset points",
+        )  # fmt: skip
+    starts = [
+        place for place in places if _layer(losses[place].path) != _layer(losses[place - 1].path if place else "")
+    ]
+    axes.set_xticks(starts, [_layer(losses[place].path) for place in starts], rotation=60, ha="right", fontsize=7)
+    axes.set_ylabel("signal-to-noise, dB")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    with atomic_file(path) as partial:
+        figure.savefig(partial, format=os.fspath(path).rpartition(".")[2], dpi=120)
+
+
+def _shown(decibels: float) -> float:
+    return min(decibels, _LOUDEST) if math.isfinite(decibels) else _LOUDEST
+
+
+def _layer(path: str) -> str:
+    """`layers.3` of `layers.3.attention.query.output`; else the first word."""
+    words = path.split(".")
+    return ".".join(words[:2]) if words[0] == "layers" else words[0]

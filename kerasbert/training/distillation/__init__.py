@@ -1,0 +1,32 @@
+"""Distillation: a student learns what a teacher says, and how it comes to say it."""
+
+from kerasbert.training.distillation.attention import AttentionRelations, Attentions
+from kerasbert.training.distillation.augmentation import augment
+from kerasbert.training.distillation.distiller import Distiller
+from kerasbert.training.distillation.layer_maps import layer_map
+from kerasbert.training.distillation.names import OBJECTIVES, objectives_named
+from kerasbert.training.distillation.objective import LayerObjective, Objective
+from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.stages import Stage, progressive_stages
+from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
+from kerasbert.training.distillation.students import student_from
+
+__all__ = [
+    "OBJECTIVES",
+    "AttentionRelations",
+    "Attentions",
+    "CosineHidden",
+    "Distiller",
+    "FeatureMaps",
+    "HiddenStates",
+    "LayerObjective",
+    "Objective",
+    "PatientStates",
+    "SoftLabels",
+    "Stage",
+    "augment",
+    "layer_map",
+    "objectives_named",
+    "progressive_stages",
+    "student_from",
+]

@@ -1,0 +1,46 @@
+"""Objectives by the names that the command line has for them."""
+
+from kerasbert.errors import KerasBertError
+from kerasbert.training.distillation.attention import AttentionRelations, Attentions
+from kerasbert.training.distillation.layer_maps import LayerMap
+from kerasbert.training.distillation.objective import LayerObjective, Objective
+from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
+
+OBJECTIVES: dict[str, type[Objective]] = {
+    kind.name.replace("_", "-"): kind
+    for kind in (SoftLabels, CosineHidden, HiddenStates, PatientStates, Attentions, AttentionRelations, FeatureMaps)
+}
+
+
+def objectives_named(text: str, temperature: float | None = 1.0, layers: LayerMap | None = None) -> list[Objective]:
+    """`soft-labels=1,hidden=0.5` as objectives with these weights (a name alone: 1).
+
+    temperature: of soft labels. layers: of those objectives that are sums over layers; None: their own default.
+
+    Raises KerasBertError for an unknown name, one that comes twice, and a weight that is no number.
+    """
+    found: dict[str, Objective] = {}
+    for word in text.split(","):
+        name, given, weight = (part.strip() for part in word.partition("="))
+        if name not in OBJECTIVES:
+            raise KerasBertError(f"expected objectives of {', '.join(OBJECTIVES)}, received {name!r}")
+        if name in found:
+            raise KerasBertError(f"expected each objective once, received {name} twice")
+        try:
+            number = float(weight) if given else 1.0
+        except ValueError:
+            raise KerasBertError(
+                f"expected objectives as NAME=WEIGHT, such as soft-labels=0.5, received {word!r}"
+            ) from None
+        found[name] = _made(OBJECTIVES[name], number, temperature, layers)
+    return list(found.values())
+
+
+def _made(kind: type[Objective], weight: float, temperature: float | None, layers: LayerMap | None) -> Objective:
+    settings: dict = {"weight": weight}
+    if kind is SoftLabels:
+        settings["temperature"] = temperature
+    if issubclass(kind, LayerObjective) and layers is not None:
+        settings["layers"] = layers
+    return kind(**settings)

@@ -1,0 +1,111 @@
+"""`kerasbert cut`: everything in one go, what it says, and that its folder goes on to training and to a file."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def folder(place):
+    """A classifier of four heads and 32 neurons in each of two layers."""
+    import tf_keras as keras
+
+    from kerasbert.encoders.bert import BertConfig, BertEncoder
+    from kerasbert.tasks import TextClassifier
+    from kerasbert.text import tokenizer_from_folder
+
+    keras.utils.set_random_seed(0)
+    tokenizer = tokenizer_from_folder(place.checkpoint)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 32}
+    config = BertConfig(vocab_size=tokenizer.vocabulary_size, max_position_embeddings=64, **sizes)
+    task = TextClassifier(BertEncoder(config), tokenizer, labels=["neg", "pos"], sequence_length=16)
+    task.save_pretrained(place.folder / "whole")
+    return place.folder / "whole"
+
+
+@pytest.fixture(scope="module")
+def cut(place, folder):
+    """The folder cut in every way, and what the command said."""
+    from kerasbert.cli import main
+
+    words = place.folder / "corpus.txt"
+    words.write_text("a good plot\nthe film is so bad\ngreat fun\n\nboring\n", "utf-8")
+    out = place.folder / "cut"
+    ways = ["--layers", "2", "--heads", "0.25", "--feed-forward", "0.4", "--vocabulary", str(words)]
+    data = ["--data", place.train, "--dev", place.dev, "--max-rows", "24"]
+    assert main(["cut", str(folder), *ways, *data, "--out", str(out)]) == 0
+    return out
+
+
+def test_everything_in_one_go(cut):
+    from kerasbert.tasks.folders import load_task
+
+    task = load_task(cut)
+    assert task.config.num_hidden_layers == 2 and task.config.intermediate_size == 24
+    assert sum(task.encoder.cut.heads) == 6 and min(task.encoder.cut.heads) >= 1
+    assert (
+        task.config.vocab_size == 16 and "awful" not in task.tokenizer.vocabulary
+    )  # the corpus and five special tokens
+    assert task.predict(["a good film"]).shape == (1, 2)
+
+
+def test_json_tells_sizes_and_scores(run, place, folder):
+    done = run("cut", folder, "--layers", 1, "--strategy", "symmetric", "--dev", place.dev, "--max-rows", 16,
+               "--out", place.folder / "one", "--json")  # fmt: skip
+    found = json.loads(done.out)
+    assert done.code == 0 and (found["before"]["layers"], found["after"]["layers"]) == (3, 1)
+    assert found["after"]["heads"] == [4] and found["after"]["feed_forward"] == [32]
+    assert found["after"]["bytes"] == 4 * found["after"]["parameters"] < found["before"]["bytes"]
+    assert set(found["dev_before"]) == set(found["dev_after"]) == {"accuracy", "F1", "MCC"}
+
+
+def test_people_read_the_same(run, place, folder):
+    done = run("cut", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
+               "--out", place.folder / "heads")  # fmt: skip
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert done.code == 0 and lines[0] == f"saved {place.folder / 'heads'}"
+    assert "layers 3 -> 3" in lines and "heads 4 -> 2" in lines and "feed-forward 32 -> 32" in lines
+
+
+def test_training_and_converting_go_on(run, place, cut):
+    trained, file = place.folder / "trained", place.folder / "cut.tflite"
+    learn = ["--epochs", 1, "--learning-rate", "1e-3", "--max-rows", 16, "--batch-size", 16]
+    done = run("train", "--task", "classification", "--model", cut, "--train", place.train, *learn, "--out", trained)
+    assert done.code == 0
+    own = [json.loads((path / "kerasbert.json").read_text("utf-8"))["encoder"] for path in (cut, trained)]
+    assert own[0] == own[1]
+    assert run("convert", trained, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
+    from kerasbert.export.predictor import open_predictor
+    from kerasbert.tasks.folders import load_task
+
+    texts = ["a good film", "so bad", "boring plot"]
+    found = [answer["probabilities"] for answer in open_predictor(str(file), 1).answer(texts)]
+    wanted = [answer["probabilities"] for answer in load_task(trained).answer(texts)]
+    for mine, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(list(mine.values()), list(theirs.values()), atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            [],
+            "expected something to cut, one or more of --layers, --heads, --feed-forward, --vocabulary, received none",
+        ),
+        (["--heads", "1"], "expected --heads as a share above 0 and below 1, received 1"),
+        (["--feed-forward", "0"], "expected --feed-forward as a share above 0 and below 1, received 0"),
+        (["--heads", "0.5"], "expected --data for --heads"),
+        (["--layers", "1", "--strategy", "contribution"], "expected --data for --strategy contribution"),
+        (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
+    ],
+)
+def test_what_is_asked_is_checked_before_anything_is_loaded(run, place, arguments, message):
+    done = run("cut", "no such folder", *arguments, "--out", place.folder / "never")
+    assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
+
+
+def test_layers_that_cannot_be_kept(run, place, folder):
+    done = run("cut", folder, "--layers", 3, "--out", place.folder / "never")
+    assert done.code == 2 and "expected from 1 to 2 layers to keep, received 3" in done.err
+    assert not (place.folder / "never").exists()

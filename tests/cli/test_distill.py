@@ -1,0 +1,88 @@
+"""`kerasbert distill`: a student of a trained folder."""
+
+import json
+
+import pytest
+
+from kerasbert.checkpoints.safetensors_file import read_tensors
+
+
+@pytest.fixture
+def command(place, teacher):
+    return ["distill", "--teacher", teacher, "--train", place.train]
+
+
+@pytest.fixture(scope="module")
+def teacher(place, tmp_path_factory):
+    """A classifier of random weights, saved."""
+    from kerasbert.tasks import TextClassifier
+
+    out = tmp_path_factory.mktemp("distill") / "teacher"
+    TextClassifier.from_pretrained(place.checkpoint, labels=["neg", "pos"], sequence_length=16).save_pretrained(out)
+    return out
+
+
+def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
+    out = tmp_path / "student"
+    small = ["--layers", "1", "--objectives", "soft-labels=1,hidden=0.5", "--temperature", "3", "--max-rows", "64"]
+    done = run(*command, *small, "--dev", place.dev, "--epochs", "1", "--out", out, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found == {"out": str(out), "dev": found["dev"], **json.loads((out / "training.json").read_text())}
+    assert found["parameters"]["student"] < found["parameters"]["teacher"]
+    assert {"loss", "label_loss", "soft_labels", "hidden", "dev"} <= found["epochs"][0].keys()
+    assert found["settings"]["temperature"] == 3 and found["dev_teacher"].keys() == found["dev_student"].keys()
+    assert "projection" not in " ".join(read_tensors(out))
+    assert (out / "run" / "metrics.jsonl").is_file() and not (out / "run" / "state.safetensors").exists()
+    assert run("predict", out, "a good film").code == 0
+
+
+def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path):
+    texts = tmp_path / "texts.tsv"
+    texts.write_text("text\n" + "a good film\nso bad\n" * 4)
+    command[-1] = str(texts)
+    alone = [
+        "--student",
+        place.checkpoint,
+        "--cache",
+        tmp_path / "cache",
+        "--epochs",
+        "1",
+        "--out",
+        tmp_path / "student",
+    ]
+    refused = run(*command, *alone)
+    assert refused.code == 2 and "a column of labels" in refused.err and not (tmp_path / "cache").exists()
+    done = run(*command, *alone, "--label-weight", "0", "--text-column", "text")
+    assert done.code == 0, done.err
+    assert "of the teacher's tensors for 8 rows" in done.err and done.out.startswith("saved ")
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ([], "either --student or --layers, received neither"),
+        (["--layers", "1", "--student", "x"], "received both"),
+        (["--layers", "few"], "--layers as a number"),
+        (["--layers", "3"], "from 1 to 2 layers"),
+        (["--layers", "1", "--objectives", "magic"], "received 'magic'"),
+        (["--layers", "1", "--temperature", "0"], "a temperature above 0"),
+        (["--layers", "1", "--objectives", "soft-labels=0", "--label-weight", "0"], "nothing would be learned"),
+        (["--layers", "2", "--objectives", "hidden", "--layer-map", "middle"], "uniform, skip, last"),
+    ],
+)
+def test_bad_options(command, run, tmp_path, options, expected):
+    out = tmp_path / "out"
+    done = run(*command, *options, "--out", out)
+    assert done.code == 2 and done.out == "" and not out.exists()
+    assert expected in done.err.splitlines()[-1], done.err
+
+
+def test_the_teacher_is_not_written_over(command, teacher, run):
+    done = run(*command, "--layers", "1", "--out", teacher)
+    assert done.code == 2 and "another --out" in done.err
+
+
+def test_help_has_an_example(run):
+    done = run("distill", "--help")
+    assert done.code == 0 and "Example: kerasbert distill " in done.out

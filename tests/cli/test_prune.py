@@ -1,0 +1,61 @@
+"""`kerasbert prune`: what it saves, says and refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kerasbert.checkpoints.safetensors_file import read_tensors
+
+
+def kernels(folder) -> dict[str, np.ndarray]:
+    """Kernels (out, in) of the encoder's layers."""
+    found = read_tensors(folder)
+    return {name: values for name, values in found.items() if ".layer." in name and values.ndim == 2}
+
+
+@pytest.fixture
+def refused(run, place, tmp_path):
+    def check(expected, *arguments):
+        done = run("prune", *arguments, "--train", place.train, "--out", tmp_path / "out")
+        assert done.code == 2 and expected in done.err.splitlines()[-1], done.err
+        assert done.out == "" and not (tmp_path / "out").exists()
+
+    return check
+
+
+def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
+    data = ["--train", place.train, "--dev", place.dev, "--epochs", "2", "--learning-rate", "1e-3"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    options = ["--sparsity", "0.75", "--part", "*.feed_forward.*=0.5", "--updates", "4"]
+    done = run("prune", made.float, *options, *data, "--out", first)
+    assert done.code == 0, done.err
+    assert "of the kernels' weights are 0" in done.out and "before pruning" in done.out
+    record = json.loads((first / "training.json").read_text())
+    assert record["sparsity"]["target"] == 0.75 and record["sparsity"]["parts"] == {"*.feed_forward.*": 0.5}
+    assert set(record["dev_before"]) == set(record["dev_after"]) and record["kept_epoch"] == 2
+    assert record["zeros"]["kernels"]["layers.1.attention.query"] == 0.75
+    found = {name: float(np.mean(values == 0)) for name, values in kernels(first).items()}
+    assert {share for name, share in found.items() if "attention" in name} == {0.75}
+    assert {share for name, share in found.items() if "attention" not in name} == {0.5}
+
+    done = run("prune", first, "--keep-zeros", *data, "--out", second, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["zeros"] == record["zeros"]
+    before, after = kernels(first), kernels(second)
+    assert all((after[name][before[name] == 0] == 0).all() for name in before)
+    assert any(not np.array_equal(after[name], before[name]) for name in before)
+
+
+def test_what_cannot_be_is_said_before_training(made, refused):
+    refused("received neither", made.float)
+    refused("expected --sparsity beside --part", made.float, "--keep-zeros", "--part", "pooler=0.5")
+    refused("received 'pooler'", made.float, "--sparsity", "0.5", "--part", "pooler")
+    refused("above 0 and below 1, received 1.0", made.float, "--sparsity", "1")
+    refused("above 0 and below 1, received 0.0", made.float, "--sparsity", "0")
+    refused("0.5 for the pattern 2:4", made.float, "--sparsity", "0.8", "--pattern", "2:4")
+    refused("that 3x1 divides, received layers.0", made.float, "--sparsity", "0.8", "--pattern", "3x1")
+    refused("received 'decoder.*'", made.float, "--sparsity", "0.5", "--part", "decoder.*=0.5")
+    refused("at most 12 updates", made.float, "--sparsity", "0.5", "--updates", "13")
+    refused("which is quantized", made.int8, "--sparsity", "0.5")
+    refused("which has no zeros", made.float, "--keep-zeros")

@@ -1,0 +1,33 @@
+"""Reading a model while it is called."""
+
+import numpy as np
+import tensorflow as tf
+
+from kerasbert.layers.taps import tap, tapped
+from kerasbert.training.distillation.observation import observe
+
+
+def test_only_who_reads_sees_and_only_then():
+    tap("a", 0)
+    with tapped() as outer:
+        tap("a", 1)
+        with tapped() as inner:
+            tap("b", 2)
+        tap("a", 3)
+    tap("a", 4)
+    assert (outer, inner) == ({"a": [1, 3], "b": [2]}, {"b": [2]})
+
+
+def test_what_is_observed_is_what_the_model_computes(models):
+    teacher, inputs = models.teacher, models.teacher.pack(["a good film", "so bad and dull"], length=8)
+    seen = observe(teacher, inputs, training=False)
+    encoded = teacher.encoder(inputs, output_hidden_states=True, output_attentions=True)
+    for ours, theirs in ((seen.states, encoded.hidden_states), (seen.attentions, encoded.attentions)):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-6)
+    np.testing.assert_allclose(seen.outputs, teacher(inputs), atol=1e-6)
+    query, key, _ = seen.vectors[1]
+    scores = tf.matmul(query, key, transpose_b=True) - 1e4 * (1 - seen.mask[:, None, None, :])
+    np.testing.assert_allclose(tf.nn.softmax(scores), seen.attentions[1], atol=1e-5)
+    assert seen.mask.numpy().sum(1).tolist() == [5, 6]
+    assert observe(teacher, inputs, training=False, outputs=False).outputs is None

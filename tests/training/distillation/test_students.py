@@ -1,0 +1,74 @@
+"""Students made of a teacher's layers."""
+
+import numpy as np
+import pytest
+
+from kerasbert.encoders import AlbertConfig, AlbertEncoder
+from kerasbert.errors import KerasBertError
+from kerasbert.tasks import SentenceEncoder, TextClassifier
+from kerasbert.training.distillation import student_from
+
+
+@pytest.fixture(scope="module")
+def deep(tiny):
+    return tiny.classifier(3, sizes={"num_hidden_layers": 4, "hidden_size": 8, "intermediate_size": 8})
+
+
+def layers_of(student, teacher) -> list[int]:
+    """Which of the teacher's layers each of the student's is."""
+    kernels = [layer.attention.query.kernel.numpy() for layer in teacher.encoder.layers]
+    return [
+        next(i for i, kernel in enumerate(kernels) if np.array_equal(kernel, layer.attention.query.kernel))
+        for layer in student.encoder.layers
+    ]
+
+
+@pytest.mark.parametrize(
+    "layers, strategy, expected",
+    [(2, "alternate", [0, 2]), (3, "first", [0, 1, 2]), (2, "last", [2, 3]), ([3, 0], "alternate", [3, 0])],
+)
+def test_layers_are_copied(deep, layers, strategy, expected, capsys):
+    student = student_from(deep, layers, strategy)
+    assert layers_of(student, deep) == expected and capsys.readouterr().err == ""
+    assert isinstance(student, TextClassifier) and student.labels == deep.labels
+    np.testing.assert_array_equal(student.classifier.kernel, deep.classifier.kernel)
+    student.classifier.kernel.assign_add(np.ones(student.classifier.kernel.shape))
+    assert not np.array_equal(student.classifier.kernel, deep.classifier.kernel)  # a copy
+
+
+def test_all_layers_are_the_teacher(deep, tiny):
+    texts = tiny.rows(4)[0]
+    np.testing.assert_allclose(student_from(deep, 4).predict(texts), deep.predict(texts), atol=1e-6)
+
+
+def test_other_values_of_the_config(deep, capsys):
+    student = student_from(deep, 1, hidden_act="relu", intermediate_size=16, sequence_length=8)
+    assert (student.config.hidden_act, student.config.intermediate_size, student.sequence_length) == ("relu", 16, 8)
+    said = capsys.readouterr().err
+    assert "encoder.layers.*.feed_forward.intermediate.kernel" in said and "attention" not in said
+
+
+def test_albert_is_called_less_often(tiny):
+    sizes = {**tiny.sizes, "embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 4}
+    teacher = SentenceEncoder(AlbertEncoder(AlbertConfig(**sizes)), tiny.tokenizer(), sequence_length=12)
+    student = student_from(teacher, 2)
+    assert len(list(student.encoder.stack())) == 2 and student.fingerprint() == teacher.fingerprint()
+    with pytest.raises(KerasBertError, match="a number of layers of AlbertEncoder"):
+        student_from(teacher, [0, 2])
+
+
+@pytest.mark.parametrize(
+    "layers, options, expected",
+    [
+        (5, {}, "from 1 to 4 layers"),
+        ([0, 4], {}, "from 0 to 3"),
+        ([], {}, "from 0 to 3"),
+        ("two", {}, "a number or a list"),
+        (2, {"strategy": "middle"}, "alternate, first, last"),
+        (2, {"hidden_activation": "relu"}, "values of BertConfig .* received 'hidden_activation'"),
+        (2, {"num_attention_heads": 3}, "num_attention_heads"),
+    ],
+)
+def test_what_cannot_be(deep, layers, options, expected):
+    with pytest.raises(KerasBertError, match=expected):
+        student_from(deep, layers, **options)
