@@ -64,7 +64,8 @@ def convert(
 ) -> Result:
     """Convert a saved model to one .tflite file with vocabulary and labels inside.
 
-    Recipes: float32, float16, dynamic_wi8_afp32, static_wi8_ai8; by default the one the model was quantized for.
+    Recipes: float32, float16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8, static_wi8_ai8, static_wi8_ai16; by default the one
+    the model was quantized for.
 
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
@@ -93,7 +94,9 @@ def convert(
 
         task = load_task(model)
     examples = _calibration_examples(task.asks, calibration, calibration_rows, text_column, pair_column)
-    recipe = recipe or (task.policy.recipe if task.policy else target_named(target).default_recipe)
+    from kerasbert.export.convert import trained_for
+
+    recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):
         from kerasbert.export.convert import convert as run
 

@@ -43,7 +43,8 @@ def convert(
 ) -> TFLiteModel:
     """Converts a task.
 
-    recipe: `float32`, `float16`, `dynamic_wi8_afp32` or `static_wi8_ai8`; by default the target's. target: who will run it.
+    recipe: `float32`, `float16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32`, `weight_only_wi8`, `static_wi8_ai8` or `static_wi8_ai16`; by
+    default what the task was quantized for, else the target's. target: who will run it.
     length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file.
     calibration: examples that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
@@ -60,7 +61,7 @@ def convert(
 
     target = target_named(target)
     integer_only = integer_only or is_integer_only(task)
-    recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else target.default_recipe))
+    recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
     length = _length(length, task)
     if integer_only:
         check_integer_only(recipe)
@@ -71,7 +72,7 @@ def convert(
     plans, tables = None, None
     if integer_only:
         tables = [twin.encoder.embeddings.word.table.numpy()]
-    elif recipe.kernels.startswith("int8"):
+    elif recipe.integer:
         plans, tables = _plans(task, twin, recipe)
     with tempfile.TemporaryDirectory() as folder:
         trace.save_graph(twin, target, length, folder)
@@ -82,7 +83,7 @@ def convert(
     if integer_only:
         content = integer_file.integer_file(content, tables)
     elif plans is not None:
-        content = quantize_file.quantize_file(content, plans, tables)
+        content = quantize_file.quantize_file(content, plans, tables, recipe)
     else:
         content = flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
     return TFLiteModel(packed.append(content, card), card)
@@ -94,6 +95,11 @@ def check_integer_only(recipe: Recipe) -> None:
         raise KerasBertError(
             f"expected the recipe {INTEGER_RECIPE!r} for an integer-only file, received {recipe.name!r}"
         )
+
+
+def trained_for(task) -> str | None:
+    """The recipe that the task was quantized for."""
+    return task.policy.recipe if task.policy else None
 
 
 def is_integer_only(task) -> bool:
@@ -116,18 +122,18 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
     """The task under the policy that the recipe stores."""
     from kerasbert.compression import quantize
 
-    trained_for = task.policy.recipe if task.policy else None
-    if integer_only and trained_for in (None, recipe.name) and not is_integer_only(task):
+    trained = trained_for(task)
+    if integer_only and trained in (None, recipe.name) and not is_integer_only(task):
         if calibration is None or len(calibration) == 0:
             raise KerasBertError(
                 "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and sums"
             )
         return quantize(task, recipe.name, calibration=calibration, integer_only=True)
-    if trained_for == recipe.name or not recipe.kernels.startswith("int8"):
+    if trained == recipe.name or not recipe.integer:
         return task
-    if trained_for is not None:
+    if trained is not None:
         raise KerasBertError(
-            f"expected the recipe {trained_for!r}, which this model was quantized for, received {recipe.name!r}"
+            f"expected the recipe {trained!r}, which this model was quantized for, received {recipe.name!r}"
         )
     if recipe.trained and calibration is None:
         raise KerasBertError(

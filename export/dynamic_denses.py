@@ -35,4 +35,4 @@ def declare(model: bytes) -> bytes:
 
 def _dynamic(graph, operator, types) -> bool:
     data, kernel = (graph.tensors[i].type for i in operator.inputs[:2])
-    return data == types.FLOAT32 and kernel == types.INT8
+    return data == types.FLOAT32 and kernel in (types.INT8, types.INT4)

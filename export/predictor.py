@@ -20,13 +20,13 @@ _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
 Report = Callable[[int, int], None]
 
 
-def open_predictor(path: str | os.PathLike, threads: int = 1) -> "Predictor":
-    """Opens a file that carries its tokenizer and problem.
+def open_predictor(path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack") -> "Predictor":
+    """Opens a file that carries its tokenizer and problem. kernels: see `open_model`.
 
     Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
     """
     card = metadata.require(path, "to run it on texts")
-    return Predictor(path, card, card.asks(), tokenizer_of(card), threads)
+    return Predictor(path, card, card.asks(), tokenizer_of(card), threads, kernels)
 
 
 def tokenizer_of(card: Metadata):
@@ -46,6 +46,7 @@ class Predictor:
     problem: Problem
     tokenizer: object
     threads: int = 1
+    kernels: str = "xnnpack"
     _opened: dict[int, RunningModel] = field(default_factory=dict, repr=False)
 
     @property
@@ -95,7 +96,9 @@ class Predictor:
     def _model(self, tokens: int) -> RunningModel:
         length = self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
         if length not in self._opened:
-            self._opened[length] = open_model(self.path, threads=self.threads, length=length)
+            self._opened[length] = open_model(
+                self.path, threads=self.threads, kernels=self.kernels, length=length
+            )
         return self._opened[length]
 
 

@@ -15,6 +15,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.dynamic_denses import declare
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quiet import quiet
+from kerasbert.export.recipes import WEIGHT_ONLY, Recipe
 from kerasbert.export.tied_tables import share
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.heads import MaskedLMHead
@@ -62,8 +63,9 @@ def _decoder_plans(head: MaskedLMHead, twin) -> list[DensePlan]:
     return plans
 
 
-def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]) -> bytes:
-    """The file with int8 kernels (per channel), the given tables in int8, and each dense static or dynamic as its plan says.
+def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray], recipe: Recipe) -> bytes:
+    """The file with integer kernels (per channel), the given tables in int8, and each dense static, dynamic or in float as the recipe and
+    its plan say.
 
     Denses and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
     Raises KerasBertError when one is not found, or a dense of the graph has no plan: then training and file would differ.
@@ -71,22 +73,24 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
     from ai_edge_quantizer.qtyping import TFLOperationName
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
-    graph, recipe = FloatGraph(model), RecipeManager()
+    graph, manager = FloatGraph(model), RecipeManager()
     tied, ranges = {digest(table) for table in tables}, {}
     for operator, bounds in table_gathers(graph, tables):
-        recipe.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
+        manager.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
     for operator, plan in matched(graph, plans):
         if plan.kernel in tied:  # one buffer for the look-up and for this: `share` does it
             continue
+        dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
         if plan.reads is None:
-            recipe.add_dynamic_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8)
+            add = manager.add_weight_only_config if recipe.name == WEIGHT_ONLY else manager.add_dynamic_config
+            add(*dense, recipe.kernel_bits)
             continue
-        recipe.add_static_config(graph.scope(operator), TFLOperationName.FULLY_CONNECTED, 8, 8)
+        manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    return declare(share(rewrite(model, recipe, ranges), tables))
+    return declare(share(rewrite(model, manager, ranges), tables))
 
 
 def rewrite(model: bytes, recipe, ranges: dict[str, dict[str, np.ndarray]]) -> bytes:

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 
 from kerasbert.errors import KerasBertError
 
+WEIGHT_ONLY = "weight_only_wi8"
+
 
 @dataclass(frozen=True)
 class Recipe:
     """tables, kernels: how they are stored. activations: how a dense takes its input and gives its output.
 
-    trained: the file needs ranges that training or calibration put into the model.
+    trained: the file needs ranges that training or calibration put into the model. kernel_bits, activation_bits: of what is stored and of
+    what a static dense reads and writes, where they are integers.
     """
 
     name: str
@@ -17,6 +20,13 @@ class Recipe:
     kernels: str
     activations: str
     trained: bool = False
+    kernel_bits: int = 32
+    activation_bits: int = 32
+
+    @property
+    def integer(self) -> bool:
+        """Whether kernels are stored as integers."""
+        return self.kernel_bits <= 8
 
 
 RECIPES = {
@@ -29,10 +39,34 @@ RECIPES = {
             tables="int8",
             kernels="int8 per channel",
             activations="int8 in the dense, range at run time",
+            kernel_bits=8,
         ),
         Recipe(
-            "static_wi8_ai8", tables="int8", kernels="int8 per channel", activations="int8, trained range", trained=True
+            "dynamic_wi4_afp32",
+            tables="int8",
+            kernels="int4 per channel",
+            activations="int8 in the dense, range at run time",
+            kernel_bits=4,
         ),
+        Recipe("weight_only_wi8", tables="int8", kernels="int8 per channel", activations="float32", kernel_bits=8),
+        Recipe(
+            "static_wi8_ai8",
+            tables="int8",
+            kernels="int8 per channel",
+            activations="int8, trained range",
+            trained=True,
+            kernel_bits=8,
+            activation_bits=8,
+        ),  # fmt: skip
+        Recipe(
+            "static_wi8_ai16",
+            tables="int8",
+            kernels="int8 per channel",
+            activations="int16, trained range",
+            trained=True,
+            kernel_bits=8,
+            activation_bits=16,
+        ),  # fmt: skip
     )
 }
 

@@ -25,6 +25,7 @@ TOLERANCES = {
     "float32": Tolerance(max_error=1e-4),
     "float16": Tolerance(max_error=1e-2),
     "dynamic_wi8_afp32": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
+    "dynamic_wi4_afp32": Tolerance(agreement=0.9, cosine=0.9, metric_share=0.97),
     "weight_only_wi8": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
     "static_wi8_ai16": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
     "static_wi8_ai8": Tolerance(agreement=0.97, cosine=0.97, metric_share=0.985),

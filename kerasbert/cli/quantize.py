@@ -7,7 +7,13 @@ from typer import Option
 from kerasbert.cli import options
 from kerasbert.cli.results import Result
 
-Recipe = Annotated[str, Option(metavar="NAME", help="What to train for: static_wi8_ai8 or dynamic_wi8_afp32.")]
+Recipe = Annotated[
+    str,
+    Option(
+        metavar="NAME",
+        help="What to train for: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8.",
+    ),
+]
 Epochs = Annotated[int, Option(metavar="N", min=0, help="Passes over the training data; 0 only calibrates.")]
 IntegerOnly = Annotated[
     bool, Option("--integer-only", help="Leave no activation in float, for processors that have none.")

@@ -24,6 +24,16 @@ _STATIC = (
     ("*", "static"),
 )
 
+# 16 bits hold outliers and the rest alike: every dense of the encoder is static. The head's logits decide, and cost nothing.
+_STATIC_WIDE = (
+    ("classifier.input", "dynamic"),
+    ("classifier.output", "float"),
+    ("*adapter.input", "dynamic"),
+    ("*adapter.hidden", "dynamic"),
+    ("*adapter.*.output", "float"),
+    ("*", "static"),
+)
+
 # What the first feed-forward dense reads is scaled channel by channel, so that no channel is larger than this many median ones.
 _EQUALIZED = ("*.feed_forward.input",)
 
@@ -34,7 +44,10 @@ INTEGER_ONLY = QuantizationPolicy(
 
 POLICIES = {
     "static_wi8_ai8": QuantizationPolicy("static_wi8_ai8", activations=_STATIC, equalized=_EQUALIZED),
+    "static_wi8_ai16": QuantizationPolicy("static_wi8_ai16", activations=_STATIC_WIDE, activation_bits=16),
     "dynamic_wi8_afp32": QuantizationPolicy("dynamic_wi8_afp32"),
+    "dynamic_wi4_afp32": QuantizationPolicy("dynamic_wi4_afp32", kernel_bits=4),
+    "weight_only_wi8": QuantizationPolicy("weight_only_wi8"),
 }
 
 
@@ -48,7 +61,8 @@ def quantize(
 ):
     """The same class of task, weights copied, whose dense kernels, tables and activations are held in 8 bits while it trains.
 
-    recipe: `static_wi8_ai8` or `dynamic_wi8_afp32` (weights only), or a policy of your own. calibration: texts (or anything `predict`
+    recipe: `static_wi8_ai8`, `static_wi8_ai16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32` or `weight_only_wi8` (the last three quantize
+    weights only while training), or a policy of your own. calibration: texts (or anything `predict`
     takes) that set the first ranges of static points; a few hundred of the training texts will do. Then `compile` and `fit` as usual.
     integer_only: no activation stays in float, for processors that have none: norms, softmax, GELU and sums are in 8 bits too.
     ranges: how calibration finds them, see `calibrate`.

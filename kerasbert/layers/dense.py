@@ -94,8 +94,8 @@ class Dense(keras.layers.Layer):
 
     @property
     def _integer(self) -> bool:
-        """Whether a backend computes this dense in integers with ranges that are known beforehand."""
-        return self.kernel_point.enabled and self.reads.kind == self.writes.kind == "static"
+        """Whether a backend computes this dense in integers with ranges that are known beforehand, and float32 holds its sums exactly."""
+        return self.kernel_point.enabled and self.reads.kind == self.writes.kind == "static" and self.reads.bits == 8
 
     def _accumulate(self, x, kernel):
         """The product and bias as an int32 accumulator holds them, in whole float32 numbers: exact, whatever the order of summation.

@@ -67,7 +67,11 @@ class ActivationPoint(keras.layers.Layer):
         if self.kind == "static":
             from tensorflow_model_optimization.quantization.keras import quantizers
 
-            self._quantizer = quantizers.MovingAverageQuantizer(8, per_axis=False, symmetric=False, narrow_range=False)
+            self.bits = policy.activation_bits
+            wide = self.bits > 8  # TFLite's 16-bit activations have their zero in the middle
+            self._quantizer = quantizers.MovingAverageQuantizer(
+                self.bits, per_axis=False, symmetric=wide, narrow_range=wide
+            )
             self.share(1)
 
     def share(self, calls: int) -> None:
@@ -172,7 +176,7 @@ class ActivationPoint(keras.layers.Layer):
             x = x * channels(self.equalizer, x)
         if self.kind == "float" or self.turn in self._followed:
             return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype)) if self.keeps_bias else x
-        if self.floor is not None and self.kind == "static":
+        if self.floor is not None and self.kind == "static" and self.moves:  # a fixed range cuts by itself
             x = tf.maximum(x, tf.cast(self.floor, x.dtype))
         return self.quantized(x, training) if self.observer is None else self.observer(self, x)
 
@@ -212,7 +216,7 @@ class ConstantPoint(keras.layers.Layer):
 
 
 class KernelPoint(keras.layers.Layer):
-    """A dense kernel (in, out) that a policy may hold in int8: symmetric, -127..127, one scale per output channel.
+    """A dense kernel (in, out) that a policy may hold in int8: symmetric, -127..127 (4 bits: -7..7), one scale per output channel.
 
     tfmot's last-value quantizer reads the range from the kernel at every call, training or not: that is the grid on which the exporter
     stores the kernel, and no stale range can lie between the two.
@@ -225,7 +229,8 @@ class KernelPoint(keras.layers.Layer):
         if self.enabled:
             from tensorflow_model_optimization.quantization.keras import quantizers
 
-            self._quantizer = quantizers.LastValueQuantizer(8, per_axis=True, symmetric=True, narrow_range=True)
+            self.bits = policy.kernel_bits
+            self._quantizer = quantizers.LastValueQuantizer(self.bits, per_axis=True, symmetric=True, narrow_range=True)
             options = {"shape": (channels,), "initializer": "zeros", "trainable": False, "experimental_autocast": False}
             self._range = {
                 "min_var": self.add_weight("minimum", **options),
@@ -240,8 +245,9 @@ class KernelPoint(keras.layers.Layer):
         return tf.where(tf.reduce_all(tf.equal(kernel, 0), axis=0), kernel, quantized)
 
     def step(self, kernel) -> tf.Tensor:
-        """The distance of two int8 values of each channel, (out,)."""
-        return tf.maximum(tf.reduce_max(tf.abs(tf.cast(kernel, tf.float32)), axis=0) / 127.0, 1e-9)
+        """The distance of two values of the grid of each channel, (out,)."""
+        largest = 2.0 ** (self.bits - 1) - 1
+        return tf.maximum(tf.reduce_max(tf.abs(tf.cast(kernel, tf.float32)), axis=0) / largest, 1e-9)
 
 
 def table_fake_quant(rows, bound):

@@ -17,6 +17,7 @@ class QuantizationPolicy:
         range per tensor), `dynamic` (one range per token, found at run time) or `float`. No match means `float`.
     equalized: patterns of points whose outlier channels are scaled down, and the rows of the kernels that read them scaled up: in float
         an identity, in 8 bits the other channels get the range that the outliers took (Xiao et al. 2022, SmoothQuant).
+    kernel_bits, activation_bits: of kernels 8 or 4, of static activations 8 or 16 (around zero).
     integer_only: nothing between the ids and the outputs is computed in float: softmax, norms, activations and sums have points too.
     """
 
@@ -26,8 +27,14 @@ class QuantizationPolicy:
     activations: tuple[tuple[str, str], ...] = ()
     equalized: tuple[str, ...] = ()
     integer_only: bool = False
+    kernel_bits: int = 8
+    activation_bits: int = 8
 
     def __post_init__(self):
+        if self.kernel_bits not in (4, 8) or self.activation_bits not in (8, 16):
+            raise ValueError(
+                f"Expected kernels of 4 or 8 bits and activations of 8 or 16. Received: {self.kernel_bits} and {self.activation_bits}"
+            )
         for pattern, kind in self.activations:
             if kind not in KINDS:
                 raise ValueError(f"Expected a quantization kind of {KINDS} for points {pattern!r}. Received: {kind!r}")
