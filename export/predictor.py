@@ -96,9 +96,7 @@ class Predictor:
     def _model(self, tokens: int) -> RunningModel:
         length = self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
         if length not in self._opened:
-            self._opened[length] = open_model(
-                self.path, threads=self.threads, kernels=self.kernels, length=length
-            )
+            self._opened[length] = open_model(self.path, threads=self.threads, kernels=self.kernels, length=length)
         return self._opened[length]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from kerasbert.cli import options
+from kerasbert.cli.recipe_options import numbers_by_part
 from kerasbert.cli.results import Result
 
 Target = Annotated[
@@ -74,7 +75,7 @@ def prune(
     from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
-    parts = _parts(part or [])
+    parts = numbers_by_part("part", part or [], "layers.*.feed_forward.*=0.9")
     if sparsity is None and pattern == "2:4":
         sparsity = 0.5
     if sparsity is None and not keep_zeros:
@@ -91,7 +92,7 @@ def prune(
         import tf_keras as keras
 
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import check_labels, own_vectors, read_described
+        from kerasbert.cli.training_data import checked_tables
         from kerasbert.compression.sparsity import Sparsity
         from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
         from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
@@ -110,13 +111,7 @@ def prune(
         )
     if keep_zeros and not zeros_of(task):
         raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
-    tables = [read_described(type(task.asks), path, asked) if path else None for path in (train, dev)]
-    if task.problem == "embedding":
-        with progress("computing the dense model's vectors"):
-            tables = [table and own_vectors(task, table) for table in tables]
-    for table in tables:
-        if table is not None:
-            check_labels(task.asks, table)
+    tables = checked_tables(task, (train, dev), asked)
     callbacks = [KeepZeros()] if keep_zeros else []
     if wanted:
         wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)
@@ -140,21 +135,3 @@ def prune(
     said = f"saved {out}: {zeros['dense']:.1%} of the kernels' weights are 0, {zeros['total']:.1%} of all weights"
     said += f"; dev {shown(after)}; before pruning {shown(before)}" if after else ""
     return Result({"out": out, **record}, said)
-
-
-def _parts(words: list[str]) -> dict[str, float]:
-    """Shares by the paths of denses, from `PATH=SHARE`."""
-    from kerasbert.errors import KerasBertError
-
-    parts = {}
-    for word in words:
-        path, _, share = word.rpartition("=")
-        try:
-            parts[path] = float(share)
-        except ValueError:
-            path = ""
-        if not path:
-            raise KerasBertError(
-                f"expected --part as PATH=SHARE, such as layers.*.feed_forward.*=0.9, received {word!r}"
-            )
-    return parts

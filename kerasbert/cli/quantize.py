@@ -80,7 +80,7 @@ def quantize(
 
         from kerasbert import compression
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import check_labels, own_vectors, read_described
+        from kerasbert.cli.training_data import checked_tables
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import Fitted, shown
@@ -98,13 +98,7 @@ def quantize(
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
         )
-    tables = [read_described(type(task.asks), path, asked) if path else None for path in (train, dev)]
-    if task.problem == "embedding":
-        with progress("computing the float model's vectors"):
-            tables = [table and own_vectors(task, table) for table in tables]
-    for table in tables:
-        if table is not None:
-            check_labels(task.asks, table)
+    tables = checked_tables(task, (train, dev), asked)
     with progress("evaluating the float model"):
         before = task.score(tables[1]) if dev else None
     with progress("calibrating"):

@@ -60,18 +60,21 @@ def _parsed(given: dict, hints: dict) -> dict:
     for name, value in given.items():
         if value is None or value == []:
             continue
-        found[name] = _rates(name, value) if typing.get_origin(hints[name]) is dict else value
+        found[name] = (
+            numbers_by_part(name, value, "layers.-1=1e-3") if typing.get_origin(hints[name]) is dict else value
+        )
     return found
 
 
-def _rates(name: str, words: list[str]) -> dict[str, float]:
-    rates = {}
+def numbers_by_part(option: str, words: list[str], example: str) -> dict[str, float]:
+    """`{"layers.-1": 0.001}` of `layers.-1=1e-3`. Raises KerasBertError, with the option's name and the example, for other words."""
+    found = {}
     for word in words:
-        part, _, rate = word.rpartition("=")
+        part, _, number = word.rpartition("=")
         try:
-            rates[part] = float(rate)
+            found[part] = float(number)
         except ValueError:
             part = ""
         if not part:
-            raise KerasBertError(f"expected --{name} as PART=NUMBER, such as layers.-1=1e-3, received {word!r}")
-    return rates
+            raise KerasBertError(f"expected --{option} as PART=NUMBER, such as {example}, received {word!r}")
+    return found

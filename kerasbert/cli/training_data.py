@@ -146,7 +146,23 @@ class naming:
             raise KerasBertError(f"{self._path}: {error}") from error
 
 
-def own_vectors(task, table):
+def checked_tables(task, paths, columns) -> list[Table | None]:
+    """What a saved task is trained on further, a table a path or None: a sentence encoder's texts with its own vectors, which what becomes
+    of it is to give, others with labels that it knows.
+
+    columns: see `read_described`. Raises KerasBertError naming the file and the row.
+    """
+    tables = [read_described(type(task.asks), path, columns) if path else None for path in paths]
+    if task.problem == "embedding":
+        with progress("computing the model's vectors"):
+            tables = [table and _own_vectors(task, table) for table in tables]
+    for table in tables:
+        if table is not None:
+            check_labels(task.asks, table)
+    return tables
+
+
+def _own_vectors(task, table):
     """The table's texts as single ones, with the vectors that the task gives now as what a smaller one is to give."""
     from kerasbert.problems.texts import columns
 

@@ -35,9 +35,9 @@ def plot_losses(losses: Sequence[PointLoss], path: str | os.PathLike) -> None:
         place for place in places if _layer(losses[place].path) != _layer(losses[place - 1].path if place else "")
     ]
     axes.set_xticks(starts, [_layer(losses[place].path) for place in starts], rotation=60, ha="right", fontsize=7)
-    axes.set_ylabel("signal-to-noise, dB")
+    axes.set_ylabel(f"signal-to-noise, dB ({_LOUDEST:.0f}: nothing lost)")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="upper center", ncols=2, bbox_to_anchor=(0.5, 1.1))
     with atomic_file(path) as partial:
         figure.savefig(partial, format=os.fspath(path).rpartition(".")[2], dpi=120)
 
