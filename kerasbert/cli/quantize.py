@@ -27,6 +27,14 @@ Delay = Annotated[
 Freeze = Annotated[
     float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
 ]
+Objectives = Annotated[
+    str | None,
+    Option(
+        metavar="NAME=WEIGHT,...",
+        help="Learn from the float model too, as `kerasbert distill` does: soft-labels=1,hidden=1.",
+    ),
+]
+LabelWeight = Annotated[float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives.")]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
 
 
@@ -49,6 +57,8 @@ def quantize(
     ranges: Ranges = "min-max",
     activation_delay: Delay = 0.0,
     freeze_ranges: Freeze = 1.0,
+    objectives: Objectives = None,
+    label_weight: LabelWeight = 0.5,
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
@@ -82,11 +92,13 @@ def quantize(
         from kerasbert.cli import fitting
         from kerasbert.cli.training_data import checked_tables
         from kerasbert.tasks.folders import load_task
+        from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import Fitted, shown
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)
+    wanted = objectives_named(objectives) if objectives else None
     compression.policy_named(recipe, integer_only)
     compression.range_method(ranges)
     if activation_delay >= freeze_ranges:
@@ -111,9 +123,10 @@ def quantize(
         callbacks = (compression.QuantizationPhases(quantized, activation_delay, freeze_ranges),) if phases else ()
         if compression.zeros_of(quantized):  # it was pruned
             callbacks = (*callbacks, compression.KeepZeros(quantized))
+        learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
         with fitting.training() as listener:
             fitted = fitting.fit(
-                quantized, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=callbacks
+                learner, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=callbacks
             )
     else:
         quantized.save_pretrained(out)
@@ -121,7 +134,7 @@ def quantize(
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges,
+        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges, objectives=objectives,
         calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:

@@ -34,6 +34,34 @@ def test_quantize_compares_with_the_float_model(made):
     assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
 
 
+def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
+    out, file = tmp_path / "integer", tmp_path / "integer.tflite"
+    done = run(
+        "quantize", made.float, "--train", place.train, "--dev", place.dev, "--max-rows", "64", "--integer-only", "--ranges", "mse",
+        "--activation-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--out", out, "--json",
+    )  # fmt: skip
+    record = json.loads(done.out)
+    assert done.code == 0 and record["integer_only"] is True and record["ranges"] == "mse"
+    assert record["epochs"][0].keys() >= {"soft_labels", "hidden", "label_loss"}
+    assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
+    assert json.loads(run("convert", out, "-o", file, "--json").out)["integer_only"] is True
+    assert run("predict", file, "a good film").out.startswith("pos")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--recipe", "dynamic_wi8_afp32", "--integer-only"), "integer-only"),
+        (("--ranges", "median"), "min-max, percentile, mse"),
+        (("--activation-delay", "0.6", "--freeze-ranges", "0.5"), "--activation-delay 0.6 and --freeze-ranges 0.5"),
+        (("--objectives", "telepathy"), "'telepathy'"),
+    ],
+)
+def test_quantizations_that_cannot_be(made, run, place, tmp_path, options, told):
+    done = run("quantize", made.float, "--train", place.train, *options, "--out", tmp_path / "out")
+    assert done.code == 2 and told in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
 def test_validate_writes_a_report_and_passes(made, run, place):
     report = place.folder / "report.html"
     done = run("validate", made.file, "--against", made.int8, "--data", place.dev, "--on", "cpu", "--report", report)

@@ -11,10 +11,13 @@ from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quantize_file import dense_plans, digest, quantize_file
+from kerasbert.export.recipes import RECIPES
 from kerasbert.export.targets import target_named
 from kerasbert.export.trace import export_twin, float_model
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
+
+STATIC = RECIPES["static_wi8_ai8"]
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +76,14 @@ def test_a_static_range_on_one_side_only_is_refused(tiny):
 def test_a_dense_without_a_plan_is_refused(parts):
     _, _, content, plans, tables = parts
     with pytest.raises(KerasBertError, match="another with a kernel of shape"):
-        quantize_file(content, plans[1:], tables)
+        quantize_file(content, plans[1:], tables, STATIC)
 
 
 def test_a_plan_without_a_dense_is_refused(parts):
     _, _, content, plans, tables = parts
     other = replace(plans[0], path="layers.9.query", kernel=digest(np.ones((3, 2))))
     with pytest.raises(KerasBertError, match=r"1 are not there: layers\.9\.query"):
-        quantize_file(content, [*plans, other], tables)
+        quantize_file(content, [*plans, other], tables, STATIC)
 
 
 def test_tables_that_are_not_given_stay_float(parts):
@@ -88,7 +91,7 @@ def test_tables_that_are_not_given_stay_float(parts):
 
     _, _, content, plans, tables = parts
     for given, expected in ((tables, {"int8"}), (tables[:1], {"int8", "float32"}), ([tables[0] + 1], {"float32"})):
-        file = TFLiteFile.read(quantize_file(content, plans, given))
+        file = TFLiteFile.read(quantize_file(content, plans, given, STATIC))
         graph = file.subgraphs[0]
         gathers = [operator for operator in graph.operators if operator.name == "GATHER"]
         assert {graph.tensors[operator.inputs[0]].dtype for operator in gathers} == expected
@@ -119,6 +122,4 @@ def test_scopes_fit_one_operator_each(parts):
 
 
 def test_recipes_with_a_training_policy_are_known():
-    from kerasbert.export.recipes import RECIPES
-
-    assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.kernels.startswith("int8")}
+    assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.integer}
