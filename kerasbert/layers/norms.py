@@ -6,6 +6,7 @@ import tf_keras as keras
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.points import ActivationPoint, channels
 from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.taps import tap
 
 _SMALLEST = 1e-9  # a sum of squares: its root has a gradient
 
@@ -72,7 +73,9 @@ class LayerNorm(Norm):
         centred = data - tf.reduce_mean(data, axis=-1, keepdims=True)
         variance = tf.reduce_mean(tf.square(centred), axis=-1, keepdims=True)
         normal = centred * tf.math.rsqrt(variance + self.epsilon)
-        return tf.cast(normal * channels(self.gamma, data) + channels(self.beta, data), x.dtype)
+        result = tf.cast(normal * channels(self.gamma, data) + channels(self.beta, data), x.dtype)
+        tap("norm", (self.path, x, result))
+        return result
 
     def _in_integers(self, x, training, layout):
         """The same with a point after every operator, and few operators, since each rounds.

@@ -5,6 +5,7 @@ from kerasbert.training.distillation.augmentation import augment
 from kerasbert.training.distillation.distiller import Distiller
 from kerasbert.training.distillation.layer_maps import layer_map
 from kerasbert.training.distillation.names import OBJECTIVES, objectives_named
+from kerasbert.training.distillation.no_norm import no_norm_student
 from kerasbert.training.distillation.objective import LayerObjective, Objective
 from kerasbert.training.distillation.outputs import SoftLabels
 from kerasbert.training.distillation.stages import Stage, progressive_stages
@@ -26,6 +27,7 @@ __all__ = [
     "Stage",
     "augment",
     "layer_map",
+    "no_norm_student",
     "objectives_named",
     "progressive_stages",
     "student_from",
