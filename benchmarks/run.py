@@ -58,6 +58,14 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("checkpoint", "data"),
             [python, HERE / "sentence_pairs.py", given.checkpoint, "--data", given.data],
         ),
+        "quantized_tasks": (
+            ("models", "data"),
+            [python, HERE / "quantized_tasks.py", given.models, "--data", given.data],
+        ),
+        "cut_models": (
+            ("task_folder", "train", "dev"),
+            [python, HERE / "cut_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],
+        ),
         "japanese_headlines": (
             ("headlines", "japanese_vocabulary"),
             [
@@ -114,6 +122,7 @@ def _arguments() -> argparse.Namespace:
         ("vocabulary", "an uncased vocab.txt, plain or gzip"),
         ("vocabularies", "a folder with a folder for each vocabulary"),
         ("data", "a folder of data sets: GLUE, CoNLL, SQuAD's form, text files in several languages"),
+        ("models", "float models that finetuning.py kept, as CASE-SEED"),
         ("headlines", "Japanese headlines with a category each"),
         ("japanese-vocabulary", "a Japanese vocab.txt, plain or gzip"),
         ("peer-python", "Python of an environment with requirements-peers.txt"),
