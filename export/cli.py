@@ -94,12 +94,11 @@ def convert(
 
         task = load_task(model)
     examples = _calibration_examples(task.asks, calibration, calibration_rows, text_column, pair_column)
+    from kerasbert.export.convert import convert as run
     from kerasbert.export.convert import trained_for
 
     recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):
-        from kerasbert.export.convert import convert as run
-
         made = run(task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only)
     made.save(out)
     size, parameters = out.stat().st_size, made.metadata.parameters

@@ -15,7 +15,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.dynamic_denses import declare
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quiet import quiet
-from kerasbert.export.recipes import WEIGHT_ONLY, Recipe
+from kerasbert.export.recipes import Recipe
 from kerasbert.export.tied_tables import share
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.heads import MaskedLMHead
@@ -84,7 +84,7 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
             continue
         dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
         if plan.reads is None:
-            add = manager.add_weight_only_config if recipe.name == WEIGHT_ONLY else manager.add_dynamic_config
+            add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
             add(*dense, recipe.kernel_bits)
             continue
         manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)

@@ -4,23 +4,18 @@ from dataclasses import dataclass
 
 from kerasbert.errors import KerasBertError
 
-WEIGHT_ONLY = "weight_only_wi8"
-
 
 @dataclass(frozen=True)
 class Recipe:
-    """tables, kernels: how they are stored. activations: how a dense takes its input and gives its output.
+    """kernel_bits: how dense kernels are stored, per channel where they are integers; tables are int8 then.
 
-    trained: the file needs ranges that training or calibration put into the model. kernel_bits, activation_bits: of what is stored and of
-    what a static dense reads and writes, where they are integers.
+    dense: how one is computed: in `float`, `dynamic` (its input in int8, range found at run time) or `static` (input and output integers of
+    `activation_bits`, with ranges that training or calibration put into the model).
     """
 
     name: str
-    tables: str
-    kernels: str
-    activations: str
-    trained: bool = False
     kernel_bits: int = 32
+    dense: str = "float"
     activation_bits: int = 32
 
     @property
@@ -28,45 +23,22 @@ class Recipe:
         """Whether kernels are stored as integers."""
         return self.kernel_bits <= 8
 
+    @property
+    def trained(self) -> bool:
+        """Whether the file needs ranges from the model."""
+        return self.dense == "static"
+
 
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("float32", tables="float32", kernels="float32", activations="float32"),
-        Recipe("float16", tables="float16", kernels="float16", activations="float32"),
-        Recipe(
-            "dynamic_wi8_afp32",
-            tables="int8",
-            kernels="int8 per channel",
-            activations="int8 in the dense, range at run time",
-            kernel_bits=8,
-        ),
-        Recipe(
-            "dynamic_wi4_afp32",
-            tables="int8",
-            kernels="int4 per channel",
-            activations="int8 in the dense, range at run time",
-            kernel_bits=4,
-        ),
-        Recipe("weight_only_wi8", tables="int8", kernels="int8 per channel", activations="float32", kernel_bits=8),
-        Recipe(
-            "static_wi8_ai8",
-            tables="int8",
-            kernels="int8 per channel",
-            activations="int8, trained range",
-            trained=True,
-            kernel_bits=8,
-            activation_bits=8,
-        ),  # fmt: skip
-        Recipe(
-            "static_wi8_ai16",
-            tables="int8",
-            kernels="int8 per channel",
-            activations="int16, trained range",
-            trained=True,
-            kernel_bits=8,
-            activation_bits=16,
-        ),  # fmt: skip
+        Recipe("float32"),
+        Recipe("float16", kernel_bits=16),
+        Recipe("dynamic_wi8_afp32", kernel_bits=8, dense="dynamic"),
+        Recipe("dynamic_wi4_afp32", kernel_bits=4, dense="dynamic"),
+        Recipe("weight_only_wi8", kernel_bits=8),
+        Recipe("static_wi8_ai8", kernel_bits=8, dense="static", activation_bits=8),
+        Recipe("static_wi8_ai16", kernel_bits=8, dense="static", activation_bits=16),
     )
 }
 

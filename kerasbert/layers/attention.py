@@ -11,7 +11,7 @@ from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
 from kerasbert.layers.policy import QuantizationPolicy, integer_part
 from kerasbert.layers.taps import tap
 
-# Added to the scores of padding in 8 bits, where it shares one range with the scores: exp(-16) of the largest is less than a step of the
+# Added to the scores of padding in 8 bits, where it shares one range with the scores: exp(-20) of the largest is less than a step of the
 # probabilities, and a larger constant would take the range away from the scores.
 INTEGER_MASK = -20.0
 

@@ -70,6 +70,8 @@ class Dense(keras.layers.Layer):
         kernel = tf.convert_to_tensor(self.kernel)
         if self.folded is not None:
             kernel = kernel * self.folded.gamma
+        if self.writes_to is not None and self.writes_to.offset is not None:
+            kernel = kernel - tf.reduce_mean(kernel, axis=1, keepdims=True)
         kernel = self._written(kernel)
         if self.reads.factors is None:
             return kernel
@@ -80,17 +82,15 @@ class Dense(keras.layers.Layer):
         bias = tf.convert_to_tensor(self.bias)
         if self.folded is not None:
             bias = bias * self.folded.gamma + self.folded.beta
-        return self._written(
-            bias, 0.0 if self.writes_to is None or self.writes_to.offset is None else self.writes_to.offset()
-        )
+        if self.writes_to is not None and self.writes_to.offset is not None:
+            bias = bias - tf.reduce_mean(bias) - self.writes_to.offset()
+        return self._written(bias)
 
-    def _written(self, values, offset=0.0):
-        """(..., units) as a stream takes them: without a mean but -offset, and scaled."""
-        if self.writes_to is None:
+    def _written(self, values):
+        """(..., units) as a stream takes them, scaled."""
+        if self.writes_to is None or self.writes_to.factors is None:
             return values
-        if self.writes_to.offset is not None:
-            values = values - tf.reduce_mean(values, axis=-1, keepdims=True) - offset
-        return values if self.writes_to.factors is None else values * self.writes_to.factors
+        return values * self.writes_to.factors
 
     @property
     def _integer(self) -> bool:

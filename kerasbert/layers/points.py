@@ -143,7 +143,7 @@ class ActivationPoint(keras.layers.Layer):
 
     @property
     def step(self) -> tf.Tensor:
-        """The distance of two 8-bit values of a static point."""
+        """The distance of two values of a static point of 8 bits."""
         return tf.maximum((self.maximum - self.minimum) / 255.0, 1e-9)
 
     @property
