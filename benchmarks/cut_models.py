@@ -8,15 +8,13 @@ holds on a busy machine. Words that neither file has are cut without training: t
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import record
+from commands import kerasbert
 
-KERASBERT = (sys.executable, "-m", "kerasbert.cli")
 RECIPE = "dynamic_wi8_afp32"
 STRATEGIES = ("top", "bottom", "alternate", "symmetric", "contribution")
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
@@ -34,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         whole = place / "whole.tflite"
-        _run("convert", arguments.model, "--recipe", RECIPE, "-o", whole)
+        kerasbert("convert", arguments.model, "--recipe", RECIPE, "--length", arguments.length, "-o", whole)
         reference = {"bytes": whole.stat().st_size, "dev": _score(arguments, whole)}
         for seed in arguments.seeds:
             for name, options in cuts.items():
@@ -53,17 +51,17 @@ def main() -> None:
 
 
 def _trained(arguments, place: Path, options: tuple, seed: int, whole: Path) -> dict:
-    cut = _run("cut", arguments.model, *options, "--max-rows", 512, "--dev", arguments.dev, "--out", place / "cut")
-    _run(
+    cut = kerasbert("cut", arguments.model, *options, "--max-rows", 512, "--out", place / "cut")
+    kerasbert(
         "train", "--task", "classification", "--model", place / "cut", "--train", arguments.train, "--out", place / "trained",
         "--epochs", arguments.epochs, "--learning-rate", arguments.learning_rate, "--seed", seed,
         "--sequence-length", arguments.length,
     )  # fmt: skip
     file = place / "model.tflite"
-    _run("convert", place / "trained", "--recipe", RECIPE, "--length", arguments.length, "-o", file)
-    compared = _run("benchmark", file, "--against", whole, "--runs", 100)["comparisons"][0]
+    kerasbert("convert", place / "trained", "--recipe", RECIPE, "--length", arguments.length, "-o", file)
+    compared = kerasbert("benchmark", file, "--against", whole, "--runs", 100)["comparisons"][0]
     return {
-        "parameters": cut["after"]["parameters"], "dev_before_training": cut["dev_after"], "dev": _score(arguments, file),
+        "parameters": cut["after"]["parameters"], "dev": _score(arguments, file),
         "bytes": file.stat().st_size, "latency_ratio": compared["latency"]["p50"] / compared["against_latency"]["p50"],
     }  # fmt: skip
 
@@ -76,9 +74,9 @@ def _words(arguments, place: Path, whole: Path) -> dict:
     for path in (arguments.train, arguments.dev):
         texts += list(read_for("single_label", path).x)
     corpus.write_text("\n".join(texts) + "\n", "utf-8")
-    _run("cut", arguments.model, "--vocabulary", corpus, "--out", place / "words")
+    kerasbert("cut", arguments.model, "--vocabulary", corpus, "--out", place / "words")
     file = place / "words.tflite"
-    _run("convert", place / "words", "--recipe", RECIPE, "-o", file)
+    kerasbert("convert", place / "words", "--recipe", RECIPE, "--length", arguments.length, "-o", file)
     pairs = list(zip(_answers(arguments, whole), _answers(arguments, file), strict=True))
     equal = sum(one == other for one, other in pairs)
     return {"bytes": file.stat().st_size, "answers": len(pairs), "equal_answers": equal}
@@ -92,15 +90,7 @@ def _answers(arguments, file: Path) -> list[dict]:
 
 
 def _score(arguments, file: Path) -> dict:
-    return _run("evaluate", file, "--data", arguments.dev)["metrics"]
-
-
-def _run(*words) -> dict:
-    command = [*KERASBERT, *map(str, words), "--json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"exit code {done.returncode} of {' '.join(command)}")
-    return json.loads(done.stdout)
+    return kerasbert("evaluate", file, "--data", arguments.dev)["metrics"]
 
 
 def _result(arguments, reference: dict, runs: list[dict]) -> dict:
@@ -123,7 +113,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--train", type=Path, required=True, metavar="FILE")
     parser.add_argument("--dev", type=Path, required=True, metavar="FILE")
     parser.add_argument("--layers", type=int, default=4, metavar="N")
-    parser.add_argument("--length", type=int, default=128, metavar="TOKENS", help="of the whole model's file")
+    parser.add_argument("--length", type=int, default=128, metavar="TOKENS", help="of every file")
     parser.add_argument("--epochs", type=int, default=1, metavar="N")
     parser.add_argument("--learning-rate", type=float, default=5e-5, metavar="RATE")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])

@@ -9,8 +9,6 @@ interrupted measurement goes on where it stopped. Latencies are of one row of th
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import record
+from commands import kerasbert
 from finetuning_cases import CASES, Case
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "tensorflow-model-optimization", "numpy")
-KERASBERT = (sys.executable, "-m", "kerasbert.cli")
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,13 @@ def _measured(arguments, case: Case, variant: Variant, model: Path, seed: int) -
         source, file = model, Path(folder) / "model.tflite"
         if variant.quantize is not None:
             source = Path(folder) / "quantized"
-            trained = _run(
+            trained = kerasbert(
                 "quantize", model, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *variant.options(case),
                 *columns,
             )  # fmt: skip
             found = {key: trained[key] for key in ("seconds", "examples_per_second")}
-        converted = _run("convert", source, "--recipe", variant.recipe, "-o", file)
-        latency = _run("benchmark", file)["measurements"][0]
+        converted = kerasbert("convert", source, "--recipe", variant.recipe, "-o", file)
+        latency = kerasbert("benchmark", file)["measurements"][0]
         dev = {}
         for kernels in ("xnnpack", *(("reference",) if variant.integer_only else ())):
             dev[kernels] = _score(file, case, arguments.data / case.dev, kernels)
@@ -103,14 +101,6 @@ def _score(file: Path, case: Case, dev: Path, kernels: str) -> dict:
     text, pair, label = case.columns
     table = read_for(predictor.problem.name, dev, text=text, pair=pair, label=label)
     return predictor.score(table.x, table.y)
-
-
-def _run(*words) -> dict:
-    command = [*KERASBERT, *map(str, words), "--json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"exit code {done.returncode} of {' '.join(command)}")
-    return json.loads(done.stdout)
 
 
 def _result(runs: list[dict]) -> dict:
