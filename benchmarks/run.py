@@ -62,6 +62,18 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("models", "data"),
             [python, HERE / "quantized_tasks.py", given.models, "--data", given.data],
         ),
+        "quantized_steps": (
+            ("task_folder", "train"),
+            [python, HERE / "quantized_steps.py", given.task_folder, "--train", given.train],
+        ),
+        "sparse_models": (
+            ("task_folder", "train", "dev"),
+            [python, HERE / "sparse_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],
+        ),
+        "small_students": (
+            ("task_folder", "train", "dev"),
+            [python, HERE / "small_students.py", given.task_folder, "--train", given.train, "--dev", given.dev],
+        ),
         "cut_models": (
             ("task_folder", "train", "dev"),
             [python, HERE / "cut_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],

@@ -16,6 +16,9 @@ Layers = Annotated[
     str | None, Option(metavar="N|N,N,...", help="Make the student of so many, or these, of the teacher's layers.")
 ]
 Strategy = Annotated[str, Option(metavar="NAME", help="Which layers, of a number: alternate, first or last.")]
+NoNorm = Annotated[
+    bool, Option("--no-norm", help="Make the student one without layer norms and with ReLU, for integer processors.")
+]
 Objectives = Annotated[
     str,
     Option(
@@ -25,13 +28,14 @@ Objectives = Annotated[
 ]
 Temperature = Annotated[float, Option(metavar="T", help="Softens the teacher's probabilities.")]
 Mapping = Annotated[str | None, Option(metavar="NAME", help="Which layers teach which: uniform, skip or last.")]
-LabelWeight = Annotated[float, Option(metavar="X", help="How much the labels count; 0 needs none.")]
 Cache = Annotated[
     Path | None, Option(metavar="FOLDER", help="Keep what the teacher says here; it is computed once then.")
 ]
 SequenceLength = Annotated[
     int | None, Option(metavar="N", min=3, help="Tokens a row; by default as many as the teacher reads.")
 ]
+
+_FITTED_ROWS = 512
 
 
 def distill(
@@ -41,10 +45,11 @@ def distill(
     student: Student = None,
     layers: Layers = None,
     strategy: Strategy = "alternate",
+    no_norm: NoNorm = False,
     objectives: Objectives = "soft-labels=1",
     temperature: Temperature = 2.0,
     layer_map: Mapping = None,
-    label_weight: LabelWeight = 0.5,
+    label_weight: options.LabelWeight = 0.5,
     cache: Cache = None,
     dev: options.Dev = None,
     text_column: options.TextColumn = None,
@@ -89,9 +94,9 @@ def distill(
         import tf_keras as keras
 
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import read_described
+        from kerasbert.cli.training_data import read_described, spread
         from kerasbert.tasks.folders import load_task
-        from kerasbert.training.distillation import Distiller, objectives_named
+        from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
         from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import shown
 
@@ -99,9 +104,13 @@ def distill(
         keras.utils.set_random_seed(seed)
         large = load_task(teacher)
         small = _student(large, student, layers, strategy, sequence_length)
-        distiller = Distiller(small, large, wanted, label_weight, cache)
     tables = [read_described(type(large.asks), path, asked) if path else None for path in (train, dev)]
     _check(large, *tables, label_weight)
+    if no_norm:
+        with progress("fitting the student's scales and shifts"):
+            texts = spread(tables[0].x, _FITTED_ROWS)
+            small = no_norm_student(small, small.config.num_hidden_layers, texts)
+    distiller = Distiller(small, large, wanted, label_weight, cache)
     with progress("evaluating the teacher"):
         taught = large.score(tables[1]) if dev else None
     data = SimpleNamespace(train=tables[0], dev=tables[1])
@@ -115,7 +124,8 @@ def distill(
     }
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        teacher=teacher, student=student, layers=layers, strategy=strategy if layers else None, layer_map=layer_map, cache=cache,
+        teacher=teacher, student=student, layers=layers, strategy=strategy if layers else None, no_norm=no_norm,
+        layer_map=layer_map, cache=cache,
         parameters={"teacher": _parameters(large), "student": _parameters(small)}, dev_teacher=taught, dev_student=fitted.dev,
     )  # fmt: skip
     note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")

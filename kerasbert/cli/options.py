@@ -29,5 +29,16 @@ WeightDecay = Annotated[float, Option(metavar="X", min=0.0, help="Weight decay, 
 Seed = Annotated[int, Option(metavar="N", min=0, help="Fixes the new head and the order of rows.")]
 Jit = Annotated[bool, Option("--jit/--no-jit", help="Compile the training step with XLA.")]
 
+Objectives = Annotated[
+    str | None,
+    Option(
+        metavar="NAME=WEIGHT,...",
+        help="Learn from the model as it was too, as `kerasbert distill` does: soft-labels=1,hidden=1.",
+    ),
+]
+LabelWeight = Annotated[
+    float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives; 0 needs none.")
+]
+
 Recipe = Annotated[str | None, Option(metavar="NAME", help="How numbers are stored, such as static_wi8_ai8.")]
 Threads = Annotated[int, Option(metavar="N", min=1, help="CPU threads.")]

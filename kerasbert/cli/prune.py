@@ -45,6 +45,8 @@ def prune(
     prune_from: From = 0.0,
     prune_until: Until = 0.5,
     updates: Updates = 20,
+    objectives: options.Objectives = None,
+    label_weight: options.LabelWeight = 0.5,
     dev: Dev = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
@@ -97,10 +99,12 @@ def prune(
         from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
         from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
         from kerasbert.tasks.folders import load_task
+        from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import shown
 
         keras.utils.set_random_seed(seed)
+        learned = objectives_named(objectives) if objectives else None
         wanted = None
         if sparsity is not None:
             wanted = Sparsity(sparsity, pattern, parts, prune_from, prune_until, updates)
@@ -118,17 +122,19 @@ def prune(
         callbacks.append(MagnitudePruning(wanted))
     with progress("evaluating the model as it is"):
         before = task.score(tables[1]) if dev else None
+    learner = Distiller(task, load_task(model), learned, label_weight) if learned else task
     # Without dev: a run keeps the epoch that is best on it, and the best ones are those before all is pruned.
     data = SimpleNamespace(train=tables[0], dev=None)
     with fitting.training() as listener:
         fitted = fitting.fit(
-            task, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=tuple(callbacks)
+            learner, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=tuple(callbacks)
         )
     after = task.score(tables[1]) if dev else None
     zeros = asdict(sparsity_report(task))
     record = fitting.write_record(
         out, fitted, fitting.settings_of(asked), *tables,
-        model=model, sparsity=asdict(wanted) if wanted else None, keep_zeros=keep_zeros, zeros=zeros,
+        model=model, sparsity=asdict(wanted) if wanted else None, keep_zeros=keep_zeros, objectives=objectives,
+        label_weight=label_weight if objectives else None, zeros=zeros,
         dev_before=before, dev_after=after,
     )  # fmt: skip
     note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")

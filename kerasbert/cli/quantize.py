@@ -27,14 +27,6 @@ Delay = Annotated[
 Freeze = Annotated[
     float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
 ]
-Objectives = Annotated[
-    str | None,
-    Option(
-        metavar="NAME=WEIGHT,...",
-        help="Learn from the float model too, as `kerasbert distill` does: soft-labels=1,hidden=1.",
-    ),
-]
-LabelWeight = Annotated[float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives.")]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
 
 
@@ -57,8 +49,8 @@ def quantize(
     ranges: Ranges = "min-max",
     activation_delay: Delay = 0.0,
     freeze_ranges: Freeze = 1.0,
-    objectives: Objectives = None,
-    label_weight: LabelWeight = 0.5,
+    objectives: options.Objectives = None,
+    label_weight: options.LabelWeight = 0.5,
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
@@ -90,7 +82,7 @@ def quantize(
 
         from kerasbert import compression
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import checked_tables
+        from kerasbert.cli.training_data import checked_tables, spread
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.run_folder import RunFolder
@@ -114,7 +106,7 @@ def quantize(
     with progress("evaluating the float model"):
         before = task.score(tables[1]) if dev else None
     with progress("calibrating"):
-        texts = _spread(tables[0].x, calibration_rows)
+        texts = spread(tables[0].x, calibration_rows)
         quantized = compression.quantize(task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges)
     fitted = Fitted()
     if epochs:
@@ -145,10 +137,3 @@ def quantize(
 
 def _count(examples) -> int:
     return len(examples[0]) if isinstance(examples, tuple) else len(examples)
-
-
-def _spread(examples, wanted: int):
-    """`wanted` examples spread evenly over all."""
-    if isinstance(examples, tuple):
-        return tuple(_spread(side, wanted) for side in examples)
-    return list(examples)[:: -(-len(examples) // wanted)]

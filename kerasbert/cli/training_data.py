@@ -169,3 +169,10 @@ def _own_vectors(task, table):
     first, second = columns(task.asks.examples(table.x))
     texts = first + (second or [])
     return Table(table.path, texts, task.predict(texts))
+
+
+def spread(examples, wanted: int):
+    """`wanted` examples, or pairs of columns, spread evenly over all."""
+    if isinstance(examples, tuple):
+        return tuple(spread(side, wanted) for side in examples)
+    return list(examples)[:: -(-len(examples) // wanted)]

@@ -37,6 +37,19 @@ def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     assert run("predict", out, "a good film").code == 0
 
 
+def test_a_student_without_norms(command, run, tmp_path):
+    out = tmp_path / "student"
+    done = run(*command, "--layers", "1", "--no-norm", "--max-rows", "64", "--epochs", "1", "--out", out)
+    assert done.code == 0, done.err
+    config = json.loads((out / "config.json").read_text())
+    assert (config["model_type"], config["normalization_type"], config["hidden_act"]) == (
+        "mobilebert",
+        "no_norm",
+        "relu",
+    )
+    assert config["num_hidden_layers"] == 1 and json.loads((out / "training.json").read_text())["no_norm"] is True
+
+
 def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path):
     texts = tmp_path / "texts.tsv"
     texts.write_text("text\n" + "a good film\nso bad\n" * 4)

@@ -47,6 +47,28 @@ def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     assert any(not np.array_equal(after[name], before[name]) for name in before)
 
 
+def test_pruning_that_learns_from_the_model_as_it_was(made, place, run, tmp_path):
+    learning = ["--objectives", "soft-labels=1", "--label-weight", "0", "--updates", "2"]
+    done = run(
+        "prune",
+        made.float,
+        "--sparsity",
+        "0.5",
+        *learning,
+        "--train",
+        place.train,
+        "--epochs",
+        "1",
+        "--out",
+        tmp_path / "out",
+        "--json",
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["zeros"]["kernels"]["layers.0.attention.key"] == 0.5 and found["objectives"] == "soft-labels=1"
+    assert found["epochs"][0]["soft_labels"] > 0 and "label_loss" not in found["epochs"][0]
+
+
 def test_what_cannot_be_is_said_before_training(made, refused):
     refused("received neither", made.float)
     refused("expected --sparsity beside --part", made.float, "--keep-zeros", "--part", "pooler=0.5")

@@ -21,10 +21,15 @@ def no_norm_student(teacher, layers: int | Sequence[int], texts, strategy: str =
     place reads and writes; a few hundred will do. The rest is copied. layers, strategy, changes: see `student_from`. Without distillation
     afterwards it is worth little.
 
-    Raises KerasBertError for a teacher that is no BERT, and what `student_from` refuses.
+    Raises KerasBertError for a teacher that is no BERT, or one with adapters, a mix of layers or blocks of different sizes, and what
+    `student_from` refuses.
     """
     if teacher.config.model_type != "bert":
         raise KerasBertError(f"expected a BERT as teacher, received a {teacher.config.model_type}")
+    if teacher.encoder.options:
+        raise KerasBertError(
+            f"expected a teacher whose blocks are as its config says, received one with {', '.join(teacher.encoder.options)}"
+        )
     small = student_from(teacher, layers, strategy, **{"hidden_act": "relu", **changes})
     config = small.config
     encoder = MobileBertEncoder(

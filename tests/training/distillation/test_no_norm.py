@@ -69,3 +69,10 @@ def test_another_architecture_is_refused(tiny):
     )
     with pytest.raises(KerasBertError, match="BERT as teacher.*albert"):
         no_norm_student(teacher, 1, ["good film"])
+
+
+def test_blocks_of_different_sizes_are_refused(tiny, trained):
+    from kerasbert.compression.cutting import cut_heads
+
+    with pytest.raises(KerasBertError, match="as its config says, received one with cut"):
+        no_norm_student(cut_heads(trained, heads={0: [1]}), 1, ["good film"])

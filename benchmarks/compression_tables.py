@@ -1,0 +1,228 @@
+"""Writes the measured tables and plots of docs/compression.md from the results of this folder.
+
+    python benchmarks/compression_tables.py
+
+A table stands between `<!-- name -->` and `<!-- end -->`; what has no result is left as it is, and said.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import record
+from finetuning_cases import CASES
+
+matplotlib.use("Agg")
+DOCS = Path(__file__).parent.parent / "docs"
+NAMES = {"mrpc": "MRPC", "sts-b": "STS-B", "rte": "RTE", "cola": "CoLA", "sst-2": "SST-2", "conll2003": "CoNLL-2003"}
+VARIANTS = {
+    "float32": "float", "dynamic": "dynamic", "dynamic_4_bits": "dynamic, 4-bit kernels", "static_ptq": "static, calibrated",
+    "static_qat": "static, trained", "integer_ptq": "integer-only, calibrated", "integer_qat": "integer-only, trained",
+}  # fmt: skip
+
+
+def main() -> None:
+    page = DOCS / "compression.md"
+    text = page.read_text("utf-8")
+    for name, table in TABLES.items():
+        path = record.RESULTS / f"{name}.json"
+        if not path.is_file():
+            print(f"no {path.name}: the table stays as it is")
+            continue
+        between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        lines = "\n".join(table(json.loads(path.read_text("utf-8"))))
+        text = between.sub(lambda found, lines=lines: f"{found[1]}{lines}\n{found[2]}", text)
+    page.write_text(text, "utf-8")
+    print(f"written: {page}")
+
+
+def quantized_tasks(result: dict) -> list[str]:
+    """A row a way of quantizing: each task's metric and its share of float, the mean share, size and latency."""
+    runs = result["runs"]
+    cases = [case for case in NAMES if any(run["case"] == case for run in runs)]
+    lines = _header("", *(f"{NAMES[case]} ({CASES[case].metric})" for case in cases), "mean share", "MB", "ms")
+    for variant, name in VARIANTS.items():
+        mine = [run for run in runs if run["variant"] == variant]
+        if not mine:
+            continue
+        cells = [_metric_cell(result, mine, case, variant) for case in cases]
+        share = result["summary"][variant]["mean_share"]
+        sizes = [run["bytes"] / 1e6 for run in mine]
+        times = [run["latency"]["p50"] * 1e3 for run in mine if run["idle"] and run["length"] == 128]
+        lines.append(
+            _row(name, *cells, f"{share:.2%}", f"{np.median(sizes):.1f}", f"{np.median(times):.2f}" if times else "-")
+        )
+        reference = [run for run in mine if "dev_reference_kernels" in run]
+        if reference:
+            lines.append(_row("the same, reference kernels", *_reference_cells(runs, reference, cases), "", ""))
+    _plot_shares(result, cases)
+    return lines
+
+
+def _metric_cell(result: dict, runs: list[dict], case: str, variant: str) -> str:
+    found = [run["dev"][CASES[case].metric] for run in runs if run["case"] == case]
+    if not found:
+        return "-"
+    share = result["summary"][variant]["share_of_float"].get(case)
+    return f"{np.mean(found):.4f}" + (f" ({share:.1%})" if share and variant != "float32" else "")
+
+
+def _reference_cells(runs: list[dict], mine: list[dict], cases: list[str]) -> list[str]:
+    cells, shares = [], []
+    for case in cases:
+        metric = CASES[case].metric
+        floats = {
+            run["seed"]: run["dev"][metric] for run in runs if run["case"] == case and run["variant"] == "float32"
+        }
+        found = {run["seed"]: run["dev_reference_kernels"][metric] for run in mine if run["case"] == case}
+        if not found:
+            cells.append("-")
+            continue
+        shares.append(np.mean([value / floats[seed] for seed, value in found.items()]))
+        cells.append(f"{np.mean(list(found.values())):.4f} ({shares[-1]:.1%})")
+    return [*cells, f"{np.mean(shares):.2%}"]
+
+
+def _plot_shares(result: dict, cases: list[str]) -> None:
+    import matplotlib.pyplot as plt
+
+    variants = [variant for variant in VARIANTS if variant in result["summary"] and variant != "float32"]
+    figure, axes = plt.subplots(figsize=(8, 0.55 * len(variants) + 1.4))
+    for case in cases:
+        points = [
+            (result["summary"][variant]["share_of_float"][case], row)
+            for row, variant in enumerate(variants)
+            if case in result["summary"][variant]["share_of_float"]
+        ]
+        axes.plot(*zip(*points, strict=True), "o", alpha=0.75, label=NAMES[case])
+    means = [result["summary"][variant]["mean_share"] for variant in variants]
+    axes.plot(means, range(len(variants)), "k|", markersize=18, markeredgewidth=2, label="mean")
+    axes.axvline(1.0, color="0.7", linewidth=1)
+    axes.set_yticks(range(len(variants)), [VARIANTS[variant] for variant in variants])
+    axes.invert_yaxis()
+    axes.set_xlabel("metric of the .tflite file, as a share of the float file's")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    _save(figure, "quantized_tasks.png")
+
+
+def sparse_models(result: dict) -> list[str]:
+    """A row a share of zeros, alone and with distillation, and one for each trained on in 8 bits."""
+    whole = result["whole"]
+    lines = _header("zeros", "accuracy", "share of float", "gzip MB", "file MB", "latency")
+    lines.append(
+        _row("none, float", f"{whole['dev_float']['accuracy']:.4f}", "100 %", "", "", ""),
+    )
+    lines.append(
+        _row("none, dynamic", f"{whole['dev']['accuracy']:.4f}", _share(whole["dev"], whole["dev_float"]), *_sizes([whole]), "1.00")
+    )  # fmt: skip
+    kinds = dict.fromkeys((run["sparsity"], run["distilled"]) for run in result["runs"])
+    for share, distilled in kinds:
+        mine = [run for run in result["runs"] if (run["sparsity"], run["distilled"]) == (share, distilled)]
+        name = f"{share:.0%}" + (", distilled" if distilled else "")
+        lines.append(_sparse_row(name, mine, whole, f"{np.median([run['latency_ratio'] for run in mine]):.2f}"))
+        quantized = [run["quantization_aware"] for run in mine if "quantization_aware" in run]
+        if quantized:
+            lost = max(run["zeros_lost"] for run in quantized)
+            name += f", then static int8 trained ({lost} zeros lost)"
+            lines.append(_sparse_row(name, quantized, whole, ""))
+    return lines
+
+
+def _sparse_row(name: str, runs: list[dict], whole: dict, latency: str) -> str:
+    accuracies = [run["dev"]["accuracy"] for run in runs]
+    share = np.mean(accuracies) / whole["dev_float"]["accuracy"]
+    return _row(name, _mean(accuracies), f"{share:.2%}", *_sizes(runs), latency)
+
+
+def _sizes(runs: list[dict]) -> list[str]:
+    return [f"{np.median([run[key] for run in runs]) / 1e6:.1f}" for key in ("gzip_bytes", "bytes")]
+
+
+def _share(dev: dict, whole: dict) -> str:
+    return f"{dev['accuracy'] / whole['accuracy']:.2%}"
+
+
+def cut_models(result: dict) -> list[str]:
+    """A row a cut: accuracy after training on, its share, size and latency beside the whole model's file."""
+    whole = result["whole"]
+    lines = _header("cut", "accuracy", "share of the whole", "MB", "latency")
+    lines.append(_row("nothing", f"{whole['dev']['accuracy']:.4f}", "100 %", f"{whole['bytes'] / 1e6:.1f}", "1.00"))
+    for cut in dict.fromkeys(run["cut"] for run in result["runs"]):
+        mine = [run for run in result["runs"] if run["cut"] == cut]
+        accuracies = [run["dev"]["accuracy"] for run in mine]
+        share = np.mean(accuracies) / whole["dev"]["accuracy"]
+        megabytes = np.median([run["bytes"] for run in mine]) / 1e6
+        latency = np.median([run["latency_ratio"] for run in mine])
+        lines.append(
+            _row(cut.replace("_", " "), _mean(accuracies), f"{share:.2%}", f"{megabytes:.1f}", f"{latency:.2f}")
+        )
+    if words := result.get("vocabulary"):
+        equal = f"{words['equal_answers']:,} of {words['answers']:,} answers the same"
+        lines.append(_row("words that no text has", equal, "", f"{words['bytes'] / 1e6:.1f}", ""))
+    return lines
+
+
+def small_students(result: dict) -> list[str]:
+    """The teacher's files, and the student's."""
+    lines = _header("", "accuracy", "share of the float teacher", "MB", "times as fast as the teacher, dynamic")
+    teacher = result["teacher"]["float32"]["dev"]["accuracy"]
+    for name, recipe in (("teacher, float", "float32"), ("teacher, dynamic", "dynamic_wi8_afp32")):
+        found = result["teacher"][recipe]
+        fast = "1.00" if recipe.startswith("dynamic") else ""
+        share = f"{found['dev']['accuracy'] / teacher:.2%}"
+        lines.append(_row(name, f"{found['dev']['accuracy']:.4f}", share, f"{found['bytes'] / 1e6:.1f}", fast))
+    runs = result["runs"]
+    for name, key in (
+        ("student, float", "dev_float"),
+        ("student, integer-only", "dev"),
+        ("the same, reference kernels", "dev_reference_kernels"),
+    ):
+        accuracies = [run[key]["accuracy"] for run in runs]
+        file = key == "dev"
+        size = f"{np.median([run['bytes'] for run in runs]) / 1e6:.1f}" if file else ""
+        fast = f"{result['summary']['times_as_fast']['median']:.2f}" if file else ""
+        lines.append(_row(name, _mean(accuracies), f"{np.mean(accuracies) / teacher:.2%}", size, fast))
+    return lines
+
+
+def quantized_steps(result: dict) -> list[str]:
+    """How long a step takes, as a multiple of float."""
+    lines = _header("trained for", "time of a step / float", "quartiles of the rounds")
+    for name, ratio in result["ratio_to_float"].items():
+        lines.append(
+            _row(
+                name.replace("_", " "),
+                f"{ratio['of_medians']:.2f}",
+                f"{ratio['round_q1']:.2f} to {ratio['round_q3']:.2f}",
+            )
+        )
+    return lines
+
+
+def _mean(values: list[float]) -> str:
+    spread = f" (deviation {np.std(values, ddof=1):.4f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.4f}{spread}"
+
+
+def _header(*names: str) -> list[str]:
+    return [_row(*names), "|" + "---|" * len(names)]
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _save(figure, name: str) -> None:
+    figure.savefig(DOCS / "images" / name, dpi=110, bbox_inches="tight", metadata={"Software": None})
+
+
+TABLES: dict[str, Callable[[dict], list[str]]] = {
+    table.__name__: table for table in (quantized_tasks, quantized_steps, sparse_models, cut_models, small_students)
+}
+
+
+if __name__ == "__main__":
+    main()

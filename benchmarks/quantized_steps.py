@@ -1,0 +1,78 @@
+r"""What a step of quantization-aware training costs, as a multiple of a float step on the same batches.
+
+    python benchmarks/quantized_steps.py MODEL --train train.tsv
+
+MODEL is a saved float model. Every variant trains on the same rows, batched by length as in `fit`; the variants take turns, a few batches
+each, so that a machine that slows down slows all of them.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import record
+
+PACKAGES = ("tensorflow", "tf-keras", "tensorflow-model-optimization", "numpy")
+
+
+def main() -> None:
+    import tf_keras as keras
+
+    import kerasbert as kb
+    from kerasbert.data.reading import read_for
+
+    arguments = _arguments()
+    load = record.load()
+    task = kb.load_task(arguments.model)
+    table = read_for(task.problem, arguments.train, max_rows=arguments.batches * arguments.batch_size)
+    quantized = {
+        "static": ("static_wi8_ai8", False),
+        "integer_only": ("static_wi8_ai8", True),
+        "dynamic": ("dynamic_wi8_afp32", False),
+    }
+    tasks = {"float": task}
+    for name, (recipe, integer_only) in quantized.items():
+        tasks[name] = kb.compression.quantize(task, recipe, calibration=table.x[:128], integer_only=integer_only)
+    for each in tasks.values():
+        keras.utils.set_random_seed(1)
+        each.compile(kb.adamw(2e-5, steps=10_000))
+    batches = list(task.dataset(table.x, table.y, arguments.batch_size))
+    for each in tasks.values():  # traces every length
+        _seconds(each, batches)
+    seconds = {name: [] for name in tasks}
+    for turn in range(arguments.rounds):
+        order = list(tasks)[turn % len(tasks) :] + list(tasks)[: turn % len(tasks)]
+        for name in order:
+            seconds[name].append(_seconds(tasks[name], batches) / len(batches))
+    result = {
+        "model": task.config.model_type, "batch_size": arguments.batch_size, "batches_a_round": len(batches),
+        "tokens_a_row": float(np.mean([batch[0]["input_ids"].shape[1] for batch in batches])),
+        "seconds_a_step": {name: record.spread(found) for name, found in seconds.items()},
+        "ratio_to_float": {name: record.ratio(found, seconds["float"]) for name, found in seconds.items() if name != "float"},
+    }  # fmt: skip
+    for name, found in result["ratio_to_float"].items():
+        print(f"{name}: a step takes {found['of_medians']:.2f} times as long as one in float")
+    record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def _seconds(task, batches: list) -> float:
+    start = time.perf_counter()
+    for inputs, labels, *weights in batches:
+        task.train_on_batch(inputs, labels, *weights)
+    return time.perf_counter() - start
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--train", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--batch-size", type=int, default=32, metavar="N")
+    parser.add_argument("--batches", type=int, default=16, metavar="N", help="in a round")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N")
+    record.add_output(parser, "quantized_steps")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
