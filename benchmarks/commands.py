@@ -1,8 +1,9 @@
-"""The command line, as a measurement runs it."""
+"""The command line, and the scores of a file, as measurements want them."""
 
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 
 def kerasbert(*words) -> dict:
@@ -12,3 +13,19 @@ def kerasbert(*words) -> dict:
     if done.returncode:
         sys.exit(f"exit code {done.returncode} of {' '.join(command)}")
     return json.loads(done.stdout)
+
+
+def score(
+    file: Path,
+    data: Path,
+    kernels: str = "xnnpack",
+    columns: tuple[str | None, str | None, str | None] = (None, None, None),
+) -> dict[str, float]:
+    """The metrics of a `.tflite` on labelled data. columns: see `finetuning_cases.Case`."""
+    from kerasbert.data.reading import read_for
+    from kerasbert.export.predictor import open_predictor
+
+    predictor = open_predictor(file, kernels=kernels)
+    text, pair, label = columns
+    table = read_for(predictor.problem.name, data, text=text, pair=pair, label=label)
+    return predictor.score(table.x, table.y)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import record
-from commands import kerasbert
+from commands import kerasbert, score
 
 RECIPE = "dynamic_wi8_afp32"
 STRATEGIES = ("top", "bottom", "alternate", "symmetric", "contribution")
@@ -33,7 +33,7 @@ def main() -> None:
         place = Path(folder)
         whole = place / "whole.tflite"
         kerasbert("convert", arguments.model, "--recipe", RECIPE, "--length", arguments.length, "-o", whole)
-        reference = {"bytes": whole.stat().st_size, "dev": _score(arguments, whole)}
+        reference = {"bytes": whole.stat().st_size, "dev": score(whole, arguments.dev)}
         for seed in arguments.seeds:
             for name, options in cuts.items():
                 if (name, seed) in done:
@@ -61,7 +61,7 @@ def _trained(arguments, place: Path, options: tuple, seed: int, whole: Path) -> 
     kerasbert("convert", place / "trained", "--recipe", RECIPE, "--length", arguments.length, "-o", file)
     compared = kerasbert("benchmark", file, "--against", whole, "--runs", 100)["comparisons"][0]
     return {
-        "parameters": cut["after"]["parameters"], "dev": _score(arguments, file),
+        "parameters": cut["after"]["parameters"], "dev": score(file, arguments.dev),
         "bytes": file.stat().st_size, "latency_ratio": compared["latency"]["p50"] / compared["against_latency"]["p50"],
     }  # fmt: skip
 
@@ -87,10 +87,6 @@ def _answers(arguments, file: Path) -> list[dict]:
     from kerasbert.export.predictor import open_predictor
 
     return open_predictor(file).answer(read_for("single_label", arguments.dev).x)
-
-
-def _score(arguments, file: Path) -> dict:
-    return kerasbert("evaluate", file, "--data", arguments.dev)["metrics"]
 
 
 def _result(arguments, reference: dict, runs: list[dict]) -> dict:

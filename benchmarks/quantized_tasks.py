@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import record
-from commands import kerasbert
-from finetuning_cases import CASES, Case
+from commands import kerasbert, score
+from finetuning_cases import CASES
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "tensorflow-model-optimization", "numpy")
 
@@ -33,13 +33,17 @@ class Variant:
     def integer_only(self) -> bool:
         return "--integer-only" in (self.quantize or ())
 
-    def options(self, case: Case) -> tuple[str, ...]:
-        """With as many rows trained on as a small data set needs, and a large one bears."""
+    def options(self, name: str) -> tuple[str, ...]:
+        """Trained on about as many rows of every data set; the float model is the teacher, so that what is measured is quantization, and
+        not what further training on the labels would do to a float model too."""
         if "--epochs" in self.quantize:
             return self.quantize
-        return (*self.quantize, "--epochs", "1" if "sst-2" in case.train else "2", "--freeze-ranges", "0.8")
+        return (*self.quantize, "--epochs", str(EPOCHS[name]), "--max-rows", str(MOST_ROWS), *LEARNING)
 
 
+EPOCHS = {"mrpc": 3, "sts-b": 3, "rte": 4, "cola": 2, "conll2003": 1, "sst-2": 1}
+MOST_ROWS = 16_000
+LEARNING = ("--objectives", "soft-labels=1,hidden=1", "--label-weight", "0", "--freeze-ranges", "0.8")
 STATIC = ("--recipe", "static_wi8_ai8")
 VARIANTS = {
     "float32": Variant("float32"),
@@ -63,13 +67,14 @@ def main() -> None:
             for variant in arguments.variants if model.is_dir() else ():
                 if (name, variant, seed) in done:
                     continue
-                found = _measured(arguments, CASES[name], VARIANTS[variant], model, seed)
+                found = _measured(arguments, name, VARIANTS[variant], model, seed)
                 runs.append({"case": name, "variant": variant, "seed": seed, "idle": arguments.idle, **found})
                 print(name, variant, seed, found["dev"][CASES[name].metric], f"{found['bytes']:,} bytes", flush=True)
                 record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
 
 
-def _measured(arguments, case: Case, variant: Variant, model: Path, seed: int) -> dict:
+def _measured(arguments, name: str, variant: Variant, model: Path, seed: int) -> dict:
+    case = CASES[name]
     columns = zip(("--text-column", "--pair-column", "--label-column"), case.columns, strict=True)
     columns = [word for option, value in columns if value is not None for word in (option, value)]
     found = {}
@@ -78,7 +83,7 @@ def _measured(arguments, case: Case, variant: Variant, model: Path, seed: int) -
         if variant.quantize is not None:
             source = Path(folder) / "quantized"
             trained = kerasbert(
-                "quantize", model, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *variant.options(case),
+                "quantize", model, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *variant.options(name),
                 *columns,
             )  # fmt: skip
             found = {key: trained[key] for key in ("seconds", "examples_per_second")}
@@ -86,21 +91,11 @@ def _measured(arguments, case: Case, variant: Variant, model: Path, seed: int) -
         latency = kerasbert("benchmark", file)["measurements"][0]
         dev = {}
         for kernels in ("xnnpack", *(("reference",) if variant.integer_only else ())):
-            dev[kernels] = _score(file, case, arguments.data / case.dev, kernels)
+            dev[kernels] = score(file, arguments.data / case.dev, kernels, case.columns)
         return {
             **found, "bytes": converted["bytes"], "length": converted["sequence_length"], "latency": latency, "dev": dev["xnnpack"],
             **({"dev_reference_kernels": dev["reference"]} if "reference" in dev else {}),
         }  # fmt: skip
-
-
-def _score(file: Path, case: Case, dev: Path, kernels: str) -> dict:
-    from kerasbert.data.reading import read_for
-    from kerasbert.export.predictor import open_predictor
-
-    predictor = open_predictor(file, kernels=kernels)
-    text, pair, label = case.columns
-    table = read_for(predictor.problem.name, dev, text=text, pair=pair, label=label)
-    return predictor.score(table.x, table.y)
 
 
 def _result(runs: list[dict]) -> dict:
@@ -132,9 +127,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", type=Path)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument(
-        "--cases", nargs="+", choices=CASES, default=["mrpc", "sts-b", "rte", "cola", "conll2003", "sst-2"]
-    )
+    parser.add_argument("--cases", nargs="+", choices=EPOCHS, default=list(EPOCHS))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine: latencies count")

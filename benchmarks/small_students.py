@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import record
-from commands import kerasbert
+from commands import kerasbert, score
 
 PACKAGES = ("tensorflow", "tf-keras", "tensorflow-model-optimization", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 STATIC, DYNAMIC = "static_wi8_ai8", "dynamic_wi8_afp32"
@@ -29,7 +29,7 @@ def main() -> None:
         for recipe in ("float32", DYNAMIC):
             file = place / f"{recipe}.tflite"
             kerasbert("convert", arguments.teacher, "--recipe", recipe, "--length", arguments.length, "-o", file)
-            teachers[recipe] = {"dev": _score(arguments, file), "bytes": file.stat().st_size}
+            teachers[recipe] = {"dev": score(file, arguments.dev), "bytes": file.stat().st_size}
         cut = place / "cut"
         kerasbert(
             "cut", arguments.teacher, "--layers", arguments.layers, "--strategy", "alternate", "--feed-forward", arguments.feed_forward,
@@ -59,7 +59,8 @@ def _student(arguments, place: Path, cut: Path, seed: int, teacher_file: Path) -
     compared = kerasbert("benchmark", file, "--against", teacher_file, "--runs", 200)["comparisons"][0]
     return {
         "parameters": trained["parameters"]["student"], "parameters_without_embeddings": _without_embeddings(learned),
-        "dev_float": trained["dev_student"], "dev": _score(arguments, file), "dev_reference_kernels": _reference(arguments, file),
+        "dev_float": trained["dev_student"], "dev": score(file, arguments.dev),
+        "dev_reference_kernels": score(file, arguments.dev, "reference"),
         "bytes": file.stat().st_size, "seconds": trained["seconds"],
         "times_as_fast": compared["against_latency"]["p50"] / compared["latency"]["p50"],
     }  # fmt: skip
@@ -69,19 +70,6 @@ def _without_embeddings(folder: Path) -> int:
     from kerasbert.checkpoints.safetensors_file import read_tensors
 
     return sum(values.size for name, values in read_tensors(folder).items() if "embeddings" not in name)
-
-
-def _score(arguments, file: Path) -> dict:
-    return kerasbert("evaluate", file, "--data", arguments.dev)["metrics"]
-
-
-def _reference(arguments, file: Path) -> dict:
-    from kerasbert.data.reading import read_for
-    from kerasbert.export.predictor import open_predictor
-
-    predictor = open_predictor(file, kernels="reference")
-    table = read_for(predictor.problem.name, arguments.dev)
-    return predictor.score(table.x, table.y)
 
 
 def _result(arguments, teachers: dict, runs: list[dict]) -> dict:

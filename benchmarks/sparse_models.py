@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import record
-from commands import kerasbert
+from commands import kerasbert, score
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
 from kerasbert.compression import gzip_size
@@ -35,7 +35,7 @@ def main() -> None:
         floats = place / "float.tflite"
         kerasbert("convert", arguments.model, "--recipe", "float32", "-o", floats)
         reference = {
-            "dev": _score(arguments, whole), "dev_float": _score(arguments, floats), "bytes": whole.stat().st_size,
+            "dev": score(whole, arguments.dev), "dev_float": score(floats, arguments.dev), "bytes": whole.stat().st_size,
             "gzip_bytes": gzip_size(whole),
         }  # fmt: skip
         for seed in arguments.seeds:
@@ -59,7 +59,7 @@ def _pruned(arguments, place: Path, share: float, distilled: bool, seed: int, wh
     kerasbert("convert", sparse, "--recipe", DYNAMIC, "-o", file)
     compared = kerasbert("benchmark", file, "--against", whole, "--runs", 100)["comparisons"][0]
     found = {
-        "dev": _score(arguments, file), "bytes": file.stat().st_size, "gzip_bytes": gzip_size(file), "zeros": trained["zeros"]["dense"],
+        "dev": score(file, arguments.dev), "bytes": file.stat().st_size, "gzip_bytes": gzip_size(file), "zeros": trained["zeros"]["dense"],
         "seconds": trained["seconds"], "latency_ratio": compared["latency"]["p50"] / compared["against_latency"]["p50"],
     }  # fmt: skip
     if share == 0.5:
@@ -75,7 +75,7 @@ def _quantized(arguments, place: Path, sparse: Path, name: str, seed: int) -> di
     )  # fmt: skip
     kerasbert("convert", quantized, "--recipe", STATIC, "-o", file)
     return {
-        "dev": _score(arguments, file), "bytes": file.stat().st_size, "gzip_bytes": gzip_size(file),
+        "dev": score(file, arguments.dev), "bytes": file.stat().st_size, "gzip_bytes": gzip_size(file),
         "zeros_lost": _lost(sparse, quantized), "zeros_of_file": _file_zeros(file),
     }  # fmt: skip
 
@@ -98,10 +98,6 @@ def _file_zeros(file: Path) -> float:
     reader = Interpreter(str(file))
     kernels = [reader.get_tensor(index) for index in indices if graph.tensors[index].constant]
     return float(np.mean(np.concatenate([kernel.ravel() for kernel in kernels]) == 0))
-
-
-def _score(arguments, file: Path) -> dict:
-    return kerasbert("evaluate", file, "--data", arguments.dev)["metrics"]
 
 
 def _result(arguments, reference: dict, runs: list[dict]) -> dict:

@@ -9,9 +9,11 @@ from kerasbert.compression.ranges import BINS, range_method
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.points import ActivationPoint
+from kerasbert.problems import Rows
 
 # What a scaled channel's largest size is brought down to, in sizes of the median channel.
 OUTLIER_CEILING = 4.0
+_EMPTY = 3  # tokens of a row in which no word stands, at most: those that begin and end one text or two
 
 
 def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceiling: float = OUTLIER_CEILING) -> None:
@@ -20,40 +22,65 @@ def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceilin
     data: texts, or anything that the task predicts on. ranges: `min-max`, `percentile` (99.99 % of the values), `percentile:99.9`, or `mse`
     (the range whose 8-bit grid is nearest to the values). ceiling: no scaled channel is larger than this many median ones.
 
-    Raises KerasBertError naming the points that saw nothing, or nothing but one value, and for an unknown method; the model then is as it
-    was.
+    Raises KerasBertError for data without tokens or of one text only, naming the points that saw nothing, or nothing but one value, and for
+    an unknown method; the model then is as it was.
     """
     method = range_method(ranges)
     if ceiling <= 0:
         raise KerasBertError(f"expected a ceiling of scaled channels above 0, received {ceiling}")
+    if isinstance(data, tf.data.Dataset):
+
+        def run():
+            model.predict(data, batch_size=batch_size)
+    else:  # what is read, without what it is an answer to: a masked language model has none to texts without gaps
+        rows = model.rows(data, scoring=True)[1]
+        _check_rows(rows)
+
+        def run():
+            model.readings(rows, batch_size)
+
     statistics = [(variable, variable.numpy()) for point in activation_points(model) for variable in point.variables]
     try:
-        _calibrate(model, data, batch_size, method, ceiling)
+        _calibrate(model, run, method, ceiling)
     except BaseException:
         for variable, value in statistics:
             variable.assign(value)
         raise
 
 
-def _calibrate(model, data, batch_size: int, method: Callable | None, ceiling: float) -> None:
+def _check_rows(rows: Rows) -> None:
+    """Raises KerasBertError for rows from which no range can be known."""
+    lists = rows.tokens.input_ids
+    if not any(len(tokens) for tokens in lists):
+        received = f"{len(lists)} rows of nothing but padding" if len(lists) else "no rows"
+        raise KerasBertError(f"expected calibration data with tokens, received {received}")
+    different = {tuple(tokens) for tokens in lists}
+    (shortest,) = different if len(different) == 1 else ((),)
+    if len(different) == 1 and (len(lists) > 1 or len(shortest) <= _EMPTY):
+        raise KerasBertError(
+            f"expected calibration texts that differ, received {len(lists)} rows of the same {len(shortest)} tokens"
+        )
+
+
+def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling: float) -> None:
     points = activation_points(model)
     if scaled := [point for point in points if point.equalizer is not None]:
         for point in scaled:
             point.equalizer.assign(tf.zeros_like(point.equalizer))
-        _observe(model, points, _Peaks(), data, batch_size)
+        _observe(model, points, _Peaks(), run)
         for point in scaled:
             point.equalizer.assign(channel_factors(point.equalizer.numpy(), ceiling))
     static = [point for point in points if point.kind == "static"]
     for point in static:
         point.forget_ranges()
-    _observe(model, static, Extremes(), data, batch_size)
+    _observe(model, static, Extremes(), run)
     if unseen := [point.path for point in static if not point.calibrated]:
         raise KerasBertError(
             f"expected calibration data to reach every point with different values, {len(unseen)} saw none or one: {', '.join(unseen[:3])}"
         )
     if method is not None:
         histograms = _Histograms()
-        _observe(model, static, histograms, data, batch_size)
+        _observe(model, static, histograms, run)
         histograms.set_ranges(method)
 
 
@@ -63,15 +90,12 @@ def channel_factors(peaks: np.ndarray, ceiling: float) -> np.ndarray:
     return np.minimum(1.0, limit / np.maximum(peaks, 1e-9)).astype(np.float32) if limit > 0 else np.ones_like(peaks)
 
 
-def _observe(model, points, observer, data, batch_size: int) -> None:
+def _observe(model, points, observer, run: Callable[[], None]) -> None:
     for point in points:
         point.observer = observer
     model.forget_traces()  # whether a point observes is fixed in a trace
     try:
-        if isinstance(data, tf.data.Dataset):
-            model.predict(data, batch_size=batch_size)
-        else:  # what is read, without what it is an answer to: a masked language model has none to texts without gaps
-            model.readings(model.rows(data, scoring=True)[1], batch_size)
+        run()
     finally:
         for point in points:
             point.observer = None

@@ -67,12 +67,17 @@ def quantize(
     integer_only: no activation stays in float, for processors that have none: norms, softmax, GELU and sums are in 8 bits too.
     ranges: how calibration finds them, see `calibrate`.
 
-    Raises KerasBertError for an unknown recipe, one that is not static and yet integer-only, and when a static recipe gets no calibration
-    data.
+    Raises KerasBertError for an unknown recipe, one that is not static and yet integer-only, an integer-only policy that leaves something
+    in float, and when a static recipe gets no calibration data.
     """
     if isinstance(recipe, str):
         recipe = policy_named(recipe, integer_only)
+    elif integer_only and not recipe.integer_only:
+        raise KerasBertError(
+            "expected a policy that is integer-only, received one that is not; give it integer_only=True"
+        )
     quantized = model.with_policy(recipe)
+    _check_integer_only(quantized)
     if any(point.kind == "static" for point in activation_points(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
@@ -80,6 +85,22 @@ def quantize(
             )
         calibrate(quantized, calibration, batch_size, ranges)
     return quantized
+
+
+def _check_integer_only(model) -> None:
+    """Raises KerasBertError for an integer-only policy that contradicts itself."""
+    policy = model.policy
+    if policy is None or not policy.integer_only or policy == policy.in_float():
+        return
+    if (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits) != (True, True, 8, 8):
+        raise KerasBertError(
+            "expected kernels, tables and activations of 8 bits in an integer-only policy, received others"
+        )
+    if others := [point for point in activation_points(model) if point.kind != "static"]:
+        raise KerasBertError(
+            f"expected static points throughout in an integer-only policy, received {len(others)} others: {others[0].path} is "
+            f"{others[0].kind}; leave integer_only out, or leave the rule out"
+        )
 
 
 def policy_named(recipe: str, integer_only: bool = False) -> QuantizationPolicy:

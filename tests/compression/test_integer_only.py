@@ -112,6 +112,20 @@ def test_what_has_no_integer_form_is_refused(tiny, options):
         type(encoder)(encoder.config, INTEGER_ONLY, **options)
 
 
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        ({"activations": (("*.intermediate.output", "float"), ("*", "static"))}, "intermediate.output is float"),
+        ({"activations": (("*.feed_forward.hidden", "dynamic"), ("*", "static"))}, "feed_forward.hidden is dynamic"),
+        ({"kernel_bits": 4}, "of 8 bits in an integer-only policy"),
+        ({"tables": False}, "of 8 bits in an integer-only policy"),
+    ],
+)
+def test_policies_that_contradict_themselves_are_refused(tiny, trained, change, expected):
+    with pytest.raises(KerasBertError, match=expected):
+        quantize(trained, replace(INTEGER_ONLY, **change), calibration=tiny.rows(8)[0])
+
+
 def test_saved_and_loaded(tiny, trained, tmp_path):
     model = quantize(trained, "static_wi8_ai8", calibration=tiny.rows(32)[0], integer_only=True)
     model.save_pretrained(tmp_path / "model")

@@ -144,6 +144,25 @@ def test_a_static_recipe_needs_calibration_texts(trained, calibration):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "texts, expected",
+    [
+        (["good film"] * 8, "texts that differ, received 8 rows of the same 4 tokens"),
+        (["", ""], "received 2 rows of the same 2 tokens"),
+        ([""], "received 1 rows of the same 2 tokens"),
+    ],
+)
+def test_texts_that_say_nothing_of_ranges_are_refused(trained, texts, expected):
+    with pytest.raises(KerasBertError, match=expected):
+        quantize(trained, "static_wi8_ai8", calibration=texts)
+
+
+def test_calibration_on_padding_is_refused(trained):
+    packed = {name: np.zeros((4, 16), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
+    with pytest.raises(KerasBertError, match="4 rows of nothing but padding"):
+        quantize(trained, "static_wi8_ai8", calibration=packed)
+
+
 def test_calibration_takes_a_dataset_and_packed_inputs(tiny, small):
     texts, _ = tiny.rows(24)
     expected = statistics(small())
