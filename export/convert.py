@@ -63,6 +63,7 @@ def convert(
     integer_only = integer_only or is_integer_only(task)
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
     length = _length(length, task)
+    target.layout(length)
     if integer_only:
         check_integer_only(recipe)
         target = integer_file.integer_target(target)

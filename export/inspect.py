@@ -247,7 +247,7 @@ def _weights(file: TFLiteFile, roles: dict[int, str]) -> dict[int, tuple[int, in
 def _size_by_part(file: TFLiteFile, roles: dict[int, str], packed_bytes: int) -> dict[str, int]:
     sizes = Counter({part: 0 for part in (EMBEDDINGS, DENSE, OTHER)})
     for buffer, role in roles.items():
-        sizes[role] += file.buffer_sizes[buffer]
+        sizes[role] += file.spans[buffer][1]
     overhead = file.size - packed_bytes - sum(sizes.values())
     return {**sizes, OVERHEAD: overhead, PACKED: packed_bytes}
 

@@ -44,7 +44,8 @@ def integer_twin(task):
 
 def integer_target(target: Target) -> Target:
     """The target with a graph of which integer operators can be made."""
-    return replace(target, fixed=replace(target.fixed, integer=True), resizable=replace(target.resizable, integer=True))
+    resizable = target.resizable and replace(target.resizable, integer=True)
+    return replace(target, fixed=replace(target.fixed, integer=True), resizable=resizable)
 
 
 def integer_file(model: bytes, tables: list[np.ndarray]) -> bytes:

@@ -137,5 +137,10 @@ def minimum_runtime(operators: set[tuple[str, int]]) -> str:
     return max((RUNTIME_VERSIONS[operator] for operator in operators), key=_numbers, default="1.5")
 
 
+def is_newer(version: str, than: str) -> bool:
+    """Whether one runtime version came after another."""
+    return _numbers(version) > _numbers(than)
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))

@@ -8,15 +8,28 @@ from kerasbert.layers.graph import GraphLayout
 
 @dataclass(frozen=True)
 class Target:
-    """fixed, resizable: how the layers lay out their graph for a file of one length and for one whose length the caller sets.
+    """fixed, resizable: how the layers lay out their graph for a file of one length and for one whose length the caller sets; None where
+    such a file cannot run.
 
     default_recipe: what to use when a user names none.
     """
 
     name: str
     fixed: GraphLayout
-    resizable: GraphLayout
+    resizable: GraphLayout | None
     default_recipe: str
+
+    def layout(self, length: int | None) -> GraphLayout:
+        """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
+
+        Raises KerasBertError where the backend cannot run a file of the latter kind.
+        """
+        found = self.fixed if length else self.resizable
+        if found is None:
+            raise KerasBertError(
+                f"expected a number of tokens for the target {self.name!r}, received a resizable length"
+            )
+        return found
 
 
 TARGETS = {
@@ -24,6 +37,18 @@ TARGETS = {
     for target in (
         Target(
             "cpu",
+            fixed=GraphLayout(positions="slice", scaled_query=True),
+            resizable=GraphLayout(positions="gather", scaled_query=True),
+            default_recipe="dynamic_wi8_afp32",
+        ),
+        Target(
+            "gpu",
+            fixed=GraphLayout(positions="product", flat_ids=True, scaled_query=True),
+            resizable=None,
+            default_recipe="float16",
+        ),
+        Target(
+            "web",
             fixed=GraphLayout(positions="slice", scaled_query=True),
             resizable=GraphLayout(positions="gather", scaled_query=True),
             default_recipe="dynamic_wi8_afp32",

@@ -45,7 +45,7 @@ def float_model(twin, target: Target, length: int | None, half: bool = False) ->
 
 def save_graph(twin, target: Target, length: int | None, folder: str) -> None:
     """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it."""
-    layout = target.fixed if length else target.resizable
+    layout = target.layout(length)
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     serve = tf.function(lambda **inputs: twin.serve(inputs, layout=layout), autograph=False)
     # The module holds the variables and not the layers: a SavedModel of the layers would trace each of them again.

@@ -12,7 +12,8 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.backends import cpu
+from kerasbert.export.backends import cpu, edge_tpu, gpu, gpu_classic
+from kerasbert.export.backends.job import Job
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
@@ -33,8 +34,8 @@ TOLERANCES = {
 # A model that was trained further (quantization-aware, say) is another model: on doubtful rows it may decide otherwise and be as good, so
 # the task's metric judges it, and equal outputs are asked for only so far that a broken file does not pass.
 TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9}
-BACKENDS = {"cpu": cpu.checks}
-PLANNED = ("gpu", "edge-tpu", "web")
+BACKENDS = {"cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_classic.checks, "edge-tpu": edge_tpu.checks}
+PLANNED = ("web",)
 _DEFAULT_LENGTH = 128
 _SAMPLE = 4000
 _GUESSED = 64  # rows whose outputs tell the problem
@@ -98,7 +99,7 @@ def validate(
             f"note: {side.name} has other weights than the model that was converted, so the task's metric is judged, and agreement only "
             "against 0.9. For a check of the conversion itself, validate against the folder that was converted"
         )
-    job = cpu.Job(str(model_path), examples, expected, limits, threads, reference_rows, progress)
+    job = Job(str(model_path), examples, expected, limits, threads, reference_rows, progress)
     checks, samples = [_signature_check(model, len(examples))], {}
     for backend in on:
         found, kept = _run_backend(backend, job)
@@ -136,7 +137,7 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _run_backend(backend: str, job: cpu.Job) -> tuple[list[Check], list[Kept]]:
+def _run_backend(backend: str, job: Job) -> tuple[list[Check], list[Kept]]:
     if backend not in BACKENDS:
         return [
             Check(backend, NOT_RUN, f"this version of kerasbert has no {backend} backend, only {', '.join(BACKENDS)}")

@@ -2,34 +2,19 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.backends.job import Job
 from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
-from kerasbert.export.examples import Examples, Kept, blocks, spread
-from kerasbert.export.metrics import OutputDifference, compare
+from kerasbert.export.examples import Kept, spread
 from kerasbert.export.runtimes import RunningModel, cpu_model, open_model
 
 # Threads split sums differently, never by more than rounding.
 THREADS_TOLERANCE = 1e-5
 _MOST_THREADS = 4
-
-
-@dataclass(frozen=True)
-class Job:
-    """What every backend gets: the file, real packed rows, what was kept of the other side's outputs of each, and when that is good
-    enough."""
-
-    model_path: str
-    examples: Examples
-    expected: Sequence[Kept]
-    tolerance: Tolerance
-    threads: int
-    reference_rows: int
-    progress: Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -45,43 +30,24 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs the CPU checks. Returns them with what is kept of XNNPACK's outputs, empty when it did not get that far."""
     every = np.arange(len(job.examples))
     some = spread(len(job.examples), job.reference_rows)
-    xnnpack, kept = _against_expected(job, "cpu-xnnpack", "xnnpack", every, judge_metric=True)
-    reference, _ = _against_expected(job, "cpu-reference", "reference", some, judge_metric=False)
+    xnnpack, kept = _against_expected(job, "cpu-xnnpack", "xnnpack", every)
+    reference, _ = _against_expected(job, "cpu-reference", "reference", some)
     return [xnnpack, reference, _threads(job, some)], kept
 
 
-def _against_expected(
-    job: Job, name: str, kernels: str, rows: np.ndarray, judge_metric: bool
-) -> tuple[Check, list[Kept]]:
+def _against_expected(job: Job, name: str, kernels: str, rows: np.ndarray) -> tuple[Check, list[Kept]]:
     try:
         run = _run(job, name, kernels, job.threads, rows)
     except KerasBertError as error:
         return Check(name, FAILED, str(error), device=cpu_model(), threads=job.threads), []
-    differences = _differences(job, [job.expected[row] for row in rows], run.kept)
-    metrics = job.examples.metrics(job.expected, run.kept) if judge_metric and not _broken(differences) else ()
-    found = shortfalls(job.tolerance, differences, metrics, job.examples.problem.compared_as)
     subset = (
         "" if len(rows) == len(job.examples) else f"on {len(rows)} of {len(job.examples)} rows, the kernels are slow"
     )
-    check = Check(
-        name,
-        FAILED if found else PASSED,
-        "; ".join(found) or subset,
-        device=cpu_model(),
-        threads=job.threads,
-        rows=len(rows),
-        partitions=run.model.partitions if kernels == "xnnpack" else None,
-        ops=run.model.ops_by_backend,
-        outputs=differences,
-        metrics=metrics,
-        latency=Latency.of(run.seconds),
-    )
+    check = job.judged(
+        name, rows, run.kept, run.seconds, metric=kernels == "xnnpack", remark=subset, device=cpu_model(), threads=job.threads,
+        partitions=run.model.partitions if kernels == "xnnpack" else None, ops=run.model.ops_by_backend,
+    )  # fmt: skip
     return check, run.kept
-
-
-def _differences(job: Job, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
-    compared_as = job.examples.problem.compared_as
-    return tuple(compare(key, blocks(reference, model, key), compared_as) for key in sorted(model[0].compared))
 
 
 def _threads(job: Job, rows: np.ndarray) -> Check:
@@ -93,7 +59,7 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
         many = _run(job, name, "xnnpack", several, rows)
     except KerasBertError as error:
         return Check(name, FAILED, str(error), device=cpu_model(), threads=several)
-    differences = _differences(job, one.kept, many.kept)
+    differences = job.differences(one.kept, many.kept)
     limits = Tolerance(max_error=THREADS_TOLERANCE)
     found = shortfalls(limits, differences, (), job.examples.problem.compared_as)
     return Check(
@@ -131,7 +97,3 @@ def _run(job: Job, label: str, kernels: str, threads: int, rows: np.ndarray) -> 
         kept.append(job.examples.keep(together, row, like=job.expected[row]))
         job.progress(label, done + 1, len(rows))
     return _Run(kept, seconds, model)
-
-
-def _broken(differences: Sequence[OutputDifference]) -> bool:
-    return any(difference.broken for difference in differences)

@@ -5,7 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
 from kerasbert.layers.points import ActivationPoint, ConstantPoint, table_fake_quant
@@ -25,8 +25,13 @@ class EmbeddingTable(keras.layers.Layer):
         self.bound: float | None = None  # the table's largest size, where a graph must hold it as a constant
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
-    def call(self, ids):
-        return self._on_grid(self._written(tf.gather(tf.cast(self.table, self.compute_dtype), ids)))
+    def call(self, ids, layout: GraphLayout = TRAINING_LAYOUT):
+        table = tf.cast(self.table, self.compute_dtype)
+        if layout.flat_ids:
+            rows = tf.reshape(tf.gather(table, tf.reshape(ids, (-1,))), (*leading(ids), table.shape[1]))
+        else:
+            rows = tf.gather(table, ids)
+        return self._on_grid(self._written(rows))
 
     @property
     def factors(self) -> tf.Variable | None:
@@ -119,25 +124,30 @@ class Embeddings(keras.layers.Layer):
         return self.norm.output_point if self.projection is None else self.projection.writes
 
     def call(self, input_ids, token_type_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
-        x = self.words(input_ids, training=training) + self._positions(input_ids, layout)  # (B, S, H)
+        x = self.words(input_ids, training=training, layout=layout) + self._positions(input_ids, layout)  # (B, S, H)
         if self.token_type is not None:
-            x = self.positioned(x, training=training) + self.token_type(token_type_ids)
+            x = self.positioned(x, training=training) + self.token_type(token_type_ids, layout=layout)
         x = self.stream(x, training=training)
         x = self.dropout(self.norm(x, training=training, layout=layout), training=training)
         if self.projection is None:
             return x
         return self.projection(self.projection_input(x, training=training), training=training)
 
-    def words(self, input_ids, training=None):
+    def words(self, input_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         """(B, S) -> what positions and token types are added to."""
-        return self.word(input_ids)
+        return self.word(input_ids, layout=layout)
 
     def _positions(self, input_ids, layout):
         if layout.positions == "gather":
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        return self.position_point(self.position.slice(self.offset, length))
+        rows = self.position_point(self.position.slice(self.offset, length))
+        if layout.positions == "product":
+            # No converter can know that ids are never negative.
+            ones = 1.0 + tf.minimum(tf.cast(input_ids, rows.dtype), 0.0)
+            rows = rows * tf.expand_dims(ones, -1)  # (S, H) -> (B, S, H)
+        return rows
 
 
 class TrigramEmbeddings(Embeddings):
@@ -160,8 +170,8 @@ class TrigramEmbeddings(Embeddings):
                 keeps_bias=True,
             )
 
-    def words(self, input_ids, training=None):
-        x = self.word(input_ids)  # (B, S, E)
+    def words(self, input_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+        x = self.word(input_ids, layout=layout)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))
             preceding = tf.pad(x[:, :-1], ((0, 0), (1, 0), (0, 0)))

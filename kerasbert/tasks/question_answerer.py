@@ -61,7 +61,9 @@ class QuestionAnswerer(Task):
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
         x = self.encoder(inputs, training=training, layout=layout).sequence
         logits = tf.cast(self.qa_outputs(self.qa_outputs_input(x, training=training), training=training), tf.float32)
-        return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
+        # Not `logits[..., 0]`: GPU delegates take no slice that drops an axis.
+        start, end = tf.split(logits, 2, axis=-1)
+        return {"start_logits": tf.squeeze(start, -1), "end_logits": tf.squeeze(end, -1)}
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         return self(inputs, training=False, layout=layout)

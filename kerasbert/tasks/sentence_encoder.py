@@ -108,8 +108,10 @@ class SentenceEncoder(Task):
         vectors = tf.cast(pool(sequence, inputs["attention_mask"], self.pooling), tf.float32)  # (B, H)
         if not self.normalize:
             return vectors
-        square = tf.reduce_sum(tf.square(vectors), axis=-1, keepdims=True)
-        return vectors * tf.math.rsqrt(tf.maximum(square, 1e-12))
+        # By the mean square and not the sum: the converter makes an operator of the latter that no GPU delegate has.
+        width = self.config.hidden_size
+        square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
+        return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / width)) * width**-0.5)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
         return {self.output_name: self(inputs, training=False, layout=layout)}

@@ -33,10 +33,10 @@ def test_dynamic_int8_file(int8_file, helpers):
 
 
 def test_a_version_that_is_written_too_low_is_not_believed(int8_file, monkeypatch):
-    from kerasbert.export import tflite_file
+    from kerasbert.export import tflite_reader
 
-    reader = tflite_file._Reader._operator_code
-    monkeypatch.setattr(tflite_file._Reader, "_operator_code", lambda self, code: (reader(self, code)[0], 1, False))
+    reader = tflite_reader._Reader._operator_code
+    monkeypatch.setattr(tflite_reader._Reader, "_operator_code", lambda self, code: (reader(self, code)[0], 1, False))
     assert inspect(int8_file).minimum_runtime == "2.17"
 
 

@@ -1,0 +1,130 @@
+"""LiteRT's GPU accelerator, run for real in a child process: on a graphics processor, or on a software Vulkan device where there is none.
+
+The adapter that the accelerator names is the proof that it ran there; without one the check was not run.
+"""
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.export.backends.child import Ended, run_module
+from kerasbert.export.backends.job import Job
+from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
+from kerasbert.export.examples import Kept, spread
+
+CHILD = "kerasbert.export.backends.gpu_process"
+# Which Vulkan driver: the system's own choice first, then software ones by their manifest.
+DRIVER_VARIABLE = "VK_ICD_FILENAMES"
+SOFTWARE_DRIVERS = (
+    "/usr/lib/chromium/vk_swiftshader_icd.json",  # Debian's chromium-common
+    "/usr/share/vulkan/icd.d/lvp_icd.json",  # Mesa's lavapipe; the accelerator wants Mesa 25
+    "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
+)
+SECONDS = 900.0
+# A device that computes in 16 bits; SwiftShader cannot.
+HALF_ERROR = 5e-3
+_SINGLE_PRECISION = "swiftshader"
+_WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu"}
+_NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
+
+
+@dataclass(frozen=True)
+class _Log:
+    """What the accelerator said. adapter: the device, empty where none was found. refused: operators that it does not have, with reasons.
+    on_gpu, on_cpu: operators of each, None where it took all or said nothing."""
+
+    adapter: str
+    architecture: str
+    refused: tuple[str, ...]
+    on_gpu: int | None
+    on_cpu: int | None
+    missing: bool
+
+    @classmethod
+    def of(cls, log: str) -> "_Log":
+        device = re.search(r"Selected adapter: (.+), arch=(\w*), vendor=(\w*), backend=(\w+), adapterType=(.+)", log)
+        split = re.search(
+            r"^(\d+|No) operations will run on the GPU, and (?:the remaining|all) (\d+) operations", log, re.M
+        )
+        _, _, listed = log.partition("Following operations are not supported by GPU delegate:\n")
+        refused = re.findall(r"^([A-Z0-9_]+): (.*)$", listed.partition(" operations will run")[0], re.M)
+        on_gpu = split and (0 if split[1] == "No" else int(split[1]))
+        return cls(
+            f"{device[1]}, {device[4]}, {device[5].strip()}" if device else "", device[2] if device else "",
+            tuple(f"{name}: {reason}" for name, reason in refused), on_gpu, int(split[2]) if split else None,
+            "No adapters found" in log,
+        )  # fmt: skip
+
+
+def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+    """Runs some rows with every operator on the accelerator, and with those that it does not take on the CPU."""
+    rows = spread(len(job.examples), job.reference_rows)
+    with tempfile.TemporaryDirectory(prefix="kerasbert-gpu-") as folder:
+        place = Path(folder)
+        np.savez(place / "rows.npz", **{name: values[job.lists(rows)] for name, values in job.examples.inputs.items()})
+        environment, first, reason = _device(job, place)
+        if first is None:
+            return [Check(name, NOT_RUN, reason) for name in _WAYS], []
+        strict, kept = _check(job, "gpu-strict", rows, place, first)
+        job.progress("gpu-strict", 1, 2)
+        mixed, _ = _check(job, "gpu-mixed", rows, place, _run(job, place, "gpu-mixed", environment))
+        job.progress("gpu-mixed", 2, 2)
+    return [strict, mixed], kept if len(kept) == len(job.examples) else []
+
+
+def _device(job: Job, place: Path) -> tuple[dict[str, str], Ended | None, str]:
+    """The environment in which there is a device, and the strict run there; or why there is none."""
+    try:
+        from ai_edge_litert import compiled_model  # noqa: F401 (only whether it is there)
+    except ImportError:
+        return {}, None, "no GPU accelerator in this runtime: install ai-edge-litert 2.1.6 or newer"
+    drivers = [{}]
+    if DRIVER_VARIABLE not in os.environ:
+        drivers += [{DRIVER_VARIABLE: path} for path in SOFTWARE_DRIVERS if Path(path).is_file()]
+    for environment in drivers:
+        ended = _run(job, place, "gpu-strict", environment)
+        said = _Log.of(ended.log)
+        if said.adapter:
+            return environment, ended, ""
+    if said.missing or ended.well:
+        return {}, None, _NOBODY
+    return {}, None, f"no Vulkan device was named; {ended.last_words}"
+
+
+def _run(job: Job, place: Path, name: str, environment: dict[str, str]) -> Ended:
+    (place / f"{name}.npz").unlink(missing_ok=True)
+    arguments = (job.model_path, place / "rows.npz", place / f"{name}.npz", _WAYS[name], "device")
+    return run_module(CHILD, arguments, SECONDS, environment)
+
+
+def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
+    said = _Log.of(ended.log)
+    if not ended.well:
+        reason = "; ".join(said.refused) or ended.last_words
+        return Check(name, FAILED, reason, device=said.adapter), []
+    with np.load(place / f"{name}.npz") as found:
+        outputs = {key.removeprefix("output "): found[key] for key in found if key.startswith("output ")}
+        seconds, whole = found["seconds"], bool(found["fully_accelerated"])
+    strict = name == "gpu-strict"
+    kept = job.keep(outputs, rows)
+    where = "" if len(rows) == len(job.examples) else f"on {len(rows)} of {len(job.examples)} rows"
+    if said.on_cpu:
+        left = f"{said.on_gpu} operators on the GPU, {said.on_cpu} on the CPU: {'; '.join(said.refused)}"
+        where = f"{where}; {left}" if where else left
+    check = job.judged(
+        name, rows, kept, seconds[1:] if len(seconds) > 1 else seconds, limits=_limits(job.tolerance, said), remark=where,
+        faults=() if whole or not strict else ["not all operators ran on the GPU"], device=said.adapter,
+        ops={"gpu": {"all": said.on_gpu}, "cpu": {"all": said.on_cpu}} if said.on_cpu else {},
+    )  # fmt: skip
+    return check, kept
+
+
+def _limits(tolerance: Tolerance, said: _Log) -> Tolerance:
+    """The tolerance on a device that may compute in 16 bits."""
+    if tolerance.max_error is None or said.architecture == _SINGLE_PRECISION:
+        return tolerance
+    return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR))

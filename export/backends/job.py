@@ -1,0 +1,70 @@
+"""What every backend gets, and how its outputs are judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
+from kerasbert.export.examples import Examples, Kept, blocks
+from kerasbert.export.metrics import OutputDifference, compare
+
+
+@dataclass(frozen=True)
+class Job:
+    """The file, real packed rows, what was kept of the other side's outputs of each, and when that is good enough."""
+
+    model_path: str
+    examples: Examples
+    expected: Sequence[Kept]
+    tolerance: Tolerance
+    threads: int
+    reference_rows: int
+    progress: Callable[[str, int, int], None]
+
+    def differences(self, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
+        """Of two sides over the same rows, output by output."""
+        compared_as = self.examples.problem.compared_as
+        return tuple(compare(key, blocks(reference, model, key), compared_as) for key in sorted(model[0].compared))
+
+    def lists(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the token lists of some rows, in their order."""
+        group = self.examples.group
+        return (rows[:, None] * group + np.arange(group)).ravel()
+
+    def keep(self, outputs: dict[str, np.ndarray], rows: np.ndarray) -> list[Kept]:
+        """What is kept of outputs of `lists(rows)`, a row each."""
+        group = self.examples.group
+        return [
+            self.examples.keep(
+                {name: values[number * group : (number + 1) * group] for name, values in outputs.items()},
+                row,
+                like=self.expected[row],
+            )
+            for number, row in enumerate(rows)
+        ]
+
+    def judged(
+        self,
+        name: str,
+        rows: np.ndarray,
+        kept: Sequence[Kept],
+        seconds: Sequence[float],
+        *,
+        limits: Tolerance | None = None,
+        metric: bool = True,
+        remark: str = "",
+        faults: Sequence[str] = (),
+        **facts,
+    ) -> Check:
+        """The check of outputs against the other side's. limits: by default the job's. metric: whether the task's metric is judged, if all
+        rows ran. faults: what else is wrong. facts: further fields of the check."""
+        limits = limits or self.tolerance
+        differences = self.differences([self.expected[row] for row in rows], kept)
+        whole = metric and len(rows) == len(self.examples) and not any(difference.broken for difference in differences)
+        metrics = self.examples.metrics(self.expected, kept) if whole else ()
+        found = [*faults, *shortfalls(limits, differences, metrics, self.examples.problem.compared_as)]
+        return Check(
+            name, FAILED if found else PASSED, "; ".join(found) or remark, rows=len(rows), outputs=differences, metrics=metrics,
+            latency=Latency.of(seconds), **facts,
+        )  # fmt: skip

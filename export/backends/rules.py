@@ -1,0 +1,110 @@
+"""What a backend would take of a file, told by rules and not by running: one mechanism for every backend's table of rules."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.export.tflite_file import Operator, Subgraph, Tensor, TFLiteFile
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator call with what rules ask of it: its tensors, its constants, its options."""
+
+    file: TFLiteFile
+    graph: Subgraph
+    operator: Operator
+
+    @property
+    def inputs(self) -> tuple[Tensor | None, ...]:
+        """None where an input is left out."""
+        return tuple(self.graph.tensors[index] if index >= 0 else None for index in self.operator.inputs)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        return tuple(self.graph.tensors[index] for index in self.operator.outputs if index >= 0)
+
+    @property
+    def computed(self) -> tuple[Tensor, ...]:
+        """The inputs that are known at run time only."""
+        return tuple(tensor for tensor in self.inputs if tensor is not None and not tensor.constant)
+
+    def input(self, number: int) -> Tensor | None:
+        """An input by its place, None where there is none."""
+        return self.inputs[number] if number < len(self.operator.inputs) else None
+
+    def constant(self, number: int) -> np.ndarray | None:
+        """The values of an input by its place; None where it is computed, or not there."""
+        tensor = self.input(number)
+        return None if tensor is None else self.file.constant(tensor)
+
+    def option(self, name: str, default=0):
+        """A number of its options."""
+        return self.operator.options.get(name, default)
+
+
+# Why a call is refused, in a few words; None: it is not.
+Rule = Callable[[Call], str | None]
+
+
+@dataclass(frozen=True)
+class RuleTable:
+    """A backend's rules. everywhere: of every call. operators: of each operator that it has; another one is refused.
+
+    backend: whose rules they are. source: where they are written down.
+    """
+
+    backend: str
+    source: str
+    everywhere: tuple[Rule, ...]
+    operators: Mapping[str, tuple[Rule, ...]]
+
+    def refusal(self, call: Call) -> str | None:
+        """Why the backend does not take a call, None if it does."""
+        if call.operator.custom or call.operator.name not in self.operators:
+            return "no such operator"
+        found = (rule(call) for rule in (*self.everywhere, *self.operators[call.operator.name]))
+        return next((reason for reason in found if reason is not None), None)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One call of a file: its number in the graph, its operator, and why it is refused, or None."""
+
+    number: int
+    operator: str
+    refused: str | None
+
+
+def verdicts(file: TFLiteFile, table: RuleTable, subgraph: int = 0) -> tuple[Verdict, ...]:
+    """Every call of a subgraph, in the order of the file."""
+    return tuple(
+        Verdict(number, call.operator.name, table.refusal(call)) for number, call in enumerate(calls(file, subgraph))
+    )
+
+
+def calls(file: TFLiteFile, subgraph: int = 0) -> Iterator[Call]:
+    """The operator calls of a subgraph, in the order of the file."""
+    graph = file.subgraphs[subgraph]
+    return (Call(file, graph, operator) for operator in graph.operators)
+
+
+def counted(found: tuple[Verdict, ...]) -> dict[tuple[str, str | None], int]:
+    """How many calls of which operator there are with which reason, or none; in order of their first."""
+    return dict(Counter((verdict.operator, verdict.refused) for verdict in found))
+
+
+def told(found: tuple[Verdict, ...], most: int = 4) -> str:
+    """The refused calls in a line: `3 GATHER: indices of rank 2; ...`."""
+    lines = [f"{count} {name}: {reason}" for (name, reason), count in counted(found).items() if reason is not None]
+    more = f"; and {len(lines) - most} kinds more" if len(lines) > most else ""
+    return "; ".join(lines[:most]) + more
+
+
+def operators_by_backend(found: tuple[Verdict, ...], backend: str, other: str) -> dict[str, dict[str, int]]:
+    """Operator counts of what the backend takes, and of what is left to another one."""
+    taken = Counter(verdict.operator for verdict in found if verdict.refused is None)
+    left = Counter(verdict.operator for verdict in found if verdict.refused is not None)
+    return {backend: dict(taken), other: dict(left)}
