@@ -20,7 +20,8 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.checks import Latency
-from kerasbert.export.runtimes import RunningModel, describe_machine, find_runtime, open_model
+from kerasbert.export.running_model import RunningModel
+from kerasbert.export.runtimes import describe_machine, find_runtime, open_model
 from kerasbert.export.tables import format_bytes, format_seconds, text_table
 
 _DEFAULT_LENGTH = 128

@@ -13,7 +13,11 @@ OutFile = Annotated[
 ]
 Target = Annotated[str, Option(metavar="NAME", help="What will run the file.")]
 Length = Annotated[
-    str | None, Option(metavar="N|resizable", help="Tokens in the file's inputs; by default the model's own.")
+    str | None,
+    Option(
+        metavar="N|N,N,...|resizable",
+        help="Tokens in the file's inputs; by default the model's own. Several make a signature of each.",
+    ),
 ]
 Calibration = Annotated[
     Path | None,
@@ -209,14 +213,18 @@ def benchmark(
     return Result(found.as_dict(), found.table())
 
 
-def _length(text: str | None) -> int | str | None:
+def _length(text: str | None) -> int | str | list[int] | None:
     from kerasbert.errors import KerasBertError
 
     if text is None or text == "resizable":
         return text
-    if not text.isdecimal():
-        raise KerasBertError(f"expected a number of tokens or 'resizable' as --length, received {text!r}")
-    return int(text)
+    words = text.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise KerasBertError(
+            f"expected a number of tokens, several with commas, or 'resizable' as --length, received {text!r}"
+        )
+    numbers = [int(word) for word in words]
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def _calibration_examples(problem, path: Path | None, rows: int, text_column, pair_column) -> list | None:

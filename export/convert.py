@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.memory import release
+from kerasbert.export.merge import merged
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.recipes import Recipe, recipe_named
-from kerasbert.export.targets import target_named
+from kerasbert.export.targets import Target, target_named
 from kerasbert.files import atomic_file
 
 INTEGER_RECIPE = "static_wi8_ai8"
+SIGNATURE = "serve"
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ def convert(
     task,
     recipe: str | None = None,
     target: str = "cpu",
-    length: int | str | None = None,
+    length: int | str | Sequence[int] | None = None,
     calibration=None,
     integer_only: bool = False,
 ) -> TFLiteModel:
@@ -45,7 +48,8 @@ def convert(
 
     recipe: `float32`, `float16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32`, `weight_only_wi8`, `static_wi8_ai8` or `static_wi8_ai16`; by
     default what the task was quantized for, else the target's. target: who will run it.
-    length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file.
+    length: tokens in the file's inputs, by default the task's `sequence_length`; "resizable" leaves it to the caller of the file; several
+    numbers make a signature `serve_N` of each, which share one copy of the weights.
     calibration: examples that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
     integer_only: a static file in which nothing is computed in float, for processors that cannot. A task that was quantized so becomes
@@ -57,18 +61,31 @@ def convert(
     Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, and an
     integer file of another recipe or without calibration texts.
     """
-    from kerasbert.export import flatbuffer, integer_file, quantize_file, trace
-
     target = target_named(target)
     integer_only = integer_only or is_integer_only(task)
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
-    length = _length(length, task)
-    target.layout(length)
+    lengths = _lengths(length, task)
+    for each in lengths:
+        target.layout(each)
     if integer_only:
         check_integer_only(recipe)
-        target = integer_file.integer_target(target)
     task = _prepared(task, recipe, calibration, integer_only)
-    card = _metadata(task, recipe, target.name, length, integer_only)
+    card = _metadata(task, recipe, target.name, lengths, integer_only)
+    waiting, contents = [task], {}
+    del task  # `_content` lets go of it before it converts
+    for number, each in enumerate(lengths, start=1):
+        given = waiting.pop() if number == len(lengths) else waiting[0]
+        contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only)
+    content = merged(contents) if len(contents) > 1 else next(iter(contents.values()))
+    return TFLiteModel(packed.append(content, card), card)
+
+
+def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool) -> bytes:
+    """A file of one length, without its card."""
+    from kerasbert.export import flatbuffer, integer_file, quantize_file, trace
+
+    if integer_only:
+        target = integer_file.integer_target(target)
     twin = integer_file.integer_twin(task) if integer_only else trace.export_twin(task)
     plans, tables = None, None
     if integer_only:
@@ -82,12 +99,10 @@ def convert(
         release()
         content = trace.converted_graph(folder, half=recipe.name == "float16", integer=integer_only)
     if integer_only:
-        content = integer_file.integer_file(content, tables)
-    elif plans is not None:
-        content = quantize_file.quantize_file(content, plans, tables, recipe)
-    else:
-        content = flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
-    return TFLiteModel(packed.append(content, card), card)
+        return integer_file.integer_file(content, tables)
+    if plans is not None:
+        return quantize_file.quantize_file(content, plans, tables, recipe)
+    return flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
 
 
 def check_integer_only(recipe: Recipe) -> None:
@@ -108,15 +123,19 @@ def is_integer_only(task) -> bool:
     return bool(task.policy and task.policy.integer_only)
 
 
-def _length(length, task) -> int | None:
-    longest = task.config.longest
+def _lengths(length, task) -> list[int | None]:
+    """The lengths that a file is to have, in rising order; None for one that its caller sets."""
     if length == "resizable":
-        return None
+        return [None]
     if length is None:
-        return task.sequence_length
-    if not isinstance(length, int) or not 3 <= length <= longest:
-        raise KerasBertError(f"expected a length from 3 to {longest} tokens, or 'resizable', received {length!r}")
-    return length
+        return [task.sequence_length]
+    lengths, longest = [length] if isinstance(length, int) else list(length), task.config.longest
+    for each in lengths:
+        if not isinstance(each, int) or isinstance(each, bool) or not 3 <= each <= longest:
+            raise KerasBertError(f"expected a length from 3 to {longest} tokens, or 'resizable', received {each!r}")
+    if not lengths or len(set(lengths)) < len(lengths):
+        raise KerasBertError(f"expected one length, or several different ones, received {lengths}")
+    return sorted(lengths)
 
 
 def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
@@ -155,7 +174,7 @@ def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
     return dense_plans(task, twin, static=recipe.trained), tables
 
 
-def _metadata(task, recipe: Recipe, target: str, length: int | None, integer_only: bool) -> Metadata:
+def _metadata(task, recipe: Recipe, target: str, lengths: list[int | None], integer_only: bool) -> Metadata:
     tokenizer = dict(task.tokenizer.get_config()) if task.has_tokenizer else {}
     vocabulary = tokenizer.pop("vocabulary", None)
     longest = task.config.longest  # a resizable file tells nowhere else where its position table ends
@@ -163,7 +182,8 @@ def _metadata(task, recipe: Recipe, target: str, length: int | None, integer_onl
     return Metadata(
         task=type(task).__name__,
         problem=task.problem,
-        sequence_length=length,
+        sequence_length=lengths[-1],
+        lengths=tuple(lengths) if len(lengths) > 1 else None,
         recipe=recipe.name,
         target=target,
         parameters=sum(int(variable.shape.num_elements()) for variable in task.variables_by_path().values()),

@@ -9,7 +9,7 @@ import numpy as np
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric
-from kerasbert.export.runtimes import Port
+from kerasbert.export.running_model import Port
 from kerasbert.problems import Problem, Reading, Rows
 from kerasbert.problems.rows import TokenLists
 

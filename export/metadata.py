@@ -24,6 +24,7 @@ CARD, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
 _MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
 _MAX_BYTES = {CARD: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
 _MAX_MEMBERS = 16
+_MOST_LENGTHS = 256
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Metadata:
     was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
     `integer_only`: whether no operator computes in float. `settings`: the problem's own, JSON-able, see `kerasbert.problems`.
     `row_length`: the longest row of the task that was converted, where texts are cut when the file leaves its length open; None in files of
-    before there were such.
+    before there were such. `lengths`: those of a file with a signature `SIGNATURE_N` for each; None for a file of one.
     """
 
     task: str
@@ -54,6 +55,7 @@ class Metadata:
     integer_only: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
     row_length: int | None = None
+    lengths: tuple[int, ...] | None = None
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
@@ -80,6 +82,7 @@ class Metadata:
             "signature": self.signature,
             "sequence_length": self.sequence_length,
             "row_length": self.row_length,
+            **({"lengths": list(self.lengths)} if self.lengths else {}),
             "recipe": self.recipe,
             "integer_only": self.integer_only,
             "target": self.target,
@@ -211,10 +214,21 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
         fields[key] = value
     if fields["problem"] not in PROBLEMS:
         raise _bad(name, f"problem {fields['problem']!r} in {CARD}, not one of {', '.join(PROBLEMS)}")
+    fields["lengths"] = _parsed_lengths(card.get("lengths"), name)
     for key in ("sequence_length", "row_length"):
         if fields[key] is not None and not 1 <= fields[key] <= 1 << 20:
             raise _bad(name, f"{key} {fields[key]} in {CARD}")
     return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=_split(texts.get(LABELS)))
+
+
+def _parsed_lengths(given, name: str) -> tuple[int, ...] | None:
+    """Rising numbers of tokens."""
+    if given is None:
+        return None
+    whole = isinstance(given, list) and all(type(each) is int and 1 <= each <= 1 << 20 for each in given)
+    if not whole or not 2 <= len(given) <= _MOST_LENGTHS or given != sorted(set(given)):
+        raise _bad(name, f"lengths {str(given)[:60]} in {CARD}")
+    return tuple(given)
 
 
 _FIELDS = {

@@ -11,7 +11,8 @@ from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
 from kerasbert.export.metadata import Metadata
-from kerasbert.export.runtimes import RunningModel, open_model
+from kerasbert.export.running_model import RunningModel
+from kerasbert.export.runtimes import open_model
 from kerasbert.problems import Problem, Reading, Rows
 
 _BUCKET = 16  # a resizable file is opened once for each multiple of this
@@ -94,10 +95,20 @@ class Predictor:
         return examples, rows
 
     def _model(self, tokens: int) -> RunningModel:
-        length = self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
+        length = self._length(tokens)
         if length not in self._opened:
-            self._opened[length] = open_model(self.path, threads=self.threads, kernels=self.kernels, length=length)
+            other = next(iter(self._opened.values()), None)
+            if other is not None and other.lengths:
+                self._opened[length] = other.at(length)
+            else:
+                self._opened[length] = open_model(self.path, threads=self.threads, kernels=self.kernels, length=length)
         return self._opened[length]
+
+    def _length(self, tokens: int) -> int:
+        """The length to run so many tokens at: the shortest that fits."""
+        if self.card.lengths:
+            return next((each for each in self.card.lengths if each >= tokens), self.card.lengths[-1])
+        return self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
 
 
 def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:

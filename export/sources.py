@@ -12,7 +12,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.examples import INPUTS, Data, Examples, Kept, Packed
 from kerasbert.export.predictor import tokenizer_of
-from kerasbert.export.runtimes import Port, open_model
+from kerasbert.export.running_model import Port
+from kerasbert.export.runtimes import open_model
 from kerasbert.problems import Problem, problem_named
 
 _PROBLEM_OF_OUTPUT = {

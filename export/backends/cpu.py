@@ -10,7 +10,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.job import Job
 from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
 from kerasbert.export.examples import Kept, spread
-from kerasbert.export.runtimes import RunningModel, cpu_model, open_model
+from kerasbert.export.running_model import RunningModel
+from kerasbert.export.runtimes import cpu_model, open_model
 
 # Threads split sums differently, never by more than rounding.
 THREADS_TOLERANCE = 1e-5

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.export.backends.child import Ended, run_module
-from kerasbert.export.backends.job import Job
+from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.examples import Kept, spread
 
@@ -65,7 +65,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     rows = spread(len(job.examples), job.reference_rows)
     with tempfile.TemporaryDirectory(prefix="kerasbert-gpu-") as folder:
         place = Path(folder)
-        np.savez(place / "rows.npz", **{name: values[job.lists(rows)] for name, values in job.examples.inputs.items()})
+        job.write(place / "rows.npz", rows)
         environment, first, reason = _device(job, place)
         if first is None:
             return [Check(name, NOT_RUN, reason) for name in _WAYS], []
@@ -106,18 +106,16 @@ def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> 
     if not ended.well:
         reason = "; ".join(said.refused) or ended.last_words
         return Check(name, FAILED, reason, device=said.adapter), []
-    with np.load(place / f"{name}.npz") as found:
-        outputs = {key.removeprefix("output "): found[key] for key in found if key.startswith("output ")}
-        seconds, whole = found["seconds"], bool(found["fully_accelerated"])
-    strict = name == "gpu-strict"
-    kept = job.keep(outputs, rows)
-    where = "" if len(rows) == len(job.examples) else f"on {len(rows)} of {len(job.examples)} rows"
+    found = ChildOutputs.read(place / f"{name}.npz")
+    kept, where = job.keep(found.outputs, rows), job.where(rows)
+    faults = (
+        ["not all operators ran on the GPU"] if name == "gpu-strict" and not found.more["fully_accelerated"] else []
+    )
     if said.on_cpu:
         left = f"{said.on_gpu} operators on the GPU, {said.on_cpu} on the CPU: {'; '.join(said.refused)}"
         where = f"{where}; {left}" if where else left
     check = job.judged(
-        name, rows, kept, seconds[1:] if len(seconds) > 1 else seconds, limits=_limits(job.tolerance, said), remark=where,
-        faults=() if whole or not strict else ["not all operators ran on the GPU"], device=said.adapter,
+        name, rows, kept, found.seconds, limits=_limits(job.tolerance, said), remark=where, faults=faults, device=said.adapter,
         ops={"gpu": {"all": said.on_gpu}, "cpu": {"all": said.on_cpu}} if said.on_cpu else {},
     )  # fmt: skip
     return check, kept

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
 from kerasbert.export.examples import Examples, Kept, blocks
 from kerasbert.export.metrics import OutputDifference, compare
+
+_OUTPUT = "output "
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,14 @@ class Job:
         compared_as = self.examples.problem.compared_as
         return tuple(compare(key, blocks(reference, model, key), compared_as) for key in sorted(model[0].compared))
 
-    def lists(self, rows: np.ndarray) -> np.ndarray:
-        """The numbers of the token lists of some rows, in their order."""
+    def write(self, path: Path, rows: np.ndarray) -> None:
+        """The packed inputs of some rows for a child process, arrays (token lists, S) by name."""
         group = self.examples.group
-        return (rows[:, None] * group + np.arange(group)).ravel()
+        lists = (rows[:, None] * group + np.arange(group)).ravel()
+        np.savez(path, **{name: values[lists] for name, values in self.examples.inputs.items()})
 
     def keep(self, outputs: dict[str, np.ndarray], rows: np.ndarray) -> list[Kept]:
-        """What is kept of outputs of `lists(rows)`, a row each."""
+        """What is kept of the outputs of these rows' token lists, a row each."""
         group = self.examples.group
         return [
             self.examples.keep(
@@ -43,6 +47,10 @@ class Job:
             )
             for number, row in enumerate(rows)
         ]
+
+    def where(self, rows: np.ndarray) -> str:
+        """What a remark says of them."""
+        return "" if len(rows) == len(self.examples) else f"on {len(rows)} of {len(self.examples)} rows"
 
     def judged(
         self,
@@ -68,3 +76,21 @@ class Job:
             name, FAILED if found else PASSED, "; ".join(found) or remark, rows=len(rows), outputs=differences, metrics=metrics,
             latency=Latency.of(seconds), **facts,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ChildOutputs:
+    """What a child process left: `output NAME` arrays (token lists, ...) and `seconds` of each, in an `.npz`; other arrays in `more`."""
+
+    outputs: dict[str, np.ndarray]
+    seconds: np.ndarray
+    more: dict[str, np.ndarray]
+
+    @classmethod
+    def read(cls, path: Path) -> "ChildOutputs":
+        with np.load(path) as found:
+            arrays = dict(found)
+        seconds = arrays.pop("seconds")
+        outputs = {name.removeprefix(_OUTPUT): arrays.pop(name) for name in list(arrays) if name.startswith(_OUTPUT)}
+        # The first run compiles and packs weights; it is no measurement.
+        return cls(outputs, seconds[1:] if len(seconds) > 1 else seconds, arrays)

@@ -35,6 +35,7 @@ def build_app() -> typer.Typer:
     """All commands. Their modules import what they need when they run."""
     from kerasbert.cli import cut, diagnose, distill, evaluate, predict, prune, quantize, quickstart, train
     from kerasbert.export import cli as export
+    from kerasbert.export.setup_cli import setup
 
     app = typer.Typer(
         name="kerasbert",
@@ -48,6 +49,7 @@ def build_app() -> typer.Typer:
     for command in (
         quickstart.quickstart, train.train, quantize.quantize, cut.cut, diagnose.diagnose, evaluate.evaluate, predict.predict,
         prune.prune, distill.distill, export.convert, export.inspect, export.validate, export.benchmark,
+        setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
     return app

@@ -89,7 +89,7 @@ def test_tolerance_decides(int8_file, archive):
 
 
 def test_nan_is_a_failure(float_file, archive, monkeypatch):
-    from kerasbert.export.runtimes import RunningModel
+    from kerasbert.export.running_model import RunningModel
 
     fetch = RunningModel.fetch
     monkeypatch.setattr(RunningModel, "fetch", lambda self: {k: v * np.nan for k, v in fetch(self).items()})
@@ -100,7 +100,7 @@ def test_nan_is_a_failure(float_file, archive, monkeypatch):
 
 
 def test_an_operator_that_fails_is_a_failed_check(float_file, archive, monkeypatch):
-    from kerasbert.export.runtimes import RunningModel
+    from kerasbert.export.running_model import RunningModel
 
     def explode(self):
         raise KerasBertError("Expected it to run. Received: a node that failed to prepare.")

@@ -1,0 +1,42 @@
+"""The child of `backends.legacy`: runs rows on an old tflite-runtime, and leaves the outputs in a file. Needs NumPy and that runtime alone.
+
+    python legacy_process.py model.tflite rows.npz outputs.npz length
+
+Arrays as in `gpu_process`. length: of a resizable file's rows.
+"""
+
+import sys
+import time
+
+import numpy as np
+from tflite_runtime.interpreter import Interpreter
+
+SIGNATURE = "serve"
+
+
+def main():
+    model, rows, outputs, length = sys.argv[1:]
+    data = dict(np.load(rows))
+    interpreter = Interpreter(model, num_threads=1)
+    signatures = interpreter.get_signature_list()
+    key = SIGNATURE if SIGNATURE in signatures else next(iter(signatures))
+    runner = interpreter.get_signature_runner(key)
+    ports = runner.get_input_details()
+    for detail in ports.values():
+        if -1 in detail["shape_signature"]:
+            interpreter.resize_tensor_input(detail["index"], (1, int(length)))
+    interpreter.allocate_tensors()
+    found, seconds = {}, []
+    for row in range(len(next(iter(data.values())))):
+        inputs = {name: data[name][row : row + 1] for name in ports}
+        start = time.perf_counter()
+        result = runner(**inputs)
+        seconds.append(time.perf_counter() - start)
+        for name, values in result.items():
+            found.setdefault(name, []).append(np.array(values)[0])
+    named = {"output " + name: np.stack(values) for name, values in found.items()}
+    np.savez(outputs, seconds=seconds, **named)
+
+
+if __name__ == "__main__":
+    main()

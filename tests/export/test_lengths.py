@@ -1,0 +1,92 @@
+"""One file of several lengths: a signature of each, one copy of the weights."""
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.errors import KerasBertError
+from kerasbert.export import metadata
+from kerasbert.export.predictor import open_predictor
+from kerasbert.export.runtimes import open_model
+from kerasbert.export.tflite_file import TFLiteFile
+
+LENGTHS = (8, 12, 16)
+
+
+@pytest.fixture(scope="module")
+def files(trained, tmp_path_factory):
+    """The file of all lengths, and one of each."""
+    folder = tmp_path_factory.mktemp("lengths")
+    several = kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=[16, 8, 12]).save(folder / "several.tflite")
+    single = {
+        length: kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=length).save(folder / f"{length}.tflite")
+        for length in LENGTHS
+    }
+    return several, single
+
+
+def test_each_signature_gives_what_its_own_file_gives(files, tiny, trained):
+    several, single = files
+    whole = open_model(several)
+    assert whole.lengths == LENGTHS and whole.length == 16 and whole.signature == "serve_16"
+    texts, _ = tiny.rows(12, seed=5)
+    for length in LENGTHS:
+        model, alone = whole.at(length), open_model(single[length])
+        assert model.signature == f"serve_{length}" and model.inputs == alone.inputs and model.outputs == alone.outputs
+        packed = trained.pack(texts, length=length)
+        for row in range(len(texts)):
+            inputs = {name: packed[name][row : row + 1] for name in model.inputs}
+            ours, theirs = model.run(inputs), alone.run(inputs)
+            for name in theirs:
+                np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_weights_are_there_once(files):
+    several, single = files
+    graphs = TFLiteFile.read(several)
+    kernels = [
+        {graph.tensors[op.inputs[1]].buffer for op in graph.operators if op.name == "FULLY_CONNECTED"}
+        for graph in graphs.subgraphs
+    ]
+    assert len(graphs.subgraphs) == 3 and kernels[0] == kernels[1] == kernels[2]
+    tables = [next(op.inputs[0] for op in graph.operators if op.name == "GATHER") for graph in graphs.subgraphs]
+    buffers = {graph.tensors[table].buffer for graph, table in zip(graphs.subgraphs, tables, strict=True)}
+    assert len(buffers) == 1
+    assert len(several.read_bytes()) < sum(len(path.read_bytes()) for path in single.values())
+
+
+def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
+    several, _ = files
+    predictor = open_predictor(several)
+    assert predictor.length == 16
+    texts = ["good film", "bad " * 8, "good film was " * 5]
+    answers = predictor.answer(texts)
+    assert sorted(predictor._opened) == [8, 12, 16]
+    assert len({id(model._interpreter) for model in predictor._opened.values()}) == 1
+    assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.answer(texts)]
+
+
+def test_the_card_says_so(files):
+    card = metadata.read(files[0])
+    assert card.lengths == LENGTHS and card.sequence_length == 16
+    assert metadata.read(files[1][8]).lengths is None
+
+
+@pytest.mark.parametrize("length", [[8, 8], [], [8, 2], [8, 1000], [8, "16"]])
+def test_impossible_lengths(trained, length):
+    with pytest.raises(KerasBertError, match="expected"):
+        kb.export.convert(trained, recipe="float32", length=length)
+
+
+def test_another_length_is_one_line(files):
+    with pytest.raises(KerasBertError, match="8, 12, 16, those .* was converted for. Received: 9"):
+        open_model(files[0], length=9)
+
+
+@pytest.mark.parametrize("lengths", [[16, 8], [8], "8,16", [8, 8], [0, 8], list(range(1, 400))])
+def test_a_hostile_card(files, lengths, tmp_path):
+    data = files[1][8].read_bytes()
+    card = metadata.read(data)
+    object.__setattr__(card, "lengths", lengths)
+    with pytest.raises(KerasBertError, match="lengths"):
+        metadata.read(metadata.append(data, card))
