@@ -70,7 +70,7 @@ def test_validate_writes_a_report_and_passes(made, run, place):
 
 
 def test_validate_fails_with_what_cannot_run(made, run, place):
-    done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "gpu", "--json")
+    done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "web", "--json")
     assert done.code == 1
     assert json.loads(done.out)["verdict"] == "incomplete"
 

@@ -1,0 +1,129 @@
+"""The GPU backend: what it makes of the accelerator's words, and, where there is a Vulkan device, the accelerator itself."""
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.export.backends import gpu
+from kerasbert.export.backends.child import Ended
+from kerasbert.export.backends.gpu import _Log
+from kerasbert.export.validate import validate
+
+ADAPTER = "INFO: Selected adapter: SwiftShader Device (Subzero), arch=swiftshader, vendor=google, backend=Vulkan, adapterType=CPU / Software\n"
+REFUSED = """Following operations are not supported by GPU delegate:
+GATHER: Only support 1D indices
+STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.
+93 operations will run on the GPU, and the remaining 2 operations will run on the CPU.
+"""
+PHONE = ADAPTER.replace("SwiftShader Device (Subzero)", "Adreno 740").replace("arch=swiftshader", "arch=adreno")
+
+
+def test_words():
+    said = _Log.of(ADAPTER + REFUSED)
+    assert said.adapter == "SwiftShader Device (Subzero), Vulkan, CPU / Software" and said.architecture == "swiftshader"
+    assert said.refused == (
+        "GATHER: Only support 1D indices",
+        "STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.",
+    )
+    assert (said.on_gpu, said.on_cpu, said.missing) == (93, 2, False)
+    assert _Log.of(ADAPTER).on_cpu is None
+    assert _Log.of("No operations will run on the GPU, and all 12 operations will run on the CPU.").on_gpu == 0
+    assert _Log.of("ERROR: No adapters found").missing
+
+
+@pytest.fixture
+def pretend(monkeypatch, float_file, helpers):
+    """Validates with a child that says this, and leaves these outputs."""
+
+    def run(log: str, outputs: dict | None = None, status: int | None = 0):
+        def child(module, arguments, seconds, environment):
+            if outputs is not None:
+                with np.load(arguments[1]) as given:
+                    found = helpers.run_rows(arguments[0], dict(given))
+                own = {f"output {name}": values for name, values in found.items()}
+                np.savez(arguments[2], seconds=np.ones(6), **{**own, **outputs})
+            return Ended(status, log, seconds)
+
+        monkeypatch.setattr(gpu, "run_module", child)
+        report = validate(float_file, against=float_file, data=helpers.packed_rows(6), on=["gpu"])
+        return {check.name: check for check in report.checks}
+
+    return run
+
+
+def test_all_on_the_gpu(pretend):
+    checks = pretend(ADAPTER, {"fully_accelerated": True})
+    assert checks["gpu-strict"].status == checks["gpu-mixed"].status == "passed"
+    assert "SwiftShader" in checks["gpu-strict"].device
+
+
+def test_strict_means_all(pretend):
+    checks = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})
+    assert checks["gpu-strict"].status == "failed" and "not all operators" in checks["gpu-strict"].reason
+    assert checks["gpu-mixed"].status == "passed" and "2 on the CPU: GATHER: Only support" in checks["gpu-mixed"].reason
+
+
+def test_wrong_numbers_fail(pretend):
+    wrong = {"fully_accelerated": True, "output probabilities": np.full((6, 3), 1 / 3, np.float32)}
+    checks = pretend(ADAPTER, wrong)
+    assert checks["gpu-strict"].status == "failed" and "off by up to" in checks["gpu-strict"].reason
+
+
+def test_a_device_of_16_bits_may_be_further_off(pretend, float_file, helpers):
+    exact = helpers.run_rows(float_file, helpers.packed_rows(6))["probabilities"]
+    near = {"fully_accelerated": True, "output probabilities": exact + np.float32(3e-3)}
+    assert pretend(PHONE, near)["gpu-strict"].status == "passed"
+    assert pretend(ADAPTER, near)["gpu-strict"].status == "failed"
+
+
+@pytest.mark.parametrize(
+    "log, status, expected",
+    [
+        ("ERROR: No adapters found", 1, "no Vulkan device"),
+        ("Segmentation fault", -11, "no Vulkan device was named; killed by SIGSEGV"),
+    ],
+)
+def test_no_adapter_is_no_run(pretend, log, status, expected):
+    checks = pretend(log, None, status)
+    assert [checks[name].status for name in ("gpu-strict", "gpu-mixed")] == ["not run"] * 2
+    assert expected in checks["gpu-strict"].reason
+
+
+@pytest.mark.parametrize("status, expected", [(-6, "killed by SIGABRT"), (None, "the time limit"), (1, "exit code 1")])
+def test_a_crash_is_a_failure_with_its_last_words(pretend, status, expected):
+    checks = pretend(ADAPTER + "F0000 Check failed: !IsInput(consumer, value)", None, status)
+    assert checks["gpu-strict"].status == "failed"
+    assert expected in checks["gpu-strict"].reason and "IsInput" in checks["gpu-strict"].reason
+
+
+def test_an_error_inside_a_backend_leaves_the_others_their_turn(monkeypatch, float_file, helpers):
+    monkeypatch.setattr(gpu, "run_module", lambda *_: 1 / 0)
+    report = validate(float_file, against=float_file, data=helpers.packed_rows(4), on=["gpu", "cpu"])
+    by_name = {check.name: check for check in report.checks}
+    assert by_name["gpu"].status == "failed" and "ZeroDivisionError" in by_name["gpu"].reason
+    assert by_name["cpu-xnnpack"].status == "passed"
+
+
+def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path):
+    texts, labels = tiny.rows(12, seed=4)
+    file = kb.export.convert(trained, recipe="float32", target="gpu").save(tmp_path / "gpu.tflite")
+    report = validate(file, against=trained, data=(texts, labels), on=["gpu", "gpu-classic"])
+    checks = {check.name: check for check in report.checks}
+    if checks["gpu-strict"].status == "not run":
+        pytest.skip(checks["gpu-strict"].reason)
+    assert checks["gpu-strict"].status == "passed", checks["gpu-strict"].reason
+    assert max(output.max_error for output in checks["gpu-strict"].outputs) <= 1e-5
+
+
+def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
+    texts, _ = tiny.rows(4, seed=4)
+    file = kb.export.convert(trained, recipe="float32", target="cpu").save(tmp_path / "cpu.tflite")
+    checks = {check.name: check for check in validate(file, against=trained, data=texts, on=["gpu"]).checks}
+    if checks["gpu-strict"].status == "not run":
+        pytest.skip(checks["gpu-strict"].reason)
+    assert checks["gpu-strict"].status == "failed" and "GATHER" in checks["gpu-strict"].reason
+
+
+def test_a_length_that_the_caller_sets_is_refused(trained):
+    with pytest.raises(kb.errors.KerasBertError, match="a number of tokens for the target 'gpu'"):
+        kb.export.convert(trained, target="gpu", length="resizable")
