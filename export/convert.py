@@ -129,7 +129,8 @@ def _lengths(length, task) -> list[int | None]:
         return [None]
     if length is None:
         return [task.sequence_length]
-    lengths, longest = [length] if isinstance(length, int) else list(length), task.config.longest
+    lengths = list(length) if isinstance(length, list | tuple) else [length]
+    longest = task.config.longest
     for each in lengths:
         if not isinstance(each, int) or isinstance(each, bool) or not 3 <= each <= longest:
             raise KerasBertError(f"expected a length from 3 to {longest} tokens, or 'resizable', received {each!r}")

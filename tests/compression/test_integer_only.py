@@ -96,7 +96,7 @@ def test_only_an_integer_policy_has_points_of_steps(static_model, trained):
 
 
 def test_padding_is_out_of_reach_whatever_was_seen(tiny):
-    texts = ["good film a book"] * 4  # no padding among them
+    texts = ["good film a book", "bad song the film"] * 2  # no padding among them
     model = quantize(tiny.narrow(), "static_wi8_ai8", calibration=texts, integer_only=True)
     masked = next(point for point in activation_points(model) if point.path.endswith("masked_scores"))
     assert float(masked.minimum) <= INTEGER_MASK

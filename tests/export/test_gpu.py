@@ -9,7 +9,10 @@ from kerasbert.export.backends.child import Ended
 from kerasbert.export.backends.gpu import _Log
 from kerasbert.export.validate import validate
 
-ADAPTER = "INFO: Selected adapter: SwiftShader Device (Subzero), arch=swiftshader, vendor=google, backend=Vulkan, adapterType=CPU / Software\n"
+ADAPTER = (
+    "INFO: Selected adapter: SwiftShader Device (Subzero), arch=swiftshader, vendor=google, backend=Vulkan, "
+    "adapterType=CPU / Software\n"
+)
 REFUSED = """Following operations are not supported by GPU delegate:
 GATHER: Only support 1D indices
 STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.
