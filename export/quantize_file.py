@@ -120,10 +120,19 @@ def table_gathers(graph: FloatGraph, tables: list[np.ndarray]):
     """Each look-up in one of the tables, with the range of the table."""
     for operator in graph.operators("GATHER"):
         table = graph.constant(operator.inputs[0])
-        if any(known.shape == table.shape and np.array_equal(known, table) for known in tables):
+        if any(_same(known, table) for known in tables):
             bound = float(np.abs(table).max())
             # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.
             yield operator, (-bound * 128 / 127, bound)
+
+
+def _same(known: np.ndarray, table: np.ndarray) -> bool:
+    """Whether a table (rows, width) stands in a graph, there with an axis of 1 before it or not."""
+    return (
+        known.shape == table.shape[-2:]
+        and known.size == table.size
+        and np.array_equal(known, table.reshape(known.shape))
+    )
 
 
 def matched(graph: FloatGraph, plans: list[DensePlan]):

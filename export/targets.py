@@ -43,7 +43,7 @@ TARGETS = {
         ),
         Target(
             "gpu",
-            fixed=GraphLayout(positions="product", flat_ids=True, scaled_query=True),
+            fixed=GraphLayout(flat_ids=True, scaled_query=True),
             resizable=None,
             default_recipe="float16",
         ),

@@ -37,7 +37,10 @@ def _holds(content, tensor, table: np.ndarray) -> bool:
     from ai_edge_litert.schema_py_generated import TensorType
 
     data = content.buffers[tensor.buffer].data
-    if data is None or tuple(tensor.shape) != table.shape or tensor.type not in (TensorType.FLOAT32, TensorType.INT8):
+    shape = tuple(tensor.shape)[-2:]  # a look-up may have its table with an axis of 1 before it
+    if data is None or shape != table.shape or tensor.type not in (TensorType.FLOAT32, TensorType.INT8):
+        return False
+    if len(data) != table.size * (4 if tensor.type == TensorType.FLOAT32 else 1):
         return False
     raw = np.ascontiguousarray(data, np.uint8)
     if tensor.type == TensorType.FLOAT32:

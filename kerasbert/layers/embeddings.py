@@ -27,10 +27,11 @@ class EmbeddingTable(keras.layers.Layer):
 
     def call(self, ids, layout: GraphLayout = TRAINING_LAYOUT):
         table = tf.cast(self.table, self.compute_dtype)
-        if layout.flat_ids:
-            rows = tf.reshape(tf.gather(table, tf.reshape(ids, (-1,))), (*leading(ids), table.shape[1]))
-        else:
-            rows = tf.gather(table, ids)
+        if not layout.flat_ids:
+            return self._on_grid(self._written(tf.gather(table, ids)))
+        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, H) -> (1, B S, H)
+        if ids.shape[0] != 1:
+            rows = tf.reshape(rows, (*leading(ids), table.shape[1]))
         return self._on_grid(self._written(rows))
 
     @property
@@ -142,12 +143,7 @@ class Embeddings(keras.layers.Layer):
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        rows = self.position_point(self.position.slice(self.offset, length))
-        if layout.positions == "product":
-            # No converter can know that ids are never negative.
-            ones = 1.0 + tf.minimum(tf.cast(input_ids, rows.dtype), 0.0)
-            rows = rows * tf.expand_dims(ones, -1)  # (S, H) -> (B, S, H)
-        return rows
+        return self.position_point(self.position.slice(self.offset, length))
 
 
 class TrigramEmbeddings(Embeddings):

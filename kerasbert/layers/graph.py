@@ -8,9 +8,9 @@ class GraphLayout:
     """Choices that change the graph and not its meaning.
 
     positions: `slice` takes the first rows of the position table; `gather` counts the positions at run time, which keeps every tensor
-        static when the length is chosen by the caller of a resizable file; `product` multiplies the first rows by ones that are known at
-        run time only, since a GPU adds row 0 of a constant to every row of what was gathered (LiteRT 2.3's accelerator, silently).
-    flat_ids: tables are read with ids of one dimension.
+        static when the length is chosen by the caller of a resizable file.
+    flat_ids: ids of one dimension look up along the second axis of tables (1, rows, H). GPU delegates take no others, and what is looked up
+        along the first axis is a batch to them: LiteRT 2.3's accelerator adds row 0 of the positions to all of it, silently.
     mask_constant: added to the attention scores of padding; negative, and small enough in size for 16-bit floats.
     integer: every operator will be one of integers: those are chosen that round once.
     scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
