@@ -46,7 +46,7 @@ class Measurement:
     first_seconds: float
     peak_bytes: int
     model_bytes: int
-    partitions: int
+    partitions: int | None
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Benchmark:
                 str(m.threads),
                 *map(format_seconds, (m.latency.p50, m.latency.p90, m.latency.mean, m.load_seconds, m.first_seconds)),
                 *map(format_bytes, (m.model_bytes, m.peak_bytes)),
-                str(m.partitions),
+                "-" if m.partitions is None else str(m.partitions),
             )
             for m in self.measurements
         ]

@@ -73,7 +73,9 @@ def convert(
     card = _metadata(task, recipe, target.name, lengths, integer_only)
     waiting, contents = [task], {}
     del task  # `_content` lets go of it before it converts
-    for number, each in enumerate(lengths, start=1):
+    for number, each in enumerate(
+        reversed(lengths), start=1
+    ):  # the longest first: some tools know the first graph only
         given = waiting.pop() if number == len(lengths) else waiting[0]
         contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only)
     content = merged(contents) if len(contents) > 1 else next(iter(contents.values()))
