@@ -84,7 +84,7 @@ def convert(
 
 def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool) -> bytes:
     """A file of one length, without its card."""
-    from kerasbert.export import flatbuffer, integer_file, quantize_file, trace
+    from kerasbert.export import flatbuffer, half_file, integer_file, quantize_file, trace
 
     if integer_only:
         target = integer_file.integer_target(target)
@@ -104,6 +104,8 @@ def _content(task, recipe: Recipe, target: Target, length: int | None, integer_o
         return integer_file.integer_file(content, tables)
     if plans is not None:
         return quantize_file.quantize_file(content, plans, tables, recipe)
+    if target.single_tables and recipe.name == "float16":
+        return half_file.single_tables(content)
     return flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
 
 

@@ -11,13 +11,14 @@ class Target:
     """fixed, resizable: how the layers lay out their graph for a file of one length and for one whose length the caller sets; None where
     such a file cannot run.
 
-    default_recipe: what to use when a user names none.
+    default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
     """
 
     name: str
     fixed: GraphLayout
     resizable: GraphLayout | None
     default_recipe: str
+    single_tables: bool = False
 
     def layout(self, length: int | None) -> GraphLayout:
         """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
@@ -46,6 +47,7 @@ TARGETS = {
             fixed=GraphLayout(flat_ids=True, scaled_query=True),
             resizable=None,
             default_recipe="float16",
+            single_tables=True,
         ),
         Target(
             "web",

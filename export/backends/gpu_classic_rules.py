@@ -51,7 +51,7 @@ def _static(call: Call) -> str | None:
 
 def _twice(call: Call) -> str | None:
     """The newer accelerator's process ends over such a call, and no rule of the older one speaks for it."""
-    computed = [index for index in call.operator.inputs if index >= 0 and not call.graph.tensors[index].constant]
+    computed = call.computed_indices
     return "the same tensor twice" if len(set(computed)) < len(computed) else None
 
 

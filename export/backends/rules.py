@@ -16,6 +16,7 @@ class Call:
     file: TFLiteFile
     graph: Subgraph
     operator: Operator
+    widened: frozenset[int] = frozenset()  # tensors that are constants of 16 bits, widened by a DEQUANTIZE
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
@@ -29,7 +30,13 @@ class Call:
     @property
     def computed(self) -> tuple[Tensor, ...]:
         """The inputs that are known at run time only."""
-        return tuple(tensor for tensor in self.inputs if tensor is not None and not tensor.constant)
+        return tuple(self.graph.tensors[index] for index in self.computed_indices)
+
+    @property
+    def computed_indices(self) -> tuple[int, ...]:
+        """The numbers of the tensors in `computed`."""
+        indices = (index for index in self.operator.inputs if index >= 0 and index not in self.widened)
+        return tuple(index for index in indices if not self.graph.tensors[index].constant)
 
     def input(self, number: int) -> Tensor | None:
         """An input by its place, None where there is none."""
@@ -88,7 +95,13 @@ def verdicts(file: TFLiteFile, table: RuleTable, subgraph: int = 0) -> tuple[Ver
 def calls(file: TFLiteFile, subgraph: int = 0) -> Iterator[Call]:
     """The operator calls of a subgraph, in the order of the file."""
     graph = file.subgraphs[subgraph]
-    return (Call(file, graph, operator) for operator in graph.operators)
+    widened = frozenset(
+        index
+        for operator in graph.operators
+        if operator.name == "DEQUANTIZE" and graph.tensors[operator.inputs[0]].constant
+        for index in operator.outputs
+    )
+    return (Call(file, graph, operator, widened) for operator in graph.operators)
 
 
 def counted(found: tuple[Verdict, ...]) -> dict[tuple[str, str | None], int]:

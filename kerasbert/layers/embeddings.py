@@ -143,7 +143,8 @@ class Embeddings(keras.layers.Layer):
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        return self.position_point(self.position.slice(self.offset, length))
+        rows = self.position_point(self.position.slice(self.offset, length))
+        return rows[None] if layout.flat_ids else rows  # of one rank with what was looked up
 
 
 class TrigramEmbeddings(Embeddings):

@@ -1,0 +1,30 @@
+"""A float16 file for those who look words up in float32 tables only: GPU delegates."""
+
+import numpy as np
+
+from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
+
+
+def single_tables(model: bytes) -> bytes:
+    """The same file, in which the tables of look-ups are stored in float32. What they hold stays what float16 can hold.
+
+    The converter stores a table in float16 and widens it whole before a GATHER; a GPU would gather in 16 bits and say that it gives 32.
+    """
+    from ai_edge_litert.schema_py_generated import TensorType
+
+    content = unpack(model)
+    (graph,), kinds = content.subgraphs, operator_kinds(content)
+    looked_up = {op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "GATHER"}
+    kept = []
+    for operator in graph.operators:
+        table = operator.outputs[0]
+        if kinds[operator.opcodeIndex] != "DEQUANTIZE" or table not in looked_up:
+            kept.append(operator)
+            continue
+        stored, widened = graph.tensors[operator.inputs[0]], graph.tensors[table]
+        half = np.ascontiguousarray(content.buffers[stored.buffer].data, np.uint8).view(np.float16)
+        widened.type, widened.buffer = TensorType.FLOAT32, stored.buffer
+        content.buffers[stored.buffer].data = half.astype(np.float32).view(np.uint8)
+        stored.type = TensorType.FLOAT32  # nothing reads it any more, and both share the buffer
+    graph.operators = kept
+    return pack(content)
