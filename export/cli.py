@@ -39,6 +39,7 @@ Data = Annotated[
     Option(metavar="FILE", help="Examples in a file as the task reads it, such as .tsv; an archive brings its own."),
 ]
 On = Annotated[list[str], Option(metavar="BACKEND", help="Where to run it; again for another, or with commas.")]
+Targets = Annotated[bool, Option("--targets", help="Tell operator by operator who runs it.")]
 Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]
 Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use so many rows, spread evenly; by default all.")]
 MaxError = Annotated[
@@ -116,18 +117,28 @@ def convert(
     )
 
 
-def inspect(model: options.Model, json: options.Json = False, debug: options.Debug = False) -> Result:
+def inspect(
+    model: options.Model, targets: Targets = False, json: options.Json = False, debug: options.Debug = False
+) -> Result:
     """What is inside: operators, sizes by part, parameters, quantized share, minimum runtime; or a folder's settings.
 
-    Example: kerasbert inspect model.tflite
+    Example: kerasbert inspect model.tflite --targets
     """
     from kerasbert.cli.models import is_tflite
+    from kerasbert.errors import KerasBertError
 
     if is_tflite(model):
         from kerasbert.export.inspect import inspect as run
 
         found = run(model)
-        return Result(found.as_dict(), found.table())
+        if not targets:
+            return Result(found.as_dict(), found.table())
+        from kerasbert.export.placement import placement
+
+        placed = placement(model)
+        return Result({**found.as_dict(), "targets": placed.as_dict()["operators"]}, placed.table())
+    if targets:
+        raise KerasBertError(f"expected a .tflite file for --targets, received {model}, which is none")
     from kerasbert.cli.folders import describe_folder
     from kerasbert.export.tables import text_table
 

@@ -5,7 +5,7 @@ The compiler is closed and frozen (version 16.0.384591198 of 2021), so this is a
 
 import numpy as np
 
-from kerasbert.export.backends.rules import Call, Rule, RuleTable
+from kerasbert.export.backends.rules import Call, Rule, RuleTable, fixed_shapes, rule
 from kerasbert.export.op_versions import RUNTIME_VERSIONS, is_newer
 
 # The last compiler was built from a TensorFlow of its time; what came later it does not know.
@@ -15,21 +15,19 @@ _SOFTMAX_MOST = 16_000
 _BATCH = 0
 
 
+@rule("8-bit integers")
 def _integers(call: Call) -> str | None:
     wrong = {tensor.dtype for tensor in (*call.computed, *call.outputs) if tensor.dtype not in _INTEGERS}
     return f"works on {', '.join(sorted(wrong))}" if wrong else None
 
 
-def _static(call: Call) -> str | None:
-    return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
-
-
+@rule("three dimensions, or ones before them")
 def _rank(call: Call) -> str | None:
-    """Three dimensions; of more, only the innermost three may be larger than 1."""
     high = [tensor for tensor in (*call.computed, *call.outputs) if any(size > 1 for size in tensor.shape[:-3])]
     return f"{list(high[0].shape)} has more than three dimensions" if high else None
 
 
+@rule(f"known to TensorFlow {KNOWS_UNTIL}")
 def _version(call: Call) -> str | None:
     since = RUNTIME_VERSIONS.get((call.operator.name, call.operator.version))
     if since is None or is_newer(since, KNOWS_UNTIL):
@@ -38,18 +36,21 @@ def _version(call: Call) -> str | None:
 
 
 def _constant(*places: int) -> Rule:
-    def rule(call: Call) -> str | None:
+    @rule("constant weights")
+    def broken(call: Call) -> str | None:
         computed = any(call.input(place) is not None and not call.input(place).constant for place in places)
         return "weights that are computed" if computed else None
 
-    return rule
+    return broken
 
 
+@rule("no fused activation")
 def _no_activation(call: Call) -> str | None:
     name = call.option("fused_activation_function", "NONE")
     return None if name == "NONE" else f"a fused {name}"
 
 
+@rule("one dilation")
 def _same_dilation(call: Call) -> str | None:
     return "two dilations" if call.option("dilation_w_factor", 1) != call.option("dilation_h_factor", 1) else None
 
@@ -59,12 +60,14 @@ def _one_dimension(what: str, tensors) -> str | None:
     return None if all(size == 1 for size in shape[:-1]) else f"an {what} {list(shape)}, not of one dimension"
 
 
+@rule("plain weights, an output of one dimension")
 def _dense(call: Call) -> str | None:
     if call.option("weights_format"):
         return "weights that are not stored plainly"
     return _one_dimension("output", call.outputs)
 
 
+@rule(f"one dimension of at most {_SOFTMAX_MOST:,} elements")
 def _softmax(call: Call) -> str | None:
     tensor = call.outputs[0]
     if tensor.elements > _SOFTMAX_MOST:
@@ -73,9 +76,8 @@ def _softmax(call: Call) -> str | None:
 
 
 def _axes(place: int) -> Rule:
-    """Not over the batch. What is reduced over channels wants a multiple of 4 of them."""
-
-    def rule(call: Call) -> str | None:
+    @rule("not over the batch; over channels a multiple of 4 of them")
+    def broken(call: Call) -> str | None:
         axes = call.constant(place)
         if axes is None:
             return "axes that are computed"
@@ -87,9 +89,10 @@ def _axes(place: int) -> Rule:
             return f"{shape[-1]} channels, no multiple of 4"
         return None
 
-    return rule
+    return broken
 
 
+@rule("not of the batch")
 def _padding(call: Call) -> str | None:
     paddings = call.constant(1)
     if paddings is None:
@@ -97,6 +100,7 @@ def _padding(call: Call) -> str | None:
     return "padding of the batch" if paddings[_BATCH].any() else None
 
 
+@rule("strides of 1, no ellipsis and new axes")
 def _strided(call: Call) -> str | None:
     strides = call.constant(3)
     if strides is None or (strides != 1).any():
@@ -105,18 +109,21 @@ def _strided(call: Call) -> str | None:
     return f"an {masks[0]}" if masks else None
 
 
+@rule("no fused activation; with a constant two inputs")
 def _concatenation(call: Call) -> str | None:
-    if reason := _no_activation(call):
+    if reason := _no_activation.broken(call):
         return reason
     if len(call.computed) < len(call.inputs) and len(call.inputs) != 2:
         return "a constant beside more than one tensor"
     return None
 
 
+@rule("not along the batch")
 def _off_batch(call: Call) -> str | None:
     return "along the batch" if call.option("axis") == _BATCH else None
 
 
+@rule("not along the batch")
 def _split(call: Call) -> str | None:
     axis = call.constant(0)
     return "along the batch" if axis is None or int(np.ravel(axis)[0]) == _BATCH else None
@@ -131,7 +138,7 @@ _PLAIN = (
 EDGE_TPU = RuleTable(
     "edge-tpu",
     "coral.ai, TensorFlow models on the Edge TPU, runtime 14",
-    (_integers, _static, _rank, _version),
+    (_integers, fixed_shapes, _rank, _version),
     {
         **{name: () for name in _PLAIN},
         "AVERAGE_POOL_2D": (_no_activation,),

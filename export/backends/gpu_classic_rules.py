@@ -4,7 +4,7 @@ Source: `tflite/delegates/gpu/common/model_builder.cc` and `tflite/tools/version
 LiteRT". The newer LiteRT accelerator has other limits; it is run, see `backends.gpu`.
 """
 
-from kerasbert.export.backends.rules import Call, Rule, RuleTable
+from kerasbert.export.backends.rules import Call, Rule, RuleTable, fixed_shapes, rule
 
 _FLOATS = ("float32", "float16", "int8", "uint8")  # the quantized ones are computed in float
 _INDICES = {"GATHER": 1, "ONE_HOT": 0, "CAST": 0, "EMBEDDING_LOOKUP": 0}  # operator -> the input that may be int32
@@ -24,6 +24,7 @@ _HIGHEST_RANK = 4
 _DENSE_VERSION = 9
 
 
+@rule("floats, or 8-bit integers computed as floats; int32 as indices only")
 def _types(call: Call) -> str | None:
     name = call.operator.name
     for number, tensor in enumerate(call.inputs):
@@ -40,15 +41,13 @@ def _types(call: Call) -> str | None:
     return None
 
 
+@rule("at most four dimensions")
 def _rank(call: Call) -> str | None:
     high = [tensor for tensor in (*call.computed, *call.outputs) if len(tensor.shape) > _HIGHEST_RANK]
     return f"a tensor of rank {len(high[0].shape)}" if high else None
 
 
-def _static(call: Call) -> str | None:
-    return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
-
-
+@rule("no tensor twice")
 def _twice(call: Call) -> str | None:
     """The newer accelerator's process ends over such a call, and no rule of the older one speaks for it."""
     computed = call.computed_indices
@@ -56,9 +55,14 @@ def _twice(call: Call) -> str | None:
 
 
 def _at_most(version: int) -> Rule:
-    return lambda call: f"version {call.operator.version}, above {version}" if call.operator.version > version else None
+    @rule(f"version {version} at most")
+    def broken(call: Call) -> str | None:
+        return f"version {call.operator.version}, above {version}" if call.operator.version > version else None
+
+    return broken
 
 
+@rule("shapes of one rank, or a few of other ranks")
 def _broadcast(call: Call) -> str | None:
     """Which shapes of two tensors that are computed may meet."""
     shapes = [tensor.shape for tensor in call.inputs if tensor is not None]
@@ -76,6 +80,7 @@ def _broadcast(call: Call) -> str | None:
     return None if fits else f"broadcasting of {list(shapes[0])} and {list(shapes[1])}"
 
 
+@rule("float tables, indices of one dimension")
 def _gather(call: Call) -> str | None:
     indices = call.input(1)
     if len(indices.shape) != 1:
@@ -85,6 +90,7 @@ def _gather(call: Call) -> str | None:
     return None
 
 
+@rule("a constant matrix of two dimensions")
 def _matrices(call: Call) -> str | None:
     second = call.input(1)
     if second.constant and len(second.shape) != 2:
@@ -92,6 +98,7 @@ def _matrices(call: Call) -> str | None:
     return None
 
 
+@rule("plain weights, at most two computed tensors")
 def _dense(call: Call) -> str | None:
     if call.option("weights_format"):
         return "weights that are not stored plainly"
@@ -102,6 +109,7 @@ def _dense(call: Call) -> str | None:
     return None
 
 
+@rule("three or four dimensions, no axis dropped or added")
 def _strided(call: Call) -> str | None:
     masks = [name for name in ("shrink_axis_mask", "new_axis_mask", "ellipsis_mask") if call.option(name)]
     if masks:
@@ -110,19 +118,23 @@ def _strided(call: Call) -> str | None:
     return None if rank in (3, 4) else f"a tensor of rank {rank}, not 3 or 4"
 
 
+@rule("a beta of 1")
 def _softmax(call: Call) -> str | None:
     return None if call.option("beta", 1.0) == 1.0 else "a beta other than 1"
 
 
+@rule("constant axes")
 def _axes(call: Call) -> str | None:
     return None if call.constant(1) is not None else "axes that are computed"
 
 
+@rule("no 64-bit numbers")
 def _cast(call: Call) -> str | None:
     types = {call.inputs[0].dtype, call.outputs[0].dtype}
     return "64-bit numbers" if "int64" in types or "float64" in types else None
 
 
+@rule("no 16-bit integers")
 def _dequantize(call: Call) -> str | None:
     return "16-bit integers" if call.inputs[0].dtype == "int16" else None
 
@@ -142,7 +154,7 @@ _REDUCING = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
 GPU_CLASSIC = RuleTable(
     "gpu-classic",
     "LiteRT, tflite/delegates/gpu/common/model_builder.cc and tflite/tools/versioning/gpu_compatibility.cc",
-    (_types, _rank, _static, _twice),
+    (_types, _rank, fixed_shapes, _twice),
     {
         **{name: () for name in _PLAIN},
         **{name: (_broadcast,) for name in _TWO_SIDED},

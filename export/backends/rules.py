@@ -52,8 +52,23 @@ class Call:
         return self.operator.options.get(name, default)
 
 
-# Why a call is refused, in a few words; None: it is not.
-Rule = Callable[[Call], str | None]
+@dataclass(frozen=True)
+class Rule:
+    """A limit in words, and why a call does not keep it, in a few more; None: it does."""
+
+    limit: str
+    broken: Callable[[Call], str | None]
+
+
+def rule(limit: str) -> Callable[[Callable[[Call], str | None]], Rule]:
+    """A decorator that makes a rule of a function."""
+    return lambda broken: Rule(limit, broken)
+
+
+@rule("fixed shapes")
+def fixed_shapes(call: Call) -> str | None:
+    """Nothing whose length the caller of the file sets."""
+    return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
 
 
 @dataclass(frozen=True)
@@ -72,7 +87,7 @@ class RuleTable:
         """Why the backend does not take a call, None if it does."""
         if call.operator.custom or call.operator.name not in self.operators:
             return "no such operator"
-        found = (rule(call) for rule in (*self.everywhere, *self.operators[call.operator.name]))
+        found = (each.broken(call) for each in (*self.everywhere, *self.operators[call.operator.name]))
         return next((reason for reason in found if reason is not None), None)
 
 

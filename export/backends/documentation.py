@@ -1,0 +1,56 @@
+"""The table of docs/targets.md: which operator each backend takes, and within which limits.
+
+    python -m kerasbert.export.backends.documentation docs/targets.md
+
+writes it anew, between `<!-- operators -->` and `<!-- end -->`.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
+from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
+from kerasbert.export.backends.rules import RuleTable
+
+# Operators of our own files that were seen to run there (`cpu_model` of LiteRT 2.3 on x86-64; its GPU accelerator with everything on it).
+ON_XNNPACK = frozenset(
+    "ADD BATCH_MATMUL CONCATENATION DEPTHWISE_CONV_2D DEQUANTIZE DIV FULLY_CONNECTED GELU MAXIMUM MEAN MINIMUM MUL PAD QUANTIZE RESHAPE "
+    "RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()
+)
+ON_GPU = frozenset(
+    "ADD BATCH_MATMUL CAST CONCATENATION DEQUANTIZE DIV FULLY_CONNECTED GATHER GELU MAXIMUM MEAN MINIMUM MUL PAD QUANTIZE RESHAPE "
+    "RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()
+)
+_MARKS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def operator_table() -> str:
+    """Markdown: a row an operator, with a limit or `yes`; `-`: there is none. Limits of every operator stand in the first row."""
+    tables = (GPU_CLASSIC, EDGE_TPU)
+    names = sorted(ON_XNNPACK | ON_GPU | set().union(*(table.operators for table in tables)))
+    rows = [
+        ("operator", "XNNPACK, seen", "LiteRT GPU, seen", *(f"{table.backend}, rules" for table in tables)),
+        ("---",) * (3 + len(tables)),
+        ("all", "", "", *("; ".join(rule.limit for rule in table.everywhere) for table in tables)),
+    ]
+    for name in names:
+        seen = ("yes" if name in found else "" for found in (ON_XNNPACK, ON_GPU))
+        rows.append((name, *seen, *(_limits(table, name) for table in tables)))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _limits(table: RuleTable, name: str) -> str:
+    if name not in table.operators:
+        return "-"
+    return "; ".join(rule.limit for rule in table.operators[name]) or "yes"
+
+
+def documented(page: str) -> str:
+    """The page with the table as it is now."""
+    return _MARKS.sub(lambda found: f"{found[1]}{operator_table()}\n{found[2]}", page)
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(documented(path.read_text("utf-8")), "utf-8")

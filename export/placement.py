@@ -1,0 +1,84 @@
+"""Who runs a file's operators: the CPU's delegate as the runtime places them, other backends as their rules tell."""
+
+import os
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.backends.edge_tpu import forecast
+from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
+from kerasbert.export.backends.rules import Verdict, verdicts
+from kerasbert.export.runtimes import open_model
+from kerasbert.export.tables import text_table
+from kerasbert.export.tflite_file import TFLiteFile
+
+_DEFAULT_LENGTH = 128
+
+
+@dataclass(frozen=True)
+class OperatorPlacement:
+    """An operator of a file: how many calls, and of each backend what it makes of them, as `12 mapped` or `12: why not`."""
+
+    operator: str
+    calls: int
+    cpu: str
+    gpu_classic: str
+    edge_tpu: str
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Every operator of the first graph of a file, in the order of their first call."""
+
+    file: str
+    operators: tuple[OperatorPlacement, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        return {"file": self.file, "operators": [asdict(operator) for operator in self.operators]}
+
+    def table(self) -> str:
+        """As plain text."""
+        heads = ("operator", "calls", "cpu", "gpu-classic (rules)", "edge-tpu (forecast)")
+        rows = [(o.operator, str(o.calls), o.cpu, o.gpu_classic, o.edge_tpu) for o in self.operators]
+        return text_table(heads, rows)
+
+
+def placement(path: str | os.PathLike) -> Placement:
+    """Reads a file, and opens it on this machine's runtime.
+
+    Raises KerasBertError for a file that cannot be read.
+    """
+    file = TFLiteFile.read(path)
+    names = Counter(operator.name for operator in file.subgraphs[0].operators)
+    on_cpu = _on_cpu(path)
+    gpu, tpu = verdicts(file, GPU_CLASSIC), forecast(file)
+    return Placement(
+        os.path.basename(path),
+        tuple(
+            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(tpu, name))
+            for name, count in names.items()
+        ),
+    )
+
+
+def _on_cpu(path):
+    """What the runtime's delegate takes of an operator, by name."""
+    try:
+        try:
+            model = open_model(path)
+        except KerasBertError as error:
+            if "resizable" not in str(error):
+                raise
+            model = open_model(path, length=_DEFAULT_LENGTH)
+    except KerasBertError as error:
+        said = f"does not open: {error}"
+        return lambda name: said
+    placed = model.ops_by_backend
+    return lambda name: (
+        ", ".join(f"{counts[name]} {backend}" for backend, counts in placed.items() if name in counts) or "-"
+    )
+
+
+def _told(found: tuple[Verdict, ...], name: str) -> str:
+    counts = Counter(verdict.refused for verdict in found if verdict.operator == name)
+    return "; ".join(f"{count} mapped" if reason is None else f"{count}: {reason}" for reason, count in counts.items())

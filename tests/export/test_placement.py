@@ -1,0 +1,52 @@
+"""Who runs which operator: of a file, and in the page that says it of all."""
+
+from pathlib import Path
+
+import pytest
+
+import kerasbert as kb
+from kerasbert.export.backends.documentation import ON_GPU, ON_XNNPACK, documented, operator_table
+from kerasbert.export.placement import placement
+from kerasbert.export.runtimes import open_model
+from kerasbert.export.tflite_file import TFLiteFile
+
+PAGE = Path(__file__).parents[2] / "docs" / "targets.md"
+
+
+def test_a_file_operator_by_operator(float_file, resizable_file):
+    found = placement(float_file)
+    by_name = {operator.operator: operator for operator in found.operators}
+    assert sum(operator.calls for operator in found.operators) == len(
+        TFLiteFile.read(float_file).subgraphs[0].operators
+    )
+    assert "xnnpack" in by_name["SOFTMAX"].cpu and by_name["GATHER"].cpu == "1 builtin"
+    assert "indices of rank 2" in by_name["GATHER"].gpu_classic and by_name["GATHER"].edge_tpu == "1: no such operator"
+    assert "works on float32" in by_name["SOFTMAX"].edge_tpu
+    assert "edge-tpu (forecast)" in found.table() and found.as_dict()["operators"][0]["calls"] >= 1
+    assert "a shape that is not fixed" in placement(resizable_file).table()
+
+
+def test_the_page_says_what_the_rules_say():
+    assert documented(PAGE.read_text("utf-8")) == PAGE.read_text("utf-8"), (
+        "run python -m kerasbert.export.backends.documentation docs/targets.md"
+    )
+    assert "| GELU | yes | yes | yes | - |" in operator_table()
+
+
+@pytest.mark.parametrize("target", ["cpu", "gpu"])
+def test_what_was_seen_to_run_is_in_the_table(trained, static_model, target, tmp_path):
+    for name, task in (("float", trained), ("static", static_model)):
+        file = kb.export.convert(task, target=target, recipe=None if name == "static" else "float32")
+        path = file.save(tmp_path / f"{name}.tflite")
+        assert set(open_model(path).ops_by_backend["xnnpack"]) <= ON_XNNPACK
+        if target == "gpu":
+            assert {operator.name for operator in TFLiteFile.read(path).subgraphs[0].operators} <= ON_GPU
+
+
+def test_the_command(float_file, capsys, tmp_path):
+    from kerasbert.cli import main
+
+    assert main(["inspect", str(float_file), "--targets"]) == 0
+    assert "gpu-classic (rules)" in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path), "--targets"]) == 2
+    assert "expected a .tflite file for --targets" in capsys.readouterr().err
