@@ -31,7 +31,7 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
             "purpose": each.purpose,
             "packages": each.packages,
             "folder": each.folder,
-            "ready": each.python is not None,
+            "ready": each.ready,
         }
         for name, each in ENVIRONMENTS.items()
     }

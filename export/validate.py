@@ -12,9 +12,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.backends import cpu, edge_tpu, gpu, gpu_classic, legacy
+from kerasbert.export.backends import cpu, edge_tpu, gpu, gpu_classic, legacy, web
 from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
+from kerasbert.export.checks import FAILED, PASSED, Check, Tolerance, ValidationReport, check_report_path
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import RunningModel, one_line
@@ -36,13 +36,9 @@ TOLERANCES = {
 # the task's metric judges it, and equal outputs are asked for only so far that a broken file does not pass.
 TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9}
 BACKENDS = {
-    "cpu": cpu.checks,
-    "gpu": gpu.checks,
-    "gpu-classic": gpu_classic.checks,
-    "edge-tpu": edge_tpu.checks,
+    "cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_classic.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
     "legacy": legacy.checks,
-}
-PLANNED = ("web",)
+}  # fmt: skip
 ALL = "all"
 _DEFAULT_LENGTH = 128
 _SAMPLE = 4000
@@ -75,7 +71,7 @@ def validate(
         data: `(x, y)` as the task's problem takes them (see `kerasbert.problems`), such as `(texts, labels)` or `((texts, pairs),
         labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
         packed int32 arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
-        on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `legacy`, or `all`. One that cannot run here ends as `not run`.
+        on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `web`, `legacy`, or `all`. One that cannot run here ends as `not run`.
         rows: use that many rows, spread evenly; None: all.
         reference_rows: rows for the slow reference kernels.
         tolerance: a `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
@@ -140,20 +136,14 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     names = (on,) if isinstance(on, str) else tuple(on)
     if ALL in names:
         return tuple(BACKENDS)
-    unknown = [name for name in names if name not in BACKENDS and name not in PLANNED]
+    unknown = [name for name in names if name not in BACKENDS]
     if unknown or not names:
         received = unknown[0] if unknown else "none"
-        raise KerasBertError(
-            f"Expected backends among {', '.join([*BACKENDS, *PLANNED, ALL])}. Received: {received!r}."
-        )
+        raise KerasBertError(f"Expected backends among {', '.join([*BACKENDS, ALL])}. Received: {received!r}.")
     return names
 
 
 def _run_backend(backend: str, job: Job) -> tuple[list[Check], list[Kept]]:
-    if backend not in BACKENDS:
-        return [
-            Check(backend, NOT_RUN, f"this version of kerasbert has no {backend} backend, only {', '.join(BACKENDS)}")
-        ], []
     try:
         return BACKENDS[backend](job)
     except Exception as error:  # whatever it is, the other backends still have their turn

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 SECONDS = 600.0
 _LAST_WORDS = 300
+_RAISED = re.compile(r"[A-Za-z_.]*(Error|Exception)\b.*:")  # the last line of a traceback may be a text of several
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class Ended:
         else:
             how = f"exit code {self.status}"
         lines = [line.strip() for line in self.log.splitlines() if line.strip()]
-        return f"{how}: {lines[-1][:_LAST_WORDS]}" if lines else how
+        raised = [number for number, line in enumerate(lines) if _RAISED.match(line)]
+        said = " ".join(lines[raised[-1] if raised else -1 :])
+        return f"{how}: {said[:_LAST_WORDS]}" if said else how
 
 
 def run_module(

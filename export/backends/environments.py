@@ -24,8 +24,8 @@ def home() -> Path:
 
 
 @dataclass(frozen=True)
-class PythonEnvironment:
-    """A virtual environment. packages: requirements, with their versions. purpose: in a few words."""
+class Environment:
+    """Packages in a folder of their own. packages: requirements, with their versions. purpose: in a few words."""
 
     name: str
     purpose: str
@@ -36,43 +36,66 @@ class PythonEnvironment:
         return home() / self.name
 
     @property
-    def python(self) -> Path | None:
-        """Its interpreter; None while it is not there whole, or was made for other versions."""
+    def ready(self) -> bool:
+        """Whether it is there whole, and of these versions."""
         done = self.folder / _DONE
-        if not done.is_file() or done.read_text("utf-8").split() != list(self.packages):
-            return None
-        return self._python
-
-    @property
-    def _python(self) -> Path:
-        return self.folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        return done.is_file() and done.read_text("utf-8").split() == list(self.packages)
 
     @property
     def missing(self) -> str:
         """What to say where it is not there."""
         return f"no environment with {self.packages[0]}: make it with `kerasbert setup {self.name}`"
 
-    def make(self, report: Callable[[str], None] = print) -> Path:
-        """Makes it anew, from the package index that pip is set up for. Returns its interpreter.
+    def make(self, report: Callable[[str], None] = print) -> None:
+        """Makes it anew, from the package index that pip or npm is set up for.
 
-        Raises KerasBertError with pip's last words where a package cannot be had; nothing half made is left then.
+        Raises KerasBertError with the last words of whoever cannot get a package; nothing half made is left then.
         """
         report(f"{self.name}: {', '.join(self.packages)} in {self.folder}")
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
-            venv.create(self.folder, with_pip=True)
-            pip = [self._python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *self.packages]
-            ended = run_child(pip, SECONDS)
-            if not ended.well:
-                raise KerasBertError(f"expected the packages of {self.name} from pip, received {ended.last_words}")
+            self.folder.mkdir(parents=True)
+            self._install()
             (self.folder / _DONE).write_text("\n".join(self.packages) + "\n", "utf-8")
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        return self._python
+
+    def _install(self) -> None:
+        raise NotImplementedError
+
+    def _run(self, command: list) -> None:
+        ended = run_child(command, SECONDS)
+        if not ended.well:
+            raise KerasBertError(f"expected the packages of {self.name} from {command[0]}, received {ended.last_words}")
+
+
+class PythonEnvironment(Environment):
+    """A virtual environment."""
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+    def _install(self) -> None:
+        venv.create(self.folder, with_pip=True)
+        self._run([self.python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *self.packages])
+
+
+class NodeEnvironment(Environment):
+    """A folder of Node's modules."""
+
+    def _install(self) -> None:
+        npm = shutil.which("npm")
+        if npm is None:
+            raise KerasBertError(f"expected npm on the PATH for {self.name}, received none: install Node 20 or newer")
+        options = ("--no-audit", "--no-fund", "--save-exact", "--silent")
+        self._run([npm, "install", "--prefix", self.folder, *options, *self.packages])
 
 
 LEGACY = PythonEnvironment(
     "legacy", "the last tflite-runtime, for `--on legacy`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
 )
-ENVIRONMENTS = {environment.name: environment for environment in (LEGACY,)}
+WEB = NodeEnvironment("web", "LiteRT.js, for `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
+ENVIRONMENTS = {environment.name: environment for environment in (LEGACY, WEB)}

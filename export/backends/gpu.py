@@ -115,14 +115,15 @@ def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> 
         left = f"{said.on_gpu} operators on the GPU, {said.on_cpu} on the CPU: {'; '.join(said.refused)}"
         where = f"{where}; {left}" if where else left
     check = job.judged(
-        name, rows, kept, found.seconds, limits=_limits(job.tolerance, said), remark=where, faults=faults, device=said.adapter,
+        name, rows, kept, found.seconds, limits=half_limits(job.tolerance, said.architecture), remark=where, faults=faults,
+        device=said.adapter,
         ops={"gpu": {"all": said.on_gpu}, "cpu": {"all": said.on_cpu}} if said.on_cpu else {},
     )  # fmt: skip
     return check, kept
 
 
-def _limits(tolerance: Tolerance, said: _Log) -> Tolerance:
-    """The tolerance on a device that may compute in 16 bits."""
-    if tolerance.max_error is None or said.architecture == _SINGLE_PRECISION:
+def half_limits(tolerance: Tolerance, device: str) -> Tolerance:
+    """The tolerance on a device, by its name, that may compute in 16 bits."""
+    if tolerance.max_error is None or _SINGLE_PRECISION in device:
         return tolerance
     return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR))

@@ -32,9 +32,16 @@ class Job:
 
     def write(self, path: Path, rows: np.ndarray) -> None:
         """The packed inputs of some rows for a child process, arrays (token lists, S) by name."""
+        np.savez(path, **self._inputs(rows))
+
+    def inputs(self, rows: np.ndarray) -> dict[str, list]:
+        """The same as lists, for children that read JSON."""
+        return {name: values.tolist() for name, values in self._inputs(rows).items()}
+
+    def _inputs(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         group = self.examples.group
         lists = (rows[:, None] * group + np.arange(group)).ravel()
-        np.savez(path, **{name: values[lists] for name, values in self.examples.inputs.items()})
+        return {name: values[lists] for name, values in self.examples.inputs.items()}
 
     def keep(self, outputs: dict[str, np.ndarray], rows: np.ndarray) -> list[Kept]:
         """What is kept of the outputs of these rows' token lists, a row each."""

@@ -17,14 +17,14 @@ SECONDS = 900.0
 
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs some rows on the old runtime, with its own kernels and XNNPACK."""
-    python, device = LEGACY.python, f"{LEGACY.packages[0].replace('==', ' ')}, {cpu_model()}"
-    if python is None:
+    device = f"{LEGACY.packages[0].replace('==', ' ')}, {cpu_model()}"
+    if not LEGACY.ready:
         return [Check(NAME, NOT_RUN, LEGACY.missing)], []
     rows = spread(len(job.examples), job.reference_rows)
     with tempfile.TemporaryDirectory(prefix="kerasbert-legacy-") as folder:
         given, outputs = Path(folder, "rows.npz"), Path(folder, "outputs.npz")
         job.write(given, rows)
-        ended = run_child([python, CHILD, job.model_path, given, outputs, job.examples.length], SECONDS)
+        ended = run_child([LEGACY.python, CHILD, job.model_path, given, outputs], SECONDS)
         if not ended.well:
             return [Check(NAME, FAILED, ended.last_words, device=device)], []
         found = ChildOutputs.read(outputs)

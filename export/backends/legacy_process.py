@@ -1,8 +1,8 @@
 """The child of `backends.legacy`: runs rows on an old tflite-runtime, and leaves the outputs in a file. Needs NumPy and that runtime alone.
 
-    python legacy_process.py model.tflite rows.npz outputs.npz length
+    python legacy_process.py model.tflite rows.npz outputs.npz
 
-Arrays as in `gpu_process`. length: of a resizable file's rows.
+Arrays as in `gpu_process`.
 """
 
 import sys
@@ -15,17 +15,13 @@ SIGNATURE = "serve"
 
 
 def main():
-    model, rows, outputs, length = sys.argv[1:]
+    model, rows, outputs = sys.argv[1:]
     data = dict(np.load(rows))
     interpreter = Interpreter(model, num_threads=1)
     signatures = interpreter.get_signature_list()
     key = SIGNATURE if SIGNATURE in signatures else next(iter(signatures))
     runner = interpreter.get_signature_runner(key)
-    ports = runner.get_input_details()
-    for detail in ports.values():
-        if -1 in detail["shape_signature"]:
-            interpreter.resize_tensor_input(detail["index"], (1, int(length)))
-    interpreter.allocate_tensors()
+    ports = runner.get_input_details()  # a call sets the length of a resizable file
     found, seconds = {}, []
     for row in range(len(next(iter(data.values())))):
         inputs = {name: data[name][row : row + 1] for name in ports}

@@ -23,6 +23,10 @@ def test_a_good_end_with_everything_that_was_said():
     "code, expected",
     [
         ("import sys; print('before'); sys.exit('no such device')", "exit code 1: no such device"),
+        (
+            "raise ValueError('no op of version 12.\\nRegistration failed.')",
+            "exit code 1: ValueError: no op of version 12. Registration",
+        ),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "killed by SIGSEGV"),
         (
             "import os, signal; print('big'); os.kill(os.getpid(), signal.SIGKILL)",

@@ -1,0 +1,88 @@
+"""LiteRT.js in headless Chromium: XNNPACK in WebAssembly, and the GPU accelerator over WebGPU on a software adapter."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.export.backends.child import Ended, run_child
+from kerasbert.export.backends.environments import WEB
+from kerasbert.export.backends.gpu import half_limits
+from kerasbert.export.backends.job import Job
+from kerasbert.export.checks import FAILED, NOT_RUN, Check
+from kerasbert.export.examples import Kept, spread
+
+CHILD = Path(__file__).parent / "web_page" / "run.mjs"
+BROWSER_VARIABLE = "KERASBERT_CHROMIUM"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SECONDS = 600.0
+_ACCELERATORS = {"web-wasm": "wasm", "web-webgpu": "webgpu"}
+_RESULT = "RESULT "
+
+
+def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+    """Runs some rows in the browser, in WebAssembly and over WebGPU."""
+    reason = _missing()
+    if reason:
+        return [Check(name, NOT_RUN, reason) for name in _ACCELERATORS], []
+    rows = spread(len(job.examples), job.reference_rows)
+    found, outputs = [], []
+    with tempfile.TemporaryDirectory(prefix="kerasbert-web-") as folder:
+        given = Path(folder, "rows.json")
+        given.write_text(json.dumps({"inputs": job.inputs(rows), "length": job.examples.length}), "utf-8")
+        for done, (name, accelerator) in enumerate(_ACCELERATORS.items(), start=1):
+            check, kept = _check(job, name, rows, _run(job, given, accelerator))
+            found.append(check)
+            outputs.append(kept)
+            job.progress(name, done, len(_ACCELERATORS))
+    return found, outputs[0] if len(outputs[0]) == len(job.examples) else []
+
+
+def _missing() -> str:
+    """What is not there to run a page."""
+    if shutil.which("node") is None:
+        return "no node on the PATH: install Node 20 or newer"
+    if not WEB.ready:
+        return WEB.missing
+    if _browser() is None:
+        return f"no Chromium on the PATH: install Debian's chromium, or name one in ${BROWSER_VARIABLE}"
+    return ""
+
+
+def _browser() -> str | None:
+    named = os.environ.get(BROWSER_VARIABLE)
+    return named or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def _run(job: Job, rows: Path, accelerator: str) -> Ended:
+    asked = {
+        "modules": str(WEB.folder), "chromium": _browser(), "model": os.path.abspath(job.model_path), "rows": str(rows),
+        "accelerator": accelerator,
+    }  # fmt: skip
+    return run_child(["node", CHILD, json.dumps(asked)], SECONDS)
+
+
+def _check(job: Job, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
+    line = next((line for line in ended.log.splitlines() if line.startswith(_RESULT)), None)
+    if line is None:
+        return Check(name, FAILED, ended.last_words), []
+    said = json.loads(line.removeprefix(_RESULT))
+    if "missing" in said:
+        return Check(name, NOT_RUN, said["missing"], device=said.get("browser", "")), []
+    device = ", ".join(filter(None, (said.get("browser"), said.get("adapter"))))
+    if "error" in said:
+        return Check(name, FAILED, said["error"], device=device), []
+    outputs = {
+        key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
+        for key, port in said["outputs"].items()
+    }
+    kept, remark, limits = job.keep(outputs, rows), job.where(rows), job.tolerance
+    if name == "web-webgpu":
+        limits = half_limits(limits, said["adapter"])
+        if not said["accelerated"]:
+            remark = "; ".join(filter(None, (remark, "not all operators on WebGPU")))
+    seconds = said["seconds"][1:] if len(said["seconds"]) > 1 else said["seconds"]
+    return job.judged(name, rows, kept, seconds, limits=limits, remark=remark, device=device), kept
