@@ -14,6 +14,7 @@ from kerasbert.export.merge import merged
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.recipes import Recipe, recipe_named
 from kerasbert.export.targets import Target, target_named
+from kerasbert.export.task_metadata import described
 from kerasbert.files import atomic_file
 
 INTEGER_RECIPE = "static_wi8_ai8"
@@ -79,7 +80,7 @@ def convert(
         given = waiting.pop() if number == len(lengths) else waiting[0]
         contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only)
     content = merged(contents) if len(contents) > 1 else next(iter(contents.values()))
-    return TFLiteModel(packed.append(content, card), card)
+    return TFLiteModel(packed.append(described(content, card), card), card)
 
 
 def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool) -> bytes:

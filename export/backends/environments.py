@@ -98,4 +98,8 @@ LEGACY = PythonEnvironment(
     "legacy", "the last tflite-runtime, for `--on legacy`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
 )
 WEB = NodeEnvironment("web", "LiteRT.js, for `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
-ENVIRONMENTS = {environment.name: environment for environment in (LEGACY, WEB)}
+MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, which the tests hand our files", ("mediapipe==1.2.2",))
+TASK_LIBRARY = PythonEnvironment(
+    "task-library", "TFLite's Task Library, which the tests hand our files", ("tflite-support==0.4.4", "numpy==1.26.4")
+)
+ENVIRONMENTS = {environment.name: environment for environment in (LEGACY, WEB, MEDIAPIPE, TASK_LIBRARY)}
