@@ -31,6 +31,9 @@ IntegerOnly = Annotated[
         help="Compute nothing in float, for processors that cannot; a model that was not quantized so needs --calibration.",
     ),
 ]
+MinRuntime = Annotated[
+    str | None, Option(metavar="VERSION", help="The oldest runtime that is to load the file, such as 2.9.")
+]
 Against = Annotated[
     str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
 ]
@@ -62,6 +65,7 @@ def convert(
     calibration: Calibration = None,
     calibration_rows: CalibrationRows = 512,
     integer_only: IntegerOnly = False,
+    min_runtime: MinRuntime = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     json: options.Json = False,
@@ -104,7 +108,9 @@ def convert(
 
     recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):
-        made = run(task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only)
+        made = run(
+            task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime
+        )  # fmt: skip
     made.save(out)
     size, parameters = out.stat().st_size, made.metadata.parameters
     data = {

@@ -12,6 +12,7 @@ from kerasbert.export import metadata as packed
 from kerasbert.export.memory import release
 from kerasbert.export.merge import merged
 from kerasbert.export.metadata import Metadata
+from kerasbert.export.op_versions import check_version, is_newer, minimum_runtime
 from kerasbert.export.recipes import Recipe, recipe_named
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.task_metadata import described
@@ -19,6 +20,7 @@ from kerasbert.files import atomic_file
 
 INTEGER_RECIPE = "static_wi8_ai8"
 SIGNATURE = "serve"
+PER_CHANNEL_SINCE = "2.17"  # kernels with a scale for each channel, against activations quantized at run time
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def convert(
     length: int | str | Sequence[int] | None = None,
     calibration=None,
     integer_only: bool = False,
+    min_runtime: str | None = None,
 ) -> TFLiteModel:
     """Converts a task.
 
@@ -55,12 +58,14 @@ def convert(
     `compression.quantize` brings its own.
     integer_only: a static file in which nothing is computed in float, for processors that cannot. A task that was quantized so becomes
     such a file in any case; another one is calibrated anew.
+    min_runtime: the oldest runtime that is to load the file, such as "2.9". Below 2.17 kernels of denses whose input is quantized at run
+    time have one scale each: coarser than what training saw, so validate it.
 
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
     It holds its word table once, also where that is the decoder.
 
-    Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, and an
-    integer file of another recipe or without calibration texts.
+    Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, an integer
+    file of another recipe or without calibration texts, and a file that would need a newer runtime than `min_runtime`.
     """
     target = target_named(target)
     integer_only = integer_only or is_integer_only(task)
@@ -70,6 +75,8 @@ def convert(
         target.layout(each)
     if integer_only:
         check_integer_only(recipe)
+    if min_runtime is not None:
+        check_version(min_runtime)
     task = _prepared(task, recipe, calibration, integer_only)
     card = _metadata(task, recipe, target.name, lengths, integer_only)
     waiting, contents = [task], {}
@@ -78,12 +85,31 @@ def convert(
         reversed(lengths), start=1
     ):  # the longest first: some tools know the first graph only
         given = waiting.pop() if number == len(lengths) else waiting[0]
-        contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only)
-    content = merged(contents) if len(contents) > 1 else next(iter(contents.values()))
-    return TFLiteModel(packed.append(described(content, card), card), card)
+        per_channel = min_runtime is None or not is_newer(PER_CHANNEL_SINCE, min_runtime)
+        contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only, per_channel)
+    longest = next(iter(contents))
+    contents[longest] = described(contents[longest], card)
+    content = merged(contents) if len(contents) > 1 else contents[longest]
+    if min_runtime is not None:
+        _check_runtime(content, min_runtime)
+    return TFLiteModel(packed.append(content, card), card)
 
 
-def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool) -> bytes:
+def _check_runtime(content: bytes, wanted: str) -> None:
+    """Raises KerasBertError, with the operators, for a file that an older runtime than the wanted one would not load."""
+    from kerasbert.export.tflite_file import TFLiteFile
+
+    operators = {(op.name, op.version) for graph in TFLiteFile.read(content).subgraphs for op in graph.operators}
+    newer = {each: minimum_runtime({each}) for each in sorted(operators)}
+    newer = {each: since for each, since in newer.items() if not since[0].isdigit() or is_newer(since, wanted)}
+    if newer:
+        listed = ", ".join(f"{name} v{version} ({since})" for (name, version), since in newer.items())
+        raise KerasBertError(
+            f"expected operators that runtime {wanted} knows, received {listed}; convert with another recipe"
+        )
+
+
+def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool, per_channel: bool) -> bytes:
     """A file of one length, without its card."""
     from kerasbert.export import flatbuffer, half_file, integer_file, quantize_file, trace
 
@@ -104,7 +130,7 @@ def _content(task, recipe: Recipe, target: Target, length: int | None, integer_o
     if integer_only:
         return integer_file.integer_file(content, tables)
     if plans is not None:
-        return quantize_file.quantize_file(content, plans, tables, recipe)
+        return quantize_file.quantize_file(content, plans, tables, recipe, per_channel)
     if target.single_tables and recipe.name == "float16":
         return half_file.single_tables(content)
     return flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only

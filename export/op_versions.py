@@ -5,6 +5,10 @@ that a text model's file may hold. One row an operator: the runtime that brought
 such version was released. The numbers are TensorFlow's own, which TFLite runtimes up to 2.17 share.
 """
 
+import re
+
+from kerasbert.errors import KerasBertError
+
 _HISTORY = """
 ABS 1.13 2.4 2.5 2.6 2.12
 ADD 1.5 1.14 2.4 2.6 2.13 2.23
@@ -135,6 +139,12 @@ def minimum_runtime(operators: set[tuple[str, int]]) -> str:
     if unknown:
         return f"unknown ({', '.join(unknown)})"
     return max((RUNTIME_VERSIONS[operator] for operator in operators), key=_numbers, default="1.5")
+
+
+def check_version(text: str) -> None:
+    """Raises KerasBertError unless the text is a runtime version, such as 2.9."""
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", text):
+        raise KerasBertError(f"expected a runtime version such as 2.9, received {text!r}")
 
 
 def is_newer(version: str, than: str) -> bool:

@@ -63,14 +63,17 @@ def _decoder_plans(head: MaskedLMHead, twin) -> list[DensePlan]:
     return plans
 
 
-def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray], recipe: Recipe) -> bytes:
-    """The file with integer kernels (per channel), the given tables in int8, and each dense static, dynamic or in float as the recipe and
-    its plan say.
+def quantize_file(
+    model: bytes, plans: list[DensePlan], tables: list[np.ndarray], recipe: Recipe, per_channel: bool = True
+) -> bytes:
+    """The file with integer kernels, the given tables in int8, and each dense static, dynamic or in float as the recipe and its plan say.
+
+    per_channel: whether kernels of dynamic denses have a scale for each output channel, which runtimes before 2.17 do not know.
 
     Denses and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
     Raises KerasBertError when one is not found, or a dense of the graph has no plan: then training and file would differ.
     """
-    from ai_edge_quantizer.qtyping import TFLOperationName
+    from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
     graph, manager = FloatGraph(model), RecipeManager()
@@ -85,7 +88,9 @@ def quantize_file(model: bytes, plans: list[DensePlan], tables: list[np.ndarray]
         dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
         if plan.reads is None:
             add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
-            add(*dense, recipe.kernel_bits)
+            add(
+                *dense, recipe.kernel_bits, QuantGranularity.CHANNELWISE if per_channel else QuantGranularity.TENSORWISE
+            )
             continue
         manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):

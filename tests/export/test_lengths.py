@@ -94,3 +94,29 @@ def test_a_hostile_card(files, lengths, tmp_path):
     object.__setattr__(card, "lengths", lengths)
     with pytest.raises(KerasBertError, match="lengths"):
         metadata.read(metadata.append(data, card))
+
+
+@pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
+def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path):
+    task = static_model if recipe.startswith("static") else trained
+    made = kb.export.convert(task, recipe=recipe, min_runtime="2.9")
+    versions = {
+        op.version for op in TFLiteFile.read(made.content).subgraphs[0].operators if op.name == "FULLY_CONNECTED"
+    }
+    assert max(versions) == 9 and 12 in {
+        op.version
+        for op in TFLiteFile.read(kb.export.convert(task, recipe=recipe).content).subgraphs[0].operators
+        if op.name == "FULLY_CONNECTED"
+    }
+    texts, labels = tiny.rows(24, seed=6)
+    report = kb.export.validate(
+        made.save(tmp_path / "old.tflite"), against=task, data=(texts, labels), on=["cpu", "legacy"]
+    )
+    assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
+
+
+def test_what_an_old_runtime_cannot_have_is_named(trained):
+    with pytest.raises(KerasBertError, match=r"runtime 2\.1 knows, received .*GELU v1 \(2\.9\)"):
+        kb.export.convert(trained, recipe="float32", min_runtime="2.1")
+    with pytest.raises(KerasBertError, match="a runtime version such as 2.9, received 'old'"):
+        kb.export.convert(trained, recipe="float32", min_runtime="old")
