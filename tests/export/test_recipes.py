@@ -20,7 +20,7 @@ def made(tiny, trained):
     found = {}
     for recipe in RECIPES:
         model = kb.compression.quantize(trained, recipe, calibration=texts)
-        model.compile(kb.adamw(1e-3))
+        model.compile(kb.adamw(1e-3), run_eagerly=True)
         model.fit(texts[:32], labels[:32], seed=0, verbose=0)
         found[recipe] = model, convert(model, recipe)
     return found
