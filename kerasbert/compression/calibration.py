@@ -13,6 +13,7 @@ from kerasbert.problems import Rows
 
 # What a scaled channel's largest size is brought down to, in sizes of the median channel.
 OUTLIER_CEILING = 4.0
+_FEW = 2  # batches that are run sooner than a trace is made
 _EMPTY = 3  # tokens of a row in which no word stands, at most: those that begin and end one text or two
 
 
@@ -37,6 +38,8 @@ def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceilin
         _check_rows(rows)
 
         def run():
+            if len(rows) <= _FEW * batch_size:
+                model.serve_untraced()
             model.readings(rows, batch_size)
 
     statistics = [(variable, variable.numpy()) for point in activation_points(model) for variable in point.variables]

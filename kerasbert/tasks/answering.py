@@ -106,6 +106,10 @@ class Answering:
             if hasattr(self, name):
                 delattr(self, name)
 
+    def serve_untraced(self) -> None:
+        """Has the model predict step by step, until traces are forgotten: sooner done than a trace, for a few batches."""
+        self._served = self.serve
+
     def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
         """`serve` over packed arrays of one length, in batches."""
         check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
