@@ -11,7 +11,7 @@ from kerasbert.cli.results import Result
 OutFile = Annotated[
     Path, Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its card goes beside it as .json.")
 ]
-Target = Annotated[str, Option(metavar="NAME", help="What will run the file.")]
+Target = Annotated[str, Option(metavar="NAME", help="What will run the file: cpu, gpu or web.")]
 Length = Annotated[
     str | None,
     Option(
@@ -41,7 +41,13 @@ Data = Annotated[
     Path | None,
     Option(metavar="FILE", help="Examples in a file as the task reads it, such as .tsv; an archive brings its own."),
 ]
-On = Annotated[list[str], Option(metavar="BACKEND", help="Where to run it; again for another, or with commas.")]
+On = Annotated[
+    list[str],
+    Option(
+        metavar="BACKEND",
+        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy or all; again for another, or with commas.",
+    ),
+]
 Targets = Annotated[bool, Option("--targets", help="Tell operator by operator who runs it.")]
 Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]
 Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use so many rows, spread evenly; by default all.")]
