@@ -21,10 +21,9 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.checks import Latency
 from kerasbert.export.running_model import RunningModel
-from kerasbert.export.runtimes import describe_machine, find_runtime, open_model
+from kerasbert.export.runtimes import describe_machine, find_runtime, open_at_any_length, open_model
 from kerasbert.export.tables import format_bytes, format_seconds, text_table
 
-_DEFAULT_LENGTH = 128
 _SAFE_IDS = 2  # without a vocabulary: ids that every embedding table has
 _CHILD_TIMEOUT = 600
 
@@ -217,12 +216,7 @@ def _measure(paths: list[str], length: int | None, threads: int, runs: int, warm
 def _open(path: str, length: int | None, threads: int) -> RunningModel:
     if length is not None:
         return open_model(path, threads=threads, length=length)
-    try:
-        return open_model(path, threads=threads)
-    except KerasBertError as error:
-        if "resizable" not in str(error):
-            raise
-    return open_model(path, threads=threads, length=_DEFAULT_LENGTH)
+    return open_at_any_length(path, threads)
 
 
 def _vocabulary_size(path: str) -> int:

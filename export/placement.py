@@ -8,11 +8,9 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
 from kerasbert.export.backends.rules import Verdict, verdicts
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.runtimes import open_at_any_length
 from kerasbert.export.tables import text_table
 from kerasbert.export.tflite_file import TFLiteFile
-
-_DEFAULT_LENGTH = 128
 
 
 @dataclass(frozen=True)
@@ -64,12 +62,7 @@ def placement(path: str | os.PathLike) -> Placement:
 def _on_cpu(path):
     """What the runtime's delegate takes of an operator, by name."""
     try:
-        try:
-            model = open_model(path)
-        except KerasBertError as error:
-            if "resizable" not in str(error):
-                raise
-            model = open_model(path, length=_DEFAULT_LENGTH)
+        model = open_at_any_length(path)
     except KerasBertError as error:
         said = f"does not open: {error}"
         return lambda name: said

@@ -14,6 +14,7 @@ from kerasbert.export.tflite_file import check_identifier
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
+DEFAULT_LENGTH = 128  # tokens, where a file leaves it open
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,16 @@ def open_model(
         raise KerasBertError(
             f"Expected a model that {_title(runtime)} can open. Received: {name} ({one_line(error)})."
         ) from error
+
+
+def open_at_any_length(path: str | os.PathLike, threads: int = 1) -> RunningModel:
+    """The file at its own length, or at `DEFAULT_LENGTH` where the caller sets one. Raises KerasBertError as `open_model` does."""
+    try:
+        return open_model(path, threads=threads)
+    except KerasBertError as error:
+        if "resizable" not in str(error):
+            raise
+    return open_model(path, threads=threads, length=DEFAULT_LENGTH)
 
 
 def _word_rows(path_or_bytes) -> int | None:

@@ -18,7 +18,7 @@ from kerasbert.export.checks import FAILED, PASSED, Check, Tolerance, Validation
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import RunningModel, one_line
-from kerasbert.export.runtimes import describe_machine, open_model
+from kerasbert.export.runtimes import DEFAULT_LENGTH, describe_machine, open_model
 from kerasbert.export.sources import Side, collect, guess_problem, open_side, side_outputs
 from kerasbert.problems import problem_named
 
@@ -40,7 +40,6 @@ BACKENDS = {
     "legacy": legacy.checks,
 }  # fmt: skip
 ALL = "all"
-_DEFAULT_LENGTH = 128
 _SAMPLE = 4000
 _GUESSED = 64  # rows whose outputs tell the problem
 _UNKNOWN = problem_named("regression")  # keeps outputs as they are, until it is known what they are
@@ -179,7 +178,7 @@ def _length(model_path, card: packed.Metadata | None, against, data: Data | None
     if data.length is not None:
         return data.length
     other = packed.read(against) if isinstance(against, str | os.PathLike) and Path(against).is_file() else None
-    return getattr(other or against, "sequence_length", None) or (card.row_length if card else None) or _DEFAULT_LENGTH
+    return getattr(other or against, "sequence_length", None) or (card.row_length if card else None) or DEFAULT_LENGTH
 
 
 def _examples(model: RunningModel, card, side: Side, data: Data | None, rows: int | None, model_path) -> Examples:

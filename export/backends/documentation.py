@@ -13,7 +13,7 @@ from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
 from kerasbert.export.backends.rules import RuleTable
 
-# Operators of our own files that were seen to run there (`cpu_model` of LiteRT 2.3 on x86-64; its GPU accelerator with everything on it).
+# Operators of our own files that were seen to run there: LiteRT 2.3 on x86-64, its GPU accelerator with everything on it.
 ON_XNNPACK = frozenset(
     "ADD BATCH_MATMUL CONCATENATION DEPTHWISE_CONV_2D DEQUANTIZE DIV FULLY_CONNECTED GELU MAXIMUM MEAN MINIMUM MUL PAD QUANTIZE RESHAPE "
     "RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()

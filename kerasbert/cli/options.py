@@ -36,9 +36,7 @@ Objectives = Annotated[
         help="Learn from the model as it was too, as `kerasbert distill` does: soft-labels=1,hidden=1.",
     ),
 ]
-LabelWeight = Annotated[
-    float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives; 0 needs none.")
-]
+LabelWeight = Annotated[float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives.")]
 
 Recipe = Annotated[str | None, Option(metavar="NAME", help="How numbers are stored, such as static_wi8_ai8.")]
 Threads = Annotated[int, Option(metavar="N", min=1, help="CPU threads.")]
