@@ -29,8 +29,11 @@ def main() -> None:
     )
     compiled = CompiledModel.from_file(model, options=options)
     signatures = compiled.get_signature_list()
-    key = SIGNATURE if SIGNATURE in signatures else next(iter(signatures))
     data = dict(np.load(rows))
+    length = next(iter(data.values())).shape[-1]  # a file of several lengths has a signature of each
+    key = next((name for name in (SIGNATURE, f"{SIGNATURE}_{length}") if name in signatures), None) or next(
+        iter(signatures)
+    )
     inputs = {name: compiled.create_input_buffer_by_name(key, name) for name in signatures[key]["inputs"]}
     results = {name: compiled.create_output_buffer_by_name(key, name) for name in signatures[key]["outputs"]}
     details = compiled.get_output_tensor_details(key)

@@ -19,7 +19,10 @@ def main():
     data = dict(np.load(rows))
     interpreter = Interpreter(model, num_threads=1)
     signatures = interpreter.get_signature_list()
-    key = SIGNATURE if SIGNATURE in signatures else next(iter(signatures))
+    length = next(iter(data.values())).shape[-1]  # a file of several lengths has a signature of each
+    key = next((name for name in (SIGNATURE, f"{SIGNATURE}_{length}") if name in signatures), None) or next(
+        iter(signatures)
+    )
     runner = interpreter.get_signature_runner(key)
     ports = runner.get_input_details()  # a call sets the length of a resizable file
     found, seconds = {}, []

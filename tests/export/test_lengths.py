@@ -93,6 +93,13 @@ def test_a_hostile_card(files, lengths, tmp_path):
         metadata.read(metadata.append(data, card))
 
 
+def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
+    made = kb.export.convert(trained, recipe="float32", target="gpu", length=[10, 16])
+    file = made.save(tmp_path / "gpu.tflite")
+    report = kb.export.validate(file, against=trained, data=tiny.rows(6, seed=6), on=["gpu", "web", "legacy"])
+    assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
+
+
 @pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
 def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path):
     task = static_model if recipe.startswith("static") else trained
