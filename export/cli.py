@@ -11,7 +11,7 @@ from kerasbert.cli.results import Result
 OutFile = Annotated[
     Path, Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its card goes beside it as .json.")
 ]
-Target = Annotated[str, Option(metavar="NAME", help="What will run the file: cpu, gpu or web.")]
+Target = Annotated[str, Option(metavar="NAME", help="What will run the file: cpu, gpu, web or edge-tpu.")]
 Length = Annotated[
     str | None,
     Option(
@@ -87,11 +87,12 @@ def convert(
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.progress import progress
     from kerasbert.export.recipes import recipe_named
+    from kerasbert.export.split_model import host_path
     from kerasbert.export.tables import format_bytes
     from kerasbert.export.targets import target_named
 
     check_out_file(out, "--out", ending=".tflite")
-    target_named(target)
+    integer_only = integer_only or target_named(target).split
     if recipe is not None:
         recipe_named(recipe)
     wanted = _length(length)
@@ -118,14 +119,17 @@ def convert(
             task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime
         )  # fmt: skip
     made.save(out)
-    size, parameters = out.stat().st_size, made.metadata.parameters
+    host = None if made.host is None else host_path(out)
+    size, parameters = out.stat().st_size + (host.stat().st_size if host else 0), made.metadata.parameters
     data = {
         "file": out, "bytes": size, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
         "parameters": parameters, "bytes_per_parameter": size / parameters, "integer_only": made.metadata.integer_only,
+        **({"host_file": host} if host else {}),
     }  # fmt: skip
     kind = f"{recipe}, integers only," if made.metadata.integer_only else recipe
+    written = out if host is None else f"{host} and {out}"
     return Result(
-        data, f"wrote {out}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {kind} for {target}"
+        data, f"wrote {written}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {kind} for {target}"
     )
 
 

@@ -14,6 +14,7 @@ from kerasbert.export.merge import merged
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.op_versions import check_version, is_newer, minimum_runtime
 from kerasbert.export.recipes import Recipe, recipe_named
+from kerasbert.export.split_model import host_path
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.task_metadata import described
 from kerasbert.files import atomic_file
@@ -25,16 +26,20 @@ PER_CHANNEL_SINCE = "2.17"  # kernels with a scale for each channel, against act
 
 @dataclass(frozen=True)
 class TFLiteModel:
-    """A file's bytes, metadata packed behind them."""
+    """A file's bytes, metadata packed behind them. host: of a file in two parts (target edge-tpu) the part that turns ids into vectors."""
 
     content: bytes
     metadata: Metadata
+    host: bytes | None = None
 
     def save(self, path: str | os.PathLike) -> Path:
-        """Writes the file, then its card beside it as `<stem>.json`; each whole or not at all."""
+        """Writes the file, then its card beside it as `<stem>.json`; each whole or not at all. Before them the host's part, as
+        `<stem>.host.tflite`."""
         path = Path(path)
-        with atomic_file(path) as partial:
-            partial.write_bytes(self.content)
+        parts = {path: self.content} if self.host is None else {host_path(path): self.host, path: self.content}
+        for place, content in parts.items():
+            with atomic_file(place) as partial:
+                partial.write_bytes(content)
         packed.write_sidecar(path, self.metadata)
         return path
 
@@ -56,7 +61,8 @@ def convert(
     numbers make a signature `serve_N` of each, which share one copy of the weights.
     calibration: examples that give the ranges of a static file to a task that was not quantized while training; a task from
     `compression.quantize` brings its own.
-    integer_only: a static file in which nothing is computed in float, for processors that cannot. A task that was quantized so becomes
+    integer_only: a static file in which nothing is computed in float, for processors that cannot; always so for the target edge-tpu, which
+    gets two files, see `TFLiteModel`. A task that was quantized so becomes
     such a file in any case; another one is calibrated anew.
     min_runtime: the oldest runtime that is to load the file, such as "2.9". Below 2.17 kernels of denses whose input is quantized at run
     time have one scale each: coarser than what training saw, so validate it.
@@ -68,17 +74,21 @@ def convert(
     file of another recipe or without calibration texts, and a file that would need a newer runtime than `min_runtime`.
     """
     target = target_named(target)
-    integer_only = integer_only or is_integer_only(task)
+    integer_only = integer_only or is_integer_only(task) or target.split
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
     lengths = _lengths(length, task)
     for each in lengths:
         target.layout(each)
     if integer_only:
         check_integer_only(recipe)
+    if target.split and len(lengths) > 1:
+        raise KerasBertError(f"expected one length for the target {target.name!r}, received {lengths}")
     if min_runtime is not None:
         check_version(min_runtime)
     task = _prepared(task, recipe, calibration, integer_only)
     card = _metadata(task, recipe, target.name, lengths, integer_only)
+    if target.split:
+        return _split(task, target, lengths[0], card, min_runtime)
     waiting, contents = [task], {}
     del task  # `_content` lets go of it before it converts
     for number, each in enumerate(
@@ -93,6 +103,15 @@ def convert(
     if min_runtime is not None:
         _check_runtime(content, min_runtime)
     return TFLiteModel(packed.append(content, card), card)
+
+
+def _split(task, target: Target, length: int, card: Metadata, min_runtime: str | None) -> TFLiteModel:
+    from kerasbert.export.split_file import split_files
+
+    host, body = split_files(task, target, length)
+    for part in (host, body) if min_runtime is not None else ():
+        _check_runtime(part, min_runtime)
+    return TFLiteModel(packed.append(body, card), card, host)
 
 
 def _check_runtime(content: bytes, wanted: str) -> None:

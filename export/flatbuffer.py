@@ -31,3 +31,26 @@ def operator_kinds(content) -> list[str]:
 
     names = {value: name for name, value in vars(schema.BuiltinOperator).items() if isinstance(value, int)}
     return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in content.operatorCodes]
+
+
+def drop_unused(content) -> None:
+    """Takes out the tensors and operator codes of a file with one graph that nothing uses: an old runtime refuses a newer operator that
+    stands in the list alone."""
+    (graph,) = content.subgraphs
+    ends = [
+        tensor.tensorIndex for signature in content.signatureDefs for tensor in (*signature.inputs, *signature.outputs)
+    ]
+    used = {*graph.inputs, *graph.outputs, *ends}
+    used |= {tensor for operator in graph.operators for tensor in (*operator.inputs, *operator.outputs) if tensor >= 0}
+    places = {tensor: place for place, tensor in enumerate(sorted(map(int, used)))} | {-1: -1}
+    graph.tensors = [graph.tensors[tensor] for tensor in sorted(used)]
+    for holder in (graph, *graph.operators):
+        holder.inputs, holder.outputs = (
+            [places[int(tensor)] for tensor in end] for end in (holder.inputs, holder.outputs)
+        )
+    for tensor in (each for signature in content.signatureDefs for each in (*signature.inputs, *signature.outputs)):
+        tensor.tensorIndex = places[int(tensor.tensorIndex)]
+    codes = sorted({operator.opcodeIndex for operator in graph.operators})
+    content.operatorCodes = [content.operatorCodes[code] for code in codes]
+    for operator in graph.operators:
+        operator.opcodeIndex = codes.index(operator.opcodeIndex)

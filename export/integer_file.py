@@ -54,7 +54,7 @@ def integer_file(model: bytes, tables: list[np.ndarray]) -> bytes:
     Raises KerasBertError when something would still be computed in float.
     """
     content = unpack(share(model, tables))
-    if left := _in_float(content):
+    if left := in_float(content):
         raise KerasBertError(
             f"expected every operator of an integer file in 8 bits, {len(left)} stay in float: "
             f"{', '.join(sorted(set(left)))}. Convert without integer_only"
@@ -62,7 +62,7 @@ def integer_file(model: bytes, tables: list[np.ndarray]) -> bytes:
     return pack(content)
 
 
-def _in_float(content) -> list[str]:
+def in_float(content) -> list[str]:
     """The kinds of operators that read or write float, other than the last ones, which give the outputs."""
     from ai_edge_litert.schema_py_generated import TensorType
 

@@ -119,6 +119,11 @@ class RunningModel:
     def fetch(self) -> dict[str, np.ndarray]:
         return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in self._output_indices.items()}
 
+    def grid(self, output: str) -> tuple[float, int]:
+        """The step and the zero point of an output in 8 bits."""
+        step, zero = self._details(self._output_indices)[output]["quantization"]
+        return float(step), int(zero)
+
     @functools.cached_property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
         """`{"xnnpack": {operator: count}, "builtin": {...}}`: which operators the delegate took and which it left. Empty for a signature

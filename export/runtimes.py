@@ -10,6 +10,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
 from kerasbert.export.running_model import RunningModel, one_line
+from kerasbert.export.split_model import SplitModel, check_host, is_body
 from kerasbert.export.tflite_file import check_identifier
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
@@ -58,7 +59,7 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
 ) -> "RunningModel":
-    """Opens a `.tflite` file, ready to run.
+    """Opens a `.tflite` file, ready to run; one in two parts (target edge-tpu) with the other part beside it.
 
     Args:
         path_or_bytes: the file or its content.
@@ -82,7 +83,11 @@ def open_model(
         interpreter = runtime.interpreter(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        return RunningModel(interpreter, name, kernels, threads, length, _word_rows(path_or_bytes))
+        model = RunningModel(interpreter, name, kernels, threads, length, _word_rows(path_or_bytes))
+        if is_body(model):
+            host = open_model(check_host(path_or_bytes), threads, kernels, length)
+            return SplitModel(host, model)
+        return model
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -12,6 +12,7 @@ class Target:
     such a file cannot run.
 
     default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
+    split: whether ids become vectors in a file of their own, and the other one computes with integers only (`split_file`).
     """
 
     name: str
@@ -19,6 +20,7 @@ class Target:
     resizable: GraphLayout | None
     default_recipe: str
     single_tables: bool = False
+    split: bool = False
 
     def layout(self, length: int | None) -> GraphLayout:
         """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
@@ -54,6 +56,13 @@ TARGETS = {
             fixed=GraphLayout(positions="slice", scaled_query=True),
             resizable=GraphLayout(positions="gather", scaled_query=True),
             default_recipe="dynamic_wi8_afp32",
+        ),
+        Target(
+            "edge-tpu",
+            fixed=GraphLayout(positions="slice", scaled_query=True, sums=True),
+            resizable=None,
+            default_recipe="static_wi8_ai8",
+            split=True,
         ),
     )
 }

@@ -47,12 +47,17 @@ def save_graph(twin, target: Target, length: int | None, folder: str) -> None:
     """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it."""
     layout = target.layout(length)
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    serve = tf.function(lambda **inputs: twin.serve(inputs, layout=layout), autograph=False)
+    save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, twin.variables, folder)
+
+
+def save_function(function, specs: dict[str, tf.TensorSpec], variables, folder: str) -> None:
+    """A function from tensors by name to tensors by name as a SavedModel of one signature. variables: those that it reads."""
+    traced = tf.function(function, autograph=False)
     # The module holds the variables and not the layers: a SavedModel of the layers would trace each of them again.
     module = tf.Module()
-    module.weights = list(twin.variables)
+    module.weights = list(variables)
     with quiet():
-        tf.saved_model.save(module, folder, signatures={SIGNATURE: serve.get_concrete_function(**specs)})
+        tf.saved_model.save(module, folder, signatures={SIGNATURE: traced.get_concrete_function(**specs)})
 
 
 def converted_graph(folder: str, half: bool = False, integer: bool = False) -> bytes:

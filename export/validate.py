@@ -14,12 +14,13 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.backends import cpu, edge_tpu, gpu, gpu_classic, legacy, web
 from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, PASSED, Check, Tolerance, ValidationReport, check_report_path
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.runtimes import DEFAULT_LENGTH, describe_machine, open_model
 from kerasbert.export.sources import Side, collect, guess_problem, open_side, side_outputs
+from kerasbert.export.split_model import SplitModel
 from kerasbert.problems import problem_named
 
 # What each recipe may cost against the model whose weights it holds.
@@ -40,6 +41,7 @@ BACKENDS = {
     "legacy": legacy.checks,
 }  # fmt: skip
 ALL = "all"
+RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
 _SAMPLE = 4000
 _GUESSED = 64  # rows whose outputs tell the problem
 _UNKNOWN = problem_named("regression")  # keeps outputs as they are, until it is known what they are
@@ -105,7 +107,7 @@ def validate(
     job = Job(str(model_path), examples, expected, limits, threads, reference_rows, progress)
     checks, samples = [_signature_check(model, len(examples))], {}
     for backend in on:
-        found, kept = _run_backend(backend, job)
+        found, kept = _run_backend(backend, job, split=isinstance(model, SplitModel))
         checks += found
         if kept:
             samples |= {f"{backend}: {name}": _sample(expected, kept, name) for name in kept[0].compared}
@@ -142,7 +144,9 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _run_backend(backend: str, job: Job) -> tuple[list[Check], list[Kept]]:
+def _run_backend(backend: str, job: Job, split: bool) -> tuple[list[Check], list[Kept]]:
+    if split and backend not in RUN_PARTS:
+        return [Check(backend, NOT_RUN, "the file is one of two parts, made for an Edge TPU and its host")], []
     try:
         return BACKENDS[backend](job)
     except Exception as error:  # whatever it is, the other backends still have their turn

@@ -99,6 +99,18 @@ def narrow(seed: int = 0, **settings):
     return classifier(seed, sizes=sizes, **settings)
 
 
+def mobilebert(**settings):
+    """An untrained classifier."""
+    import tf_keras as keras
+
+    from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
+    from kerasbert.tasks import TextClassifier
+
+    keras.utils.set_random_seed(0)
+    config = MobileBertConfig(**{**SIZES, "embedding_size": 16, "intra_bottleneck_size": 16, **settings})
+    return TextClassifier(MobileBertEncoder(config), tokenizer(), labels=LABELS, sequence_length=SEQUENCE_LENGTH)
+
+
 @pytest.fixture(scope="session")
 def tiny():
     """The functions and names above; test modules cannot import a conftest."""
@@ -109,6 +121,7 @@ def tiny():
         classifier=classifier,
         narrow=narrow,
         sentence_encoder=sentence_encoder,
+        mobilebert=mobilebert,
         vocabulary=VOCABULARY,
         labels=LABELS,
         sizes=SIZES,
@@ -124,6 +137,17 @@ def trained():
     model = classifier()
     model.compile(adamw(3e-3))
     model.fit(*rows(256), epochs=3, seed=0, verbose=0)
+    return model
+
+
+@pytest.fixture(scope="session")
+def learned_mobilebert():
+    """A MobileBERT that has learned the rule."""
+    from kerasbert.training import adamw
+
+    model = mobilebert()
+    model.compile(adamw(3e-3))
+    model.fit(*rows(256), epochs=6, seed=0, verbose=0)
     return model
 
 

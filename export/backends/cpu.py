@@ -31,12 +31,13 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs the CPU checks. Returns them with what is kept of XNNPACK's outputs, empty when it did not get that far."""
     every = np.arange(len(job.examples))
     some = spread(len(job.examples), job.reference_rows)
-    xnnpack, kept = _against_expected(job, "cpu-xnnpack", "xnnpack", every)
-    reference, _ = _against_expected(job, "cpu-reference", "reference", some)
+    xnnpack, kept = on_kernels(job, "cpu-xnnpack", "xnnpack", every)
+    reference, _ = on_kernels(job, "cpu-reference", "reference", some)
     return [xnnpack, reference, _threads(job, some)], kept
 
 
-def _against_expected(job: Job, name: str, kernels: str, rows: np.ndarray) -> tuple[Check, list[Kept]]:
+def on_kernels(job: Job, name: str, kernels: str, rows: np.ndarray) -> tuple[Check, list[Kept]]:
+    """Some rows on one set of kernels (`open_model`), and what is kept of the outputs, empty when it did not get that far."""
     try:
         run = _run(job, name, kernels, job.threads, rows)
     except KerasBertError as error:

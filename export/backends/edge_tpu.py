@@ -1,24 +1,28 @@
-"""The Edge TPU: a forecast by rules, and the compiler and the device where they are installed.
+"""The Edge TPU: a forecast by rules, the body on a CPU's reference kernels, and the compiler and the device where they are installed.
 
-Coral's compiler is closed, and in no package registry; a forecast is no proof, so without the compiler nothing here passes.
+Coral's compiler is closed, and in no package registry; a forecast is no proof, so without the compiler no check of the device passes.
 """
 
 import re
 import shutil
 import tempfile
 from collections import Counter
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.backends.child import run_child
+from kerasbert.export.backends.child import run_child, run_module
+from kerasbert.export.backends.cpu import on_kernels
 from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
-from kerasbert.export.backends.job import Job
+from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.rules import Verdict, calls, operators_by_backend, told, verdicts
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
-from kerasbert.export.examples import Kept
+from kerasbert.export.examples import Kept, spread
+from kerasbert.export.split_model import compiled_path, host_path
 from kerasbert.export.tflite_file import TFLiteFile
 
 COMPILER = "edgetpu_compiler"
+CHILD = "kerasbert.export.backends.edge_tpu_process"
 SECONDS = 300.0
 _ERRORS = (
     r"^(?:Internal compiler error|Compilation failed|Invalid model|Model not quantized|.*Didn't find op for builtin"
@@ -73,9 +77,22 @@ def forecast(file: TFLiteFile) -> tuple[Verdict, ...]:
 
 
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
-    """The forecast, and what the compiler says where it is installed. Nothing runs here, so there are no outputs."""
+    """The forecast, the numbers of the body, and what compiler and device say where they are installed."""
     found = forecast(TFLiteFile.read(job.model_path))
-    return [_forecast(found), _compiler(job, found)], []
+    body, kept = _body(job)
+    with tempfile.TemporaryDirectory(prefix="kerasbert-edge-tpu-") as folder:
+        compiler, compiled = _compiler(job, found, Path(folder))
+        device, on_device = _device(job, compiled)
+    return [_forecast(found), body, compiler, device], on_device or kept
+
+
+def _body(job: Job) -> tuple[Check, list[Kept]]:
+    """Integer arithmetic is the same everywhere, up to a rounding: reference kernels tell what an Edge TPU would compute."""
+    if not host_path(job.model_path).is_file():
+        return Check("edge-tpu body", NOT_RUN, "the file is not in two parts: convert it with --target edge-tpu"), []
+    rows = spread(len(job.examples), job.reference_rows)
+    check, kept = on_kernels(job, "edge-tpu body", "reference", rows)
+    return check, kept if len(kept) == len(job.examples) else []
 
 
 def _forecast(found: tuple[Verdict, ...]) -> Check:
@@ -89,22 +106,20 @@ def _forecast(found: tuple[Verdict, ...]) -> Check:
     )
 
 
-def _compiler(job: Job, found: tuple[Verdict, ...]) -> Check:
+def _compiler(job: Job, found: tuple[Verdict, ...], folder: Path) -> tuple[Check, Path | None]:
+    """What the compiler says, and the file that it made, if any: in the folder."""
     name = "edge-tpu compiler"
     command = shutil.which(COMPILER)
     if command is None:
-        return Check(
-            name, NOT_RUN, f"no {COMPILER} on the PATH: Coral's package repository has it, for Debian on x86-64"
-        )
-    with tempfile.TemporaryDirectory(prefix="kerasbert-edge-tpu-") as folder:
-        try:
-            ended = run_child([command, "-s", "-o", folder, job.model_path], SECONDS)
-        except OSError as error:
-            return Check(name, FAILED, f"{COMPILER} does not start: {error.strerror}")
-        said = Compiled.of(ended.log)
-        made = any(Path(folder).glob("*_edgetpu.tflite"))
-    if not ended.well or said.error or not made:
-        return Check(name, FAILED, said.error or ended.last_words, device=COMPILER)
+        reason = f"no {COMPILER} on the PATH: Coral's package repository has it, for Debian on x86-64"
+        return Check(name, NOT_RUN, reason), None
+    try:
+        ended = run_child([command, "-s", "-o", folder, job.model_path], SECONDS)
+    except OSError as error:
+        return Check(name, FAILED, f"{COMPILER} does not start: {error.strerror}"), None
+    said, made = Compiled.of(ended.log), next(folder.glob("*_edgetpu.tflite"), None)
+    if not ended.well or said.error or made is None:
+        return Check(name, FAILED, said.error or ended.last_words, device=COMPILER), None
     hoped = sum(verdict.refused is None for verdict in found)
     total = sum(said.operators.values())
     told_of = f"{said.mapped} of {total} operators mapped, {hoped} of {len(found)} forecast"
@@ -114,4 +129,29 @@ def _compiler(job: Job, found: tuple[Verdict, ...]) -> Check:
         if status != "Mapped to Edge TPU"
     ]
     passed = bool(said.subgraphs) and said.mapped > 0 and said.mapped == total
-    return Check(name, PASSED if passed else FAILED, "; ".join([told_of, *left[:4]]), device=COMPILER)
+    return Check(name, PASSED if passed else FAILED, "; ".join([told_of, *left[:4]]), device=COMPILER), made
+
+
+def _device(job: Job, compiled: Path | None) -> tuple[Check, list[Kept]]:
+    """Some rows on an Edge TPU, with the file that the compiler made just now, or earlier beside the model."""
+    name, library = "edge-tpu device", find_library("edgetpu")
+    compiled = compiled or compiled_path(job.model_path)
+    host = host_path(job.model_path)
+    if library is None:
+        return Check(
+            name, NOT_RUN, "no libedgetpu on this machine, the Edge TPU's driver: Coral's package repository has it"
+        ), []
+    if not compiled.is_file() or not host.is_file():
+        missing = host if compiled.is_file() else compiled
+        return Check(name, NOT_RUN, f"no {missing.name}: an Edge TPU runs a file in two parts, its body compiled"), []
+    rows = spread(len(job.examples), job.reference_rows)
+    with tempfile.TemporaryDirectory(prefix="kerasbert-edge-tpu-") as folder:
+        given, outputs = Path(folder, "rows.npz"), Path(folder, "outputs.npz")
+        job.write(given, rows)
+        ended = run_module(CHILD, [library, host, compiled, given, outputs], SECONDS)
+        if not ended.well:
+            return Check(name, FAILED, ended.last_words, device=library), []
+        found = ChildOutputs.read(outputs)
+    kept = job.keep(found.outputs, rows)
+    check = job.judged(name, rows, kept, found.seconds, remark=job.where(rows), device=f"Edge TPU by {library}")
+    return check, kept if len(kept) == len(job.examples) else []

@@ -248,18 +248,14 @@ class Encoder(keras.layers.Layer):
         output_attentions=False,
         layout: GraphLayout = TRAINING_LAYOUT,
     ):
-        input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
-        if tf.executing_eagerly():  # in a graph ids have no values yet
-            check_ids(input_ids, self.config.vocab_size, type(self).__name__)
-        bias = attention_bias(attention_mask, layout.mask_constant, self._integer_only)  # (B, 1, 1, S)
-        x = self.embeddings(input_ids, token_type_ids, training=training, layout=layout)  # (B, S, H)
+        x, bias = self.embedded(inputs, training=training, layout=layout)
         hidden_states, attentions = [], []
         for layer in self.stack():
             hidden_states.append(layer.unscaled(x))
             x, probabilities = layer(x, bias, training=training, layout=layout)
             attentions.append(probabilities)
         hidden_states.append(x)
-        tap("encoder", (tuple(hidden_states), tuple(attentions), attention_mask))
+        tap("encoder", (tuple(hidden_states), tuple(attentions)))
         if self.layer_mix is not None:
             x = self.layer_mix(hidden_states)
         return EncoderOutput(
@@ -268,6 +264,20 @@ class Encoder(keras.layers.Layer):
             tuple(hidden_states) if output_hidden_states else None,
             tuple(attentions) if output_attentions else None,
         )
+
+    def embedded(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> tuple:
+        """What the blocks start with: the embedded ids (B, S, H), and what is added to attention's scores, (B, 1, 1, S).
+
+        inputs: as of a call. They may hold just these two instead, as `hidden` and `attention_bias` (B, S): an exporter cuts there.
+        """
+        if isinstance(inputs, dict) and "hidden" in inputs:
+            return inputs["hidden"], inputs["attention_bias"][:, tf.newaxis, tf.newaxis]
+        input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
+        if tf.executing_eagerly():  # in a graph ids have no values yet
+            check_ids(input_ids, self.config.vocab_size, type(self).__name__)
+        tap("attention_mask", attention_mask)
+        bias = attention_bias(attention_mask, layout.mask_constant, self._integer_only)
+        return self.embeddings(input_ids, token_type_ids, training=training, layout=layout), bias
 
     def _pooled(self, x, training):
         if not self.pools:

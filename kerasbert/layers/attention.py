@@ -9,6 +9,7 @@ from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
 from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.sums import context_by_sums, in_eight_bits, logistic_softmax, scores_by_sums, unheld
 from kerasbert.layers.taps import tap
 
 # Added to the scores of padding in 8 bits, where it shares one range with the scores: exp(-20) of the largest is less than a step of the
@@ -62,6 +63,9 @@ class SelfAttention(keras.layers.Layer):
         x = self.reads(x, training=training)
         values = x if self.value_reads is None else self.value_reads(values, training=training)
         q = self.query(x, training=training)
+        if layout.sums:
+            context, probabilities = self._by_sums(q, self.key(x), self.value(values), bias)
+            return self.output_dense(self.context(context)), probabilities
         q = self._split(q if layout.scaled_query else q * self.scale)  # (B, S, H) -split-> (B, N, S, D)
         k = self._split(self.key(x, training=training))
         v = self._split(self.value(values, training=training))
@@ -74,6 +78,23 @@ class SelfAttention(keras.layers.Layer):
             tf.matmul(self.dropout(probabilities, training=training), v)
         )  # (B, N, S, D) -merge-> (B, S, H)
         return self.output_dense(self.context(context, training=training), training=training), probabilities
+
+    def _by_sums(self, q, k, v, bias):
+        """q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S), by operators of `kerasbert.layers.sums`;
+        q is scaled."""
+        hold, ranges = unheld, {}
+        if self.scores.kind == "static":
+            hold, names = in_eight_bits, ("query", "key", "value")
+            ranges = {
+                name: (float(getattr(self, name).writes.minimum), float(getattr(self, name).writes.maximum))
+                for name in names
+            }
+        largest = [max(map(abs, ranges.get(name, (0.0,)))) for name in ("query", "key")]
+        scores = self.scores(scores_by_sums(q, k, self.heads, hold, largest[0] * largest[1]))
+        scores = self.masked_scores(scores + tf.reshape(bias, (1, 1, -1, 1)))
+        probabilities = logistic_softmax(scores, hold)
+        context = context_by_sums(probabilities, v, hold, *ranges.get("value", ()))
+        return context, tf.transpose(probabilities, (0, 3, 1, 2))
 
     def _split(self, x):
         return tf.transpose(tf.reshape(x, (*leading(x), self.heads, self.head_size)), (0, 2, 1, 3))

@@ -13,6 +13,7 @@ class GraphLayout:
         along the first axis is a batch to them: LiteRT 2.3's accelerator adds row 0 of the positions to all of it, silently.
     mask_constant: added to the attention scores of padding; negative, and small enough in size for 16-bit floats.
     integer: every operator will be one of integers: those are chosen that round once.
+    sums: attention by element-wise products and sums, see `kerasbert.layers.sums`; of one row of a fixed length.
     scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
     """
 
@@ -21,6 +22,7 @@ class GraphLayout:
     mask_constant: float = -1e4
     scaled_query: bool = False
     integer: bool = False
+    sums: bool = False
 
 
 TRAINING_LAYOUT = GraphLayout()

@@ -12,8 +12,9 @@ _open: ContextVar[tuple[dict[str, list], ...]] = ContextVar("taps", default=()) 
 def tapped() -> Iterator[dict[str, list]]:
     """Collects what layers `tap` while it lasts, by name, in the order of the calls; also while a `tf.function` is traced.
 
-    `encoder`: (hidden states, attention probabilities, attention mask) of each call of an encoder. `attention`: (queries, keys, values) of
-    each attention, (B, N, S, D), queries multiplied by D^-0.5 already. `norm`: (path, what comes in, what goes out) of each layer norm.
+    `encoder`: (hidden states, attention probabilities) of each call of an encoder; `attention_mask`: its mask. `attention`: (queries, keys,
+    values) of each attention, (B, N, S, D), queries scaled already. `norm`: (path, what comes in, what goes out) of each layer
+    norm.
     """
     found: dict[str, list] = {}
     token = _open.set((*_open.get(), found))

@@ -27,6 +27,7 @@ class MultipleChoice(Task):
     heads = ("choice_classifier",)
     output_name = "logits"
     problem = "multiple_choice"
+    reads_mask = True
     pools = True
 
     def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):

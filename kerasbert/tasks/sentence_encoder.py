@@ -32,6 +32,7 @@ class SentenceEncoder(Task):
     architecture = "Model"
     output_name = "embedding"
     problem = "embedding"
+    reads_mask = True
     unserved = ("pooler",)
     pools = None
     arrays = True

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -84,7 +85,7 @@ def compile_with(tmp_path, monkeypatch):
         script.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n{left}\nexit {status}\n")
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        return edge_tpu._compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")))
+        return edge_tpu._compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")), tmp_path)[0]
 
     return run
 
@@ -114,7 +115,7 @@ def test_a_compiler_that_did_not_do_it_is_no_pass(compile_with, said, made, stat
 
 def test_without_the_compiler_nothing_passes(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert edge_tpu._compiler(SimpleNamespace(model_path="x"), ()).status == NOT_RUN
+    assert edge_tpu._compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
     whole = edge_tpu._forecast(forecast(chain("ADD")))
     assert whole.status == NOT_RUN and "only the compiler proves" in whole.reason
     assert edge_tpu._forecast(forecast(chain("GELU"))).status == FAILED

@@ -21,27 +21,6 @@ INTEGERS = {"INT8", "INT32"}
 MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]
 
 
-def mobilebert(tiny, **settings):
-    """An untrained classifier."""
-    import tf_keras as keras
-
-    from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
-    from kerasbert.tasks import TextClassifier
-
-    keras.utils.set_random_seed(0)
-    config = MobileBertConfig(**{**tiny.sizes, "embedding_size": 16, "intra_bottleneck_size": 16, **settings})
-    return TextClassifier(MobileBertEncoder(config), tiny.tokenizer(), labels=tiny.labels, sequence_length=tiny.length)
-
-
-@pytest.fixture(scope="module")
-def learned(tiny):
-    """A MobileBERT that has learned the rule of the test texts."""
-    model = mobilebert(tiny)
-    model.compile(kb.adamw(3e-3))
-    model.fit(*tiny.rows(256), epochs=6, seed=0, verbose=0)
-    return model
-
-
 def trained_in_integers(tiny, model):
     """The same after quantization-aware training without any float."""
     texts, labels = tiny.rows(128, seed=1)
@@ -52,8 +31,8 @@ def trained_in_integers(tiny, model):
 
 
 @pytest.fixture(scope="module")
-def integer_learned(tiny, learned):
-    return trained_in_integers(tiny, learned)
+def integer_learned(tiny, learned_mobilebert):
+    return trained_in_integers(tiny, learned_mobilebert)
 
 
 @pytest.fixture(scope="module")
@@ -67,25 +46,25 @@ def calibration(tiny):
 
 
 @pytest.fixture(scope="module")
-def made(learned, integer_learned, integer_bert, calibration):
+def made(learned_mobilebert, integer_learned, integer_bert, calibration):
     """Model and file by name: a MobileBERT calibrated for its file, and one and a BERT trained for it."""
-    calibrated = convert(learned, recipe="static_wi8_ai8", integer_only=True, calibration=calibration)
+    calibrated = convert(learned_mobilebert, recipe="static_wi8_ai8", integer_only=True, calibration=calibration)
     trained_for = {"mobilebert_trained": integer_learned, "bert_trained": integer_bert}
-    return {"mobilebert": (learned, calibrated)} | {
+    return {"mobilebert": (learned_mobilebert, calibrated)} | {
         name: (model, convert(model)) for name, model in trained_for.items()
     }
 
 
 @pytest.fixture(scope="module")
-def resizable(learned, calibration):
+def resizable(learned_mobilebert, calibration):
     """A file whose length the caller sets."""
-    return convert(learned, length="resizable", integer_only=True, calibration=calibration).content
+    return convert(learned_mobilebert, length="resizable", integer_only=True, calibration=calibration).content
 
 
 @pytest.fixture(scope="module")
 def shallow(tiny):
     """An untrained MobileBERT of one layer, for what does not depend on depth."""
-    return mobilebert(tiny, num_hidden_layers=1, num_feedforward_networks=1)
+    return tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1)
 
 
 def run(content: bytes, packed: dict, kernels: str = "xnnpack") -> np.ndarray:
@@ -136,11 +115,11 @@ def test_it_decides_as_the_keras_model_does(tiny, made, name, kernels):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("length", [None, "resizable"])
-def test_what_stands_in_the_padding_does_not_matter(tiny, learned, resizable, made, length, kernels):
+def test_what_stands_in_the_padding_does_not_matter(tiny, learned_mobilebert, resizable, made, length, kernels):
     """The neighbours of a text's last token are part of its trigrams, so the padding right behind it stays."""
     content = resizable if length else made["mobilebert"][1].content
     texts = [text for text in tiny.rows(60, seed=4)[0] if len(text.split()) <= 8][:20]
-    packed = learned.pack(texts)
+    packed = learned_mobilebert.pack(texts)
     ends = packed["attention_mask"].sum(1, keepdims=True)
     far = np.arange(tiny.length)[None, :] > ends
     ids = tiny.vocabulary.index("awful"), tiny.vocabulary.index("great")

@@ -49,7 +49,7 @@ def observe(task, inputs: Mapping[str, tf.Tensor], training: bool, outputs: bool
         if not outputs:
             flat = {name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES}
             task.encoder(flat, training=training)
-    ((states, attentions, mask),) = taps["encoder"]
+    ((states, attentions),), (mask,) = taps["encoder"], taps["attention_mask"]
     return Observation(
         result,
         tuple(map(_float, states)),

@@ -1,0 +1,86 @@
+"""Denses as convolutions of size 1, for processors that take a dense of one row only."""
+
+import copy
+
+import numpy as np
+
+from kerasbert.export.flatbuffer import operator_kinds
+
+
+def denses_as_convolutions(content) -> None:
+    """Changes every FULLY_CONNECTED of an unpacked file with one graph to a CONV_2D over rows (1, 1, rows, in) with the same kernel.
+
+    Both compute the same: products of 8 bits in sums of 32, a scale for each output channel, one rounding. Kernels of a convolution have
+    had such scales since TFLite 2.1.
+    """
+    from ai_edge_litert import schema_py_generated as schema
+
+    (graph,), kinds = content.subgraphs, operator_kinds(content)
+    convolution = _code(content, schema.BuiltinOperator.CONV_2D, 3)
+    reshape = _code(content, schema.BuiltinOperator.RESHAPE, 1)
+    operators = []
+    for operator in graph.operators:
+        if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
+            operators.append(operator)
+            continue
+        source, kernel, written = operator.inputs[0], graph.tensors[operator.inputs[1]], operator.outputs[0]
+        if len(kernel.shape) == 2:  # a kernel that several calls share is changed once
+            out, width = map(int, kernel.shape)
+            kernel.shape = np.array([out, 1, 1, width], np.int32)
+        rows = int(np.prod(graph.tensors[source].shape)) // int(kernel.shape[-1])
+        wide = _reshaped(graph, source, (1, 1, rows, int(kernel.shape[-1])))
+        result = _reshaped(graph, written, (1, 1, rows, int(kernel.shape[0])))
+        operators.append(
+            _operator(reshape, [source], [wide], schema.BuiltinOptions.ReshapeOptions, _shape(graph, wide))
+        )
+        options = schema.Conv2DOptionsT()
+        options.strideW = options.strideH = options.dilationWFactor = options.dilationHFactor = 1
+        options.padding = schema.Padding.VALID
+        options.fusedActivationFunction = operator.builtinOptions.fusedActivationFunction
+        inputs = [wide, *operator.inputs[1:]]
+        operators.append(_operator(convolution, inputs, [result], schema.BuiltinOptions.Conv2DOptions, options))
+        operators.append(
+            _operator(reshape, [result], [written], schema.BuiltinOptions.ReshapeOptions, _shape(graph, written))
+        )
+    graph.operators = operators
+
+
+def _code(content, builtin: int, version: int) -> int:
+    """The number of an operator code, which is added where there is none."""
+    from ai_edge_litert.schema_py_generated import OperatorCodeT
+
+    for number, code in enumerate(content.operatorCodes):
+        if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
+            return number
+    code = OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = builtin
+    code.version = version
+    content.operatorCodes.append(code)
+    return len(content.operatorCodes) - 1
+
+
+def _reshaped(graph, tensor: int, shape: tuple[int, ...]) -> int:
+    """A new computed tensor with the type and scale of another one."""
+    made = copy.copy(graph.tensors[tensor])
+    made.shape, made.shapeSignature = np.array(shape, np.int32), None
+    made.name = (made.name if isinstance(made.name, bytes) else str(made.name).encode()) + b"/rows"
+    made.buffer = 0
+    graph.tensors.append(made)
+    return len(graph.tensors) - 1
+
+
+def _shape(graph, tensor: int):
+    from ai_edge_litert.schema_py_generated import ReshapeOptionsT
+
+    options = ReshapeOptionsT()
+    options.newShape = np.array(graph.tensors[tensor].shape, np.int32)
+    return options
+
+
+def _operator(code: int, inputs: list[int], outputs: list[int], kind: int, options):
+    from ai_edge_litert.schema_py_generated import OperatorT
+
+    operator = OperatorT()
+    operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
+    operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
+    return operator
