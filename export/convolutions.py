@@ -37,12 +37,50 @@ def denses_as_convolutions(content) -> None:
         options.strideW = options.strideH = options.dilationWFactor = options.dilationHFactor = 1
         options.padding = schema.Padding.VALID
         options.fusedActivationFunction = operator.builtinOptions.fusedActivationFunction
-        inputs = [wide, *operator.inputs[1:]]
+        bias = (
+            operator.inputs[2]
+            if len(operator.inputs) > 2 and operator.inputs[2] >= 0
+            else _zeros(content, wide, kernel)
+        )
+        inputs = [wide, operator.inputs[1], bias]
         operators.append(_operator(convolution, inputs, [result], schema.BuiltinOptions.Conv2DOptions, options))
         operators.append(
             _operator(reshape, [result], [written], schema.BuiltinOptions.ReshapeOptions, _shape(graph, written))
         )
     graph.operators = operators
+
+
+def fewer_reshapes(content) -> None:
+    """Lets a RESHAPE of what another one gives read that one's input; those that nobody reads any more go."""
+    (graph,), kinds = content.subgraphs, operator_kinds(content)
+    shaped = {}
+    for operator in graph.operators:
+        if kinds[operator.opcodeIndex] == "RESHAPE":
+            source = shaped.get(operator.inputs[0], operator.inputs[0])
+            operator.inputs = [source, *operator.inputs[1:]]
+            shaped[operator.outputs[0]] = source
+    read = {*graph.outputs, *(tensor for operator in graph.operators for tensor in operator.inputs)}
+    graph.operators = [
+        operator
+        for operator in graph.operators
+        if kinds[operator.opcodeIndex] != "RESHAPE" or operator.outputs[0] in read
+    ]
+
+
+def _zeros(content, source: int, kernel) -> int:
+    """A new bias of zeros: a dense may be without one, a convolution not."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    (graph,) = content.subgraphs
+    steps = np.asarray(kernel.quantization.scale) * graph.tensors[source].quantization.scale[0]
+    bias, buffer, grid = schema.TensorT(), schema.BufferT(), schema.QuantizationParametersT()
+    grid.scale, grid.zeroPoint = steps.astype(np.float32), np.zeros(len(steps), np.int64)
+    buffer.data = np.zeros(4 * int(kernel.shape[0]), np.uint8)
+    content.buffers.append(buffer)
+    bias.type, bias.shape, bias.quantization = schema.TensorType.INT32, kernel.shape[:1], grid
+    bias.name, bias.buffer = b"zeros", len(content.buffers) - 1
+    graph.tensors.append(bias)
+    return len(graph.tensors) - 1
 
 
 def _code(content, builtin: int, version: int) -> int:

@@ -17,7 +17,7 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
     """
     from kerasbert.cli.progress import note, progress
     from kerasbert.errors import KerasBertError
-    from kerasbert.export.backends.environments import ENVIRONMENTS
+    from kerasbert.export.backends.known_environments import ENVIRONMENTS
     from kerasbert.export.tables import text_table
 
     wanted = names or []

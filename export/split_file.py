@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.export.convolutions import denses_as_convolutions
+from kerasbert.export.convolutions import denses_as_convolutions, fewer_reshapes
 from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, unpack
 from kerasbert.export.integer_file import in_float, integer_target, integer_twin
 from kerasbert.export.memory import release
@@ -52,6 +52,7 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
     host = _integers(_converted(embed, ids, twin.variables))
     body = _integers(_converted(serve, vectors, twin.variables))
     denses_as_convolutions(body)
+    fewer_reshapes(body)
     for part in (host, body):
         drop_unused(part)
     return pack(host), pack(body)

@@ -29,6 +29,7 @@ _ERRORS = (
     r"|.*only supports static-sized).*$"
 )
 _FLOATS = ("float32", "float16")
+_BEHIND = "behind"
 _ON_TPU, _ON_CPU = "edge-tpu", "cpu"
 
 
@@ -66,7 +67,7 @@ def forecast(file: TFLiteFile) -> tuple[Verdict, ...]:
         reason = verdict.refused
         source = next((outside[index] for index in call.operator.inputs if index in outside), None)
         if reason is None and source is not None:
-            reason = f"behind {source}, which stays on the CPU"
+            reason = f"{_BEHIND} {source}, which stays on the CPU"
         entering = verdict.operator == "QUANTIZE" and call.computed and call.computed[0].dtype in _FLOATS
         if reason is not None and not (
             entering and source is None
@@ -100,7 +101,9 @@ def _forecast(found: tuple[Verdict, ...]) -> Check:
     ops = operators_by_backend(found, _ON_TPU, _ON_CPU)
     name, device = "edge-tpu forecast", "none: a table of rules"
     if mapped < len(found):
-        return Check(name, FAILED, f"{mapped} of {len(found)} operators mapped; {told(found)}", device=device, ops=ops)
+        causes_first = sorted(found, key=lambda verdict: (verdict.refused or "").startswith(_BEHIND))
+        reason = f"{mapped} of {len(found)} operators mapped; {told(causes_first)}"
+        return Check(name, FAILED, reason, device=device, ops=ops)
     return Check(
         name, NOT_RUN, f"all {mapped} operators mapped, which only the compiler proves", device=device, ops=ops
     )

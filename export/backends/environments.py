@@ -64,10 +64,12 @@ class Environment:
     def _install(self) -> None:
         raise NotImplementedError
 
-    def _run(self, command: list) -> None:
+    def _run(self, command: list) -> str:
+        """What a command says."""
         ended = run_child(command, SECONDS)
         if not ended.well:
             raise KerasBertError(f"expected the packages of {self.name} from {command[0]}, received {ended.last_words}")
+        return ended.log
 
 
 class PythonEnvironment(Environment):
@@ -92,14 +94,3 @@ class NodeEnvironment(Environment):
             raise KerasBertError(f"expected npm on the PATH for {self.name}, received none: install Node 20 or newer")
         options = ("--no-audit", "--no-fund", "--save-exact", "--silent")
         self._run([npm, "install", "--prefix", self.folder, *options, *self.packages])
-
-
-LEGACY = PythonEnvironment(
-    "legacy", "the last tflite-runtime, for `--on legacy`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
-)
-WEB = NodeEnvironment("web", "LiteRT.js, for `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
-MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, which the tests hand our files", ("mediapipe==1.2.2",))
-TASK_LIBRARY = PythonEnvironment(
-    "task-library", "TFLite's Task Library, which the tests hand our files", ("tflite-support==0.4.4", "numpy==1.26.4")
-)
-ENVIRONMENTS = {environment.name: environment for environment in (LEGACY, WEB, MEDIAPIPE, TASK_LIBRARY)}

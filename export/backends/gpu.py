@@ -13,6 +13,7 @@ import numpy as np
 
 from kerasbert.export.backends.child import Ended, run_module
 from kerasbert.export.backends.job import ChildOutputs, Job
+from kerasbert.export.backends.known_environments import LAVAPIPE
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.examples import Kept, spread
 
@@ -28,7 +29,7 @@ SECONDS = 900.0
 # A device that computes in 16 bits; SwiftShader cannot.
 HALF_ERROR = 5e-3
 _SINGLE_PRECISION = "swiftshader"
-_WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu"}
+_WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}
 _NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
 
 
@@ -61,7 +62,7 @@ class _Log:
 
 
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
-    """Runs some rows with every operator on the accelerator, and with those that it does not take on the CPU."""
+    """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
     rows = spread(len(job.examples), job.reference_rows)
     with tempfile.TemporaryDirectory(prefix="kerasbert-gpu-") as folder:
         place = Path(folder)
@@ -70,10 +71,25 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
         if first is None:
             return [Check(name, NOT_RUN, reason) for name in _WAYS], []
         strict, kept = _check(job, "gpu-strict", rows, place, first)
-        job.progress("gpu-strict", 1, 2)
+        job.progress("gpu-strict", 1, 3)
         mixed, _ = _check(job, "gpu-mixed", rows, place, _run(job, place, "gpu-mixed", environment))
-        job.progress("gpu-mixed", 2, 2)
-    return [strict, mixed], kept if len(kept) == len(job.examples) else []
+        job.progress("gpu-mixed", 2, 3)
+        half = _half(job, rows, place, first)
+        job.progress("gpu-half", 3, 3)
+    return [strict, mixed, half], kept if len(kept) == len(job.examples) else []
+
+
+def _half(job: Job, rows: np.ndarray, place: Path, first: Ended) -> Check:
+    """What phones do by default, and SwiftShader cannot: 16 bits, in which a large mask constant is infinite."""
+    name = "gpu-half"
+    if _SINGLE_PRECISION not in _Log.of(first.log).architecture:
+        return Check(name, NOT_RUN, "the device of gpu-strict computes in 16 bits already")
+    if not LAVAPIPE.ready:
+        return Check(name, NOT_RUN, LAVAPIPE.missing)
+    ended = _run(job, place, name, LAVAPIPE.variables)
+    if not _Log.of(ended.log).adapter:
+        return Check(name, NOT_RUN, f"lavapipe was not named as a device; {ended.last_words}")
+    return _check(job, name, rows, place, ended)[0]
 
 
 def _device(job: Job, place: Path) -> tuple[dict[str, str], Ended | None, str]:
@@ -108,9 +124,7 @@ def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> 
         return Check(name, FAILED, reason, device=said.adapter), []
     found = ChildOutputs.read(place / f"{name}.npz")
     kept, where = job.keep(found.outputs, rows), job.where(rows)
-    faults = (
-        ["not all operators ran on the GPU"] if name == "gpu-strict" and not found.more["fully_accelerated"] else []
-    )
+    faults = ["not all operators ran on the GPU"] if name != "gpu-mixed" and not found.more["fully_accelerated"] else []
     if said.on_cpu:
         left = f"{said.on_gpu} operators on the GPU, {said.on_cpu} on the CPU: {'; '.join(said.refused)}"
         where = f"{where}; {left}" if where else left

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 
 from kerasbert.export.backends.child import run_child
-from kerasbert.export.backends.environments import LEGACY
 from kerasbert.export.backends.job import ChildOutputs, Job
+from kerasbert.export.backends.known_environments import LEGACY
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.examples import Kept, spread
 from kerasbert.export.runtimes import cpu_model

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.export.backends.child import Ended, run_child
-from kerasbert.export.backends.environments import WEB
 from kerasbert.export.backends.gpu import half_limits
 from kerasbert.export.backends.job import Job
+from kerasbert.export.backends.known_environments import WEB
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.examples import Kept, spread
 

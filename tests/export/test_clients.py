@@ -8,7 +8,7 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.export.backends.child import run_child
-from kerasbert.export.backends.environments import MEDIAPIPE, TASK_LIBRARY
+from kerasbert.export.backends.known_environments import MEDIAPIPE, TASK_LIBRARY
 from kerasbert.export.flatbuffer import unpack
 from kerasbert.export.metadata import append, read
 from kerasbert.export.predictor import open_predictor

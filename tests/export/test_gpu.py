@@ -107,6 +107,17 @@ def test_an_error_inside_a_backend_leaves_the_others_their_turn(monkeypatch, flo
     assert by_name["cpu-xnnpack"].status == "passed"
 
 
+def test_16_bits_have_a_check_of_their_own(pretend, monkeypatch):
+    monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: False))
+    check = pretend(ADAPTER, {"fully_accelerated": True})["gpu-half"]
+    assert check.status == "not run" and "kerasbert setup lavapipe" in check.reason
+    assert "already" in pretend(PHONE, {"fully_accelerated": True})["gpu-half"].reason
+    monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: True))
+    monkeypatch.setattr(type(gpu.LAVAPIPE), "variables", {"VK_ICD_FILENAMES": "lavapipe"})
+    check = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})["gpu-half"]
+    assert check.status == "failed" and "not all operators" in check.reason
+
+
 @pytest.mark.parametrize("recipe, most", [("float32", 1e-5), (None, 1e-2)])
 def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, most):
     texts, labels = tiny.rows(12, seed=4)
@@ -120,6 +131,9 @@ def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, mo
         pytest.skip(checks["gpu-strict"].reason)
     assert checks["gpu-strict"].status == "passed", checks["gpu-strict"].reason
     assert max(output.max_error for output in checks["gpu-strict"].outputs) <= most
+    half = checks["gpu-half"]
+    if half.status != "not run":
+        assert half.status == "passed" and max(output.max_error for output in half.outputs) <= 5e-3
 
 
 def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):

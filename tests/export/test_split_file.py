@@ -92,6 +92,13 @@ def test_a_whole_file_has_no_body_to_run(tiny, made):
     assert found["edge-tpu forecast"].status == FAILED
 
 
+def test_a_dense_without_a_bias(tiny, calibration, tmp_path):
+    """A new model's are zero, and the converter leaves them out."""
+    task = tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1)
+    file = convert(task, target="edge-tpu", calibration=calibration).save(tmp_path / "new.tflite")
+    assert set(open_model(file).body.ops_by_backend["xnnpack"]) >= {"CONV_2D"}
+
+
 def test_an_encoder_with_norms_and_gelu_converts_and_is_told_what_stays(trained, calibration):
     body = TFLiteFile.read(convert(trained, target="edge-tpu", calibration=calibration).content)
     refused = Counter(verdict.operator for verdict in forecast(body) if verdict.refused == "no such operator")

@@ -1,0 +1,109 @@
+"""Mistakes made on purpose, in files that a CPU runs well: each is caught by the backend that it would break, and named."""
+
+import tempfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import kerasbert as kb
+from kerasbert.export import targets
+from kerasbert.export.flatbuffer import pack, unpack
+from kerasbert.export.validate import validate
+
+LENGTH, WIDTH = 8, 16
+
+
+def found(file, backends, against, data):
+    report = validate(file, against=against, data=data, on=backends)
+    return {check.name: check for check in report.checks}
+
+
+def on_a_device(checks, name):
+    if checks[name].status == "not run":
+        pytest.skip(checks[name].reason)
+    return checks[name]
+
+
+@pytest.fixture
+def graph_file(tmp_path, helpers):
+    """Converts a function of looked-up words (1, S, H), or of the look-up itself, to a file that says probabilities."""
+
+    def make(function, name="graph"):
+        draw = np.random.default_rng(0)
+        table, head = (tf.constant(draw.normal(size=shape), tf.float32) for shape in ((30, WIDTH), (WIDTH, 3)))
+
+        def serve(input_ids, attention_mask, token_type_ids):
+            used = 1.0 + 0.0 * tf.cast(tf.reduce_sum(attention_mask + token_type_ids), tf.float32)
+            return {"probabilities": tf.nn.softmax(tf.matmul(function(table, input_ids), head) * used)}
+
+        specs = [
+            tf.TensorSpec((1, LENGTH), tf.int32, name=n) for n in ("input_ids", "attention_mask", "token_type_ids")
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            tf.saved_model.save(tf.Module(), folder, signatures={"serve": tf.function(serve, input_signature=specs)})
+            content = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=["serve"]).convert()
+        file = tmp_path / f"{name}.tflite"
+        file.write_bytes(content)
+        return file
+
+    return make
+
+
+def test_a_mask_that_is_infinite_in_16_bits(monkeypatch, trained, tiny, tmp_path):
+    gpu = targets.TARGETS["gpu"]
+    large = replace(gpu, fixed=replace(gpu.fixed, mask_constant=-1e9))
+    monkeypatch.setitem(targets.TARGETS, "gpu", large)
+    file = kb.export.convert(trained, recipe="float32", target="gpu").save(tmp_path / "mask.tflite")
+    checks = found(file, ["cpu", "gpu"], trained, tiny.rows(8, seed=4))
+    assert checks["cpu-xnnpack"].status == "passed"
+    half = on_a_device(checks, "gpu-half")
+    assert half.status == "failed", half.reason
+
+
+def test_positions_of_two_dimensions(graph_file, helpers):
+    """Row 0 of the constant is added everywhere, and the accelerator says that it ran all."""
+    positions = tf.constant(np.random.default_rng(1).normal(size=(LENGTH, WIDTH)), tf.float32)
+
+    def summed(table, ids):
+        return tf.reduce_mean(tf.gather(table, tf.reshape(ids, (-1,))) + positions, axis=0, keepdims=True)
+
+    file = graph_file(summed)
+    checks = found(file, ["cpu", "gpu"], file, helpers.packed_rows(6))
+    assert checks["cpu-xnnpack"].status == "passed"
+    strict = on_a_device(checks, "gpu-strict")
+    assert strict.status == "failed" and "off by up to" in strict.reason
+
+
+def test_a_first_token_by_a_slice_that_drops_the_axis(graph_file, helpers):
+    file = graph_file(lambda table, ids: (tf.gather(table, ids) * 1.5)[:, 0])
+    checks = found(file, ["cpu", "gpu", "gpu-classic"], file, helpers.packed_rows(6))
+    assert checks["cpu-xnnpack"].status == "passed"
+    assert checks["gpu-classic rules"].status == "failed" and "STRIDED_SLICE" in checks["gpu-classic rules"].reason
+    strict = on_a_device(checks, "gpu-strict")
+    assert strict.status == "failed" and "shrink_axis_mask" in strict.reason
+
+
+def test_inputs_that_changed_places(trained, tiny, tmp_path):
+    content = unpack(kb.export.convert(trained, recipe="float32").content)
+    ends = {bytes(each.name): each for each in content.signatureDefs[0].inputs}
+    mask, types = ends[b"attention_mask"], ends[b"token_type_ids"]
+    mask.tensorIndex, types.tensorIndex = types.tensorIndex, mask.tensorIndex
+    file = tmp_path / "swapped.tflite"
+    file.write_bytes(pack(content))
+    check = found(file, ["cpu"], trained, trained.pack(tiny.rows(8)[0]))["cpu-xnnpack"]
+    assert check.status == "failed" and "off by up to" in check.reason
+
+
+def test_gelu_in_a_body_for_the_edge_tpu(trained, tiny, tmp_path):
+    texts, labels = tiny.rows(8, seed=1)
+    file = kb.export.convert(trained, target="edge-tpu", calibration=texts).save(tmp_path / "gelu.tflite")
+    check = found(file, ["edge-tpu"], trained, (texts, labels))["edge-tpu forecast"]
+    assert check.status == "failed" and "GELU" in check.reason
+
+
+def test_float_in_a_body_of_integers(static_model, tiny, tmp_path):
+    file = kb.export.convert(static_model).save(tmp_path / "islands.tflite")
+    check = found(file, ["edge-tpu"], static_model, tiny.rows(8, seed=1))["edge-tpu forecast"]
+    assert check.status == "failed" and "works on float32" in check.reason
