@@ -1,40 +1,39 @@
 """How fast a `.tflite` file loads and runs, and how much memory it takes, on this machine.
 
-Every measurement runs in a child process of its own, so that imports, other models and the caller's threads do not
-count.
+Every measurement runs in a child process of its own (`measuring`), so that imports, other models and the caller's threads do not count.
 """
 
-import argparse
 import json
 import os
-import resource
-import subprocess
-import sys
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
+from kerasbert.export.backends.child import run_module
 from kerasbert.export.checks import Latency
-from kerasbert.export.running_model import RunningModel
-from kerasbert.export.runtimes import describe_machine, find_runtime, open_at_any_length, open_model
+from kerasbert.export.examples import read_data
+from kerasbert.export.measuring import ONNX
+from kerasbert.export.predictor import open_predictor
+from kerasbert.export.runtimes import describe_machine
 from kerasbert.export.tables import format_bytes, format_seconds, text_table
 
+CHILD = "kerasbert.export.measuring"
+SECONDS = 3600.0
 _SAFE_IDS = 2  # without a vocabulary: ids that every embedding table has
-_CHILD_TIMEOUT = 600
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One file at one length and thread count, batch 1.
+    """One file at one length and thread count, batch 1; from a row's arrays to its outputs.
 
+    `length`: None where each text ran at the length that it needs; `by_tokens` then has the median seconds by a text's tokens.
     `load_seconds`: from the path to a planned model. `first_seconds`: the first run, which packs weights.
-    `peak_bytes`: the process's peak
-    resident memory; `model_bytes`: that peak less what the process held before loading, imports included.
+    `peak_bytes`: the process's peak resident memory; `model_bytes`: that peak less what the process held before loading, imports included.
     """
 
     model: str
@@ -46,12 +45,13 @@ class Measurement:
     peak_bytes: int
     model_bytes: int
     partitions: int | None
+    by_tokens: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two files run in turn in one process: `ratio` = median of the other / median of this one; above 1 this one is
-    faster."""
+    """Two files run in turn in one process: `ratio` = median of the other / median of this one, with texts of different lengths mean /
+    mean; above 1 this one is faster."""
 
     model: str
     against: str
@@ -78,9 +78,10 @@ class Benchmark:
         return [
             (
                 m.model,
-                str(m.length or "-"),
+                str(m.length or ("of each text" if m.by_tokens else "-")),
                 str(m.threads),
-                *map(format_seconds, (m.latency.p50, m.latency.p90, m.latency.mean, m.load_seconds, m.first_seconds)),
+                *map(format_seconds, (m.latency.p50, m.latency.p90, m.latency.p99, m.latency.mean)),
+                *map(format_seconds, (m.load_seconds, m.first_seconds)),
                 *map(format_bytes, (m.model_bytes, m.peak_bytes)),
                 "-" if m.partitions is None else str(m.partitions),
             )
@@ -92,14 +93,27 @@ class Benchmark:
         lines = [text_table(COLUMNS, self.rows())]
         for c in self.comparisons:
             lines.append(
-                f"in turn, length {c.length or '-'}, {c.threads} thread(s): {c.model} {format_seconds(c.latency.p50)}, "
-                f"{c.against} {format_seconds(c.against_latency.p50)}, ratio {c.ratio:.2f}"
+                f"in turn, length {c.length or 'of each text'}, {c.threads} thread(s): {c.model} {format_seconds(c.latency.mean)}, "
+                f"{c.against} {format_seconds(c.against_latency.mean)} in the mean, ratio {c.ratio:.2f}"
             )
         lines.append(", ".join(f"{key} {value}" for key, value in self.machine.items()))
         return "\n".join(lines)
 
 
-COLUMNS = ("model", "length", "threads", "p50", "p90", "mean", "load", "first run", "memory", "peak RSS", "parts")
+COLUMNS = (
+    "model",
+    "length",
+    "threads",
+    "p50",
+    "p90",
+    "p99",
+    "mean",
+    "load",
+    "first run",
+    "memory",
+    "peak RSS",
+    "parts",
+)
 
 
 def benchmark(
@@ -110,6 +124,8 @@ def benchmark(
     runs: int = 50,
     warmup: int = 5,
     against: str | os.PathLike | None = None,
+    data=None,
+    rows: int | None = None,
 ) -> Benchmark:
     """Measures a `.tflite` file, every length with every thread count.
 
@@ -118,161 +134,91 @@ def benchmark(
         lengths: sequence lengths of a resizable file (default 128); a fixed file has its own only.
         threads: thread counts of the runtime.
         runs: timed runs each; `warmup` runs come before and do not count.
-        against: a second file, measured too, and run in turn with the first for an honest ratio on a busy machine.
+        against: a second `.tflite` file, measured too, or an `.onnx` file (with the package onnxruntime) of the same inputs; both run in
+            turn for an honest ratio on a busy machine.
+        data: texts, as `validate` takes them, instead of one made-up row: each runs at the shortest length of the file that it fits, or
+            padded to the next 16 tokens where the caller sets the length; an `.onnx` file with an open length gets it as it is. `runs`
+            then counts texts: each runs equally often, all of them at least once. rows: use so many of them, spread evenly.
 
     Raises:
-        KerasBertError: a file that does not open at that length, or counts below 1.
+        KerasBertError: a file that does not open at that length, or that cannot read texts, and counts below 1.
     """
     if runs < 1 or warmup < 0 or any(count < 1 for count in threads) or not threads:
         raise KerasBertError(
             f"Expected runs and threads of at least 1. Received: runs={runs}, warmup={warmup}, "
             f"threads={tuple(threads)}."
         )
+    if data is not None and lengths:
+        raise KerasBertError("Expected a length, or data whose texts have lengths of their own. Received: both.")
+    if os.fspath(path).endswith(ONNX):
+        raise KerasBertError(f"Expected a .tflite file, and an .onnx file as the other one. Received: {path} first.")
+    texts = None if data is None else _texts(path, data, rows)
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
+    words = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))
     measurements, comparisons = [], []
     for length in lengths or (None,):
         for count in threads:
+            settings = {"threads": count, "runs": runs, "warmup": warmup, "words": words, "rows": texts}
+            own = length
             for each in paths:
-                measurements.append(_measured(_child([each], length, count, runs, warmup)))
+                measurements.append(_measured(_child([each], length=own, **settings)))
+                own = measurements[-1].length  # an .onnx file with an open length runs at the other one's
             if against is not None:
-                comparisons.append(_compared(_child(paths, length, count, runs, warmup)))
+                comparisons.append(_compared(_child(paths, length=length, **settings)))
     return Benchmark(tuple(measurements), tuple(comparisons), describe_machine())
 
 
+def _texts(path, data, rows: int | None) -> dict:
+    """What the child gets of the texts: their tokens, cut to the file's longest row."""
+    predictor = open_predictor(path)
+    given = read_data(data, predictor.problem)
+    if given.is_packed:
+        raise KerasBertError("Expected texts to measure the time of. Received: packed arrays.")
+    examples = predictor.problem.examples(given.x)
+    found = predictor.problem.scoring_rows(examples, predictor.tokenizer, predictor.length)
+    lists = range(len(found.tokens.input_ids))
+    chosen = lists if rows is None else lists[:: -(-len(lists) // rows)]
+    tokens = {
+        name: [list(map(int, getattr(found.tokens, name)[i])) for i in chosen]
+        for name in ("input_ids", "token_type_ids")
+    }
+    return {**tokens, "longest": predictor.length}
+
+
 def _measured(result: dict) -> Measurement:
-    seconds = result.pop("seconds")
-    return Measurement(**result, latency=Latency.of(seconds[0]))
+    seconds, tokens = result.pop("seconds"), result.pop("tokens")
+    return Measurement(
+        **result, latency=Latency.of(seconds[0]), by_tokens=_by_tokens(seconds[0], tokens) if tokens else {}
+    )
+
+
+def _by_tokens(seconds: Sequence[float], tokens: Sequence[int]) -> dict[int, float]:
+    """The median of each number of tokens. seconds: of all texts, round by round."""
+    numbers = np.tile(tokens, len(seconds) // len(tokens))
+    return {int(count): float(np.median(np.asarray(seconds)[numbers == count])) for count in np.unique(numbers)}
 
 
 def _compared(result: dict) -> Comparison:
     ours, theirs = (Latency.of(seconds) for seconds in result["seconds"])
     names = result["model"].split("\n")
-    return Comparison(names[0], names[1], result["length"], result["threads"], ours, theirs, theirs.p50 / ours.p50)
+    ratio = theirs.mean / ours.mean if result["tokens"] else theirs.p50 / ours.p50
+    return Comparison(names[0], names[1], result["length"], result["threads"], ours, theirs, ratio)
 
 
-def _child(paths: list[str], length: int | None, threads: int, runs: int, warmup: int) -> dict:
-    options = {
-        "paths": paths,
-        "length": length,
-        "threads": threads,
-        "runs": runs,
-        "warmup": warmup,
-        "ids": min(map(_vocabulary_size, paths)),
-    }
-    command = [sys.executable, "-m", "kerasbert.export.benchmark", "--child", json.dumps(options)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_CHILD_TIMEOUT, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise KerasBertError(
-            f"Expected a measurement within {_CHILD_TIMEOUT} s. Received: none for {paths[0]}. Ask for fewer runs."
-        ) from error
-    answer = done.stdout.strip().splitlines()[-1:] or [""]
-    if done.returncode == 0 and answer[0].startswith("{"):
-        result = json.loads(answer[0])
-        if "error" in result:
-            raise KerasBertError(result["error"])
-        return result
-    said = " ".join(done.stderr.split())[-200:] or "nothing"
-    raise KerasBertError(
-        f"Expected a measurement of {paths[0]}. Received: a process that ended with {done.returncode}, saying: {said}"
-    )
-
-
-def _measure(paths: list[str], length: int | None, threads: int, runs: int, warmup: int, ids: int) -> dict:
-    """The child's work: load, warm up, time; several files in turn. Reading anything else would count as memory."""
-    find_runtime()  # imported before the memory is read: it belongs to the process, not to the model
-    _reset_peak()
-    before = _resident()
-    start = time.perf_counter()
-    models = [_open(path, length, threads) for path in paths]
-    load = time.perf_counter() - start
-    for model in models:
-        model.fill(_example(model, ids))
-    start = time.perf_counter()
-    for model in models:
-        model.invoke()
-    first = time.perf_counter() - start
-    seconds: list[list[float]] = [[] for _ in models]
-    for run in range(warmup + runs):
-        for model, times in zip(models, seconds, strict=True):
-            start = time.perf_counter()
-            model.invoke()
-            if run >= warmup:
-                times.append(time.perf_counter() - start)
-    peak = _peak()
-    return {
-        "model": "\n".join(Path(path).name for path in paths),
-        "length": models[0].length,
-        "threads": threads,
-        "seconds": seconds,
-        "load_seconds": load,
-        "first_seconds": first,
-        "peak_bytes": peak,
-        "model_bytes": max(peak - before, 0),
-        "partitions": models[0].partitions,
-    }
-
-
-def _open(path: str, length: int | None, threads: int) -> RunningModel:
-    if length is not None:
-        return open_model(path, threads=threads, length=length)
-    return open_at_any_length(path, threads)
+def _child(paths: list[str], **settings) -> dict:
+    """What `measuring.measured` gives."""
+    with tempfile.TemporaryDirectory(prefix="kerasbert-benchmark-") as folder:
+        options, answer = Path(folder, "options.json"), Path(folder, "answer.json")
+        options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")
+        ended = run_module(CHILD, [options], SECONDS)
+        if not ended.well:
+            raise KerasBertError(f"Expected a measurement of {paths[0]}. Received: a process with {ended.last_words}.")
+        result = json.loads(answer.read_text("utf-8"))
+    if "error" in result:
+        raise KerasBertError(result["error"])
+    return result
 
 
 def _vocabulary_size(path: str) -> int:
     card = packed.read(path)
     return len(card.vocabulary) if card and card.vocabulary else _SAFE_IDS
-
-
-def _example(model: RunningModel, ids: int) -> dict[str, np.ndarray]:
-    """A full row of varied token ids below `ids`: no padding, so every position counts."""
-    example = {}
-    for name, port in model.inputs.items():
-        count = int(np.prod(port.shape))
-        values = {"input_ids": np.arange(count) * 7919 % ids, "attention_mask": np.ones(count)}.get(
-            name, np.zeros(count)
-        )
-        example[name] = values.reshape(port.shape).astype(port.dtype)
-    return example
-
-
-def _reset_peak() -> None:
-    """Linux can forget the peak that the imports left behind."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        pass
-
-
-def _resident() -> int:
-    return _status("VmRSS") or _peak()
-
-
-def _peak() -> int:
-    # ru_maxrss counts kilobytes on Linux, bytes on macOS.
-    unit = 1 if sys.platform == "darwin" else 1024
-    return _status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _status(key: str) -> int:
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(key + ":")), 0)
-
-
-def _main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m kerasbert.export.benchmark", description="The child that benchmark() starts."
-    )
-    parser.add_argument("--child", required=True, metavar="JSON")
-    options = json.loads(parser.parse_args().child)
-    try:
-        print(json.dumps(_measure(**options)))
-    except KerasBertError as error:
-        print(json.dumps({"error": str(error)}))
-
-
-if __name__ == "__main__":
-    _main()

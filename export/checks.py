@@ -34,18 +34,17 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds for one row; median, 90th percentile, mean, and how many runs they stand on."""
+    """Seconds for one row; median, 90th and 99th percentile, mean, and how many runs they stand on."""
 
     p50: float
     p90: float
+    p99: float
     mean: float
     runs: int
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> "Latency":
-        return cls(
-            float(np.quantile(seconds, 0.5)), float(np.quantile(seconds, 0.9)), float(np.mean(seconds)), len(seconds)
-        )
+        return cls(*map(float, np.quantile(seconds, (0.5, 0.9, 0.99))), float(np.mean(seconds)), len(seconds))
 
 
 @dataclass(frozen=True)

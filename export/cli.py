@@ -59,7 +59,12 @@ Lengths = Annotated[
 ]
 ThreadCounts = Annotated[list[int], Option(metavar="N", min=1, help="CPU threads; again for another count.")]
 Runs = Annotated[int, Option(metavar="N", min=1, help="Timed runs.")]
-Versus = Annotated[Path | None, Option(metavar="FILE", help="A second .tflite file, run in turn with the first.")]
+Versus = Annotated[
+    Path | None, Option(metavar="FILE", help="A second .tflite file, or an .onnx file, run in turn with the first.")
+]
+TimedTexts = Annotated[
+    Path | None, Option(metavar="FILE", help="Texts to run, each at the length it needs, instead of one made-up row.")
+]
 
 
 def convert(
@@ -215,29 +220,46 @@ def benchmark(
     threads: ThreadCounts = [1],  # noqa: B006 (typer copies it)
     runs: Runs = 50,
     against: Versus = None,
+    data: TimedTexts = None,
+    rows: Rows = None,
+    report: Report = None,
+    text_column: options.TextColumn = None,
+    pair_column: options.PairColumn = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
     """Latency, load time and memory on this machine, one row at a time; of a folder, those of the Keras model.
 
-    Example: kerasbert benchmark model.tflite --threads 1 --threads 2 --against other.tflite
+    Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
     from kerasbert.cli.models import is_tflite
     from kerasbert.cli.progress import progress
     from kerasbert.errors import KerasBertError
+    from kerasbert.export.checks import check_report_path
 
-    with progress("measuring"):
-        if is_tflite(model):
-            from kerasbert.export.benchmark import benchmark as run
+    if report is not None:
+        check_report_path(report)
+    if not is_tflite(model):
+        from kerasbert.cli.folders import benchmark_folder
 
-            found = run(model, lengths=length or None, threads=threads, runs=runs, against=against)
-        else:
-            from kerasbert.cli.folders import benchmark_folder
-
-            if against is not None:
-                raise KerasBertError("expected two .tflite files to run in turn, received a folder and --against")
+        if against is not None or data is not None:
+            raise KerasBertError("expected a .tflite file for --against and --data, received a folder")
+        with progress("measuring"):
             found = benchmark_folder(model, length, threads, runs)
-    return Result(found.as_dict(), found.table())
+    else:
+        from kerasbert.export.benchmark import benchmark as run
+
+        texts = None if data is None else _labelled(model, data, text_column, pair_column, None)
+        with progress("measuring"):
+            found = run(
+                model, lengths=length or None, threads=threads, runs=runs, against=against, data=texts, rows=rows
+            )
+    if report is not None:
+        from kerasbert.export.benchmark_report import write_benchmark
+
+        write_benchmark(report, found)
+    written = [f"report: {report}"] if report else []
+    return Result({**found.as_dict(), "report": report}, "\n".join([found.table(), *written]))
 
 
 def _length(text: str | None) -> int | str | list[int] | None:

@@ -1,21 +1,20 @@
 """A `.tflite` file that answers, without TensorFlow: texts in, what the Keras task would answer out."""
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
+from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.metadata import Metadata
-from kerasbert.export.running_model import RunningModel
-from kerasbert.export.runtimes import open_model
 from kerasbert.problems import Problem, Reading, Rows
 
-_BUCKET = 16  # a resizable file is opened once for each multiple of this
 _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
 
 Report = Callable[[int, int], None]
@@ -48,7 +47,10 @@ class Predictor:
     tokenizer: object
     threads: int = 1
     kernels: str = "xnnpack"
-    _opened: dict[int, RunningModel] = field(default_factory=dict, repr=False)
+
+    @functools.cached_property
+    def _models(self) -> FittingModels:
+        return FittingModels.of_card(self.path, self.card, self.length, self.threads, self.kernels)
 
     @property
     def length(self) -> int:
@@ -73,7 +75,7 @@ class Predictor:
         """What the problem keeps of the outputs of each row, in their order."""
         found = []
         for row, tokens in enumerate(rows.lengths):
-            model = self._model(int(tokens))
+            model = self._models.at(int(tokens))
             packed = rows.pack([row], model.length, self.tokenizer.pad_id)
             lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
             outputs = [model.run({name: values[i] for name, values in lists.items()}) for i in range(rows.group)]
@@ -93,22 +95,6 @@ class Predictor:
                 file=sys.stderr,
             )
         return examples, rows
-
-    def _model(self, tokens: int) -> RunningModel:
-        length = self._length(tokens)
-        if length not in self._opened:
-            other = next(iter(self._opened.values()), None)
-            if other is not None and other.lengths:
-                self._opened[length] = other.at(length)
-            else:
-                self._opened[length] = open_model(self.path, threads=self.threads, kernels=self.kernels, length=length)
-        return self._opened[length]
-
-    def _length(self, tokens: int) -> int:
-        """The length to run so many tokens at: the shortest that fits."""
-        if self.card.lengths:
-            return next((each for each in self.card.lengths if each >= tokens), self.card.lengths[-1])
-        return self.card.sequence_length or min(-(-tokens // _BUCKET) * _BUCKET, self.length)
 
 
 def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:

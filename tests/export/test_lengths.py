@@ -62,8 +62,8 @@ def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
     assert predictor.length == 16
     texts = ["good film", "bad " * 8, "good film was " * 5]
     answers = predictor.answer(texts)
-    assert sorted(predictor._opened) == [8, 16]
-    assert len({id(model._interpreter) for model in predictor._opened.values()}) == 1
+    assert sorted(predictor._models.opened) == [8, 16]
+    assert len({id(model._interpreter) for model in predictor._models.opened.values()}) == 1
     assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.answer(texts)]
 
 

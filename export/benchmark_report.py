@@ -1,0 +1,45 @@
+"""A benchmark as a page or as JSON."""
+
+import json
+import os
+from pathlib import Path
+
+from kerasbert.export.benchmark import Benchmark, Measurement
+from kerasbert.export.report import Bars, Lines, write_html
+from kerasbert.files import atomic_file
+
+_QUANTILES = ("p50", "p90", "p99", "mean")
+
+
+def write_benchmark(path: str | os.PathLike, found: Benchmark) -> Path:
+    """`.html`, with latencies drawn, or `.json`, by the name."""
+    if Path(path).suffix == ".json":
+        with atomic_file(path) as partial:
+            partial.write_text(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return Path(path)
+    bars = [
+        Bars(
+            f"{name} of one row",
+            [(_label(m, found), getattr(m.latency, name)) for m in found.measurements],
+            "seconds",
+        )
+        for name in _QUANTILES
+    ]
+    lines = {
+        _label(m, found): [(tokens, 1e3 * seconds) for tokens, seconds in sorted(m.by_tokens.items())]
+        for m in found.measurements
+        if m.by_tokens
+    }
+    drawn = [Lines("By the tokens of a text", lines, "tokens", "median milliseconds")] if lines else []
+    return write_html(path, title="Latency", benchmark=found, sections=[*bars, *drawn])
+
+
+def _label(measurement: Measurement, found: Benchmark) -> str:
+    """The model, with what else tells it from the others."""
+    same = [m for m in found.measurements if m.model == measurement.model]
+    parts = [measurement.model]
+    if len({m.length for m in same}) > 1:
+        parts.append(str(measurement.length))
+    if len({m.threads for m in same}) > 1:
+        parts.append(f"{measurement.threads} threads")
+    return ", ".join(parts)
