@@ -45,7 +45,7 @@ On = Annotated[
     list[str],
     Option(
         metavar="BACKEND",
-        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy or all; again for another, or with commas.",
+        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64 or all; again for another, or with commas.",
     ),
 ]
 Targets = Annotated[bool, Option("--targets", help="Tell operator by operator who runs it.")]

@@ -1,7 +1,9 @@
-"""Packages of Debian's backports in a folder of their own: nothing of the system is changed, and no rights are needed."""
+"""Packages of Debian in a folder of their own: nothing of the system is changed, and no rights are needed."""
 
 import json
 import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
@@ -11,8 +13,60 @@ _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _ROOT = "root"  # what the packages hold
 
 
-class DebianEnvironment(Environment):
-    """Packages and what they need beside what the system has, unpacked; of backports, where the release has them."""
+@dataclass(frozen=True)
+class PrivateApt:
+    """apt with a state of its own in a folder, and the system's own mirror.
+
+    run: runs a command, gives what it says, raises KerasBertError. suites: of which packages come; the first is preferred. settings: more
+    options, by name.
+    """
+
+    folder: Path
+    run: Callable[[list], str]
+    suites: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def unpack(self, packages: Sequence[str], root: Path, unneeded: Sequence[str] = ()) -> None:
+        """Gets packages and what they need, and unpacks them below `root`, but for the `unneeded`."""
+        self._apt("install", "--yes", "--download-only", "--no-install-recommends", "-t", self.suites[0], *packages)
+        for package in sorted((self.folder / "cache" / "archives").glob("*.deb")):
+            if package.name.partition("_")[0] not in unneeded:
+                self.run(["dpkg-deb", "-x", package, root])
+
+    def update(self) -> None:
+        """Reads what the suites have. Raises KerasBertError where there is no apt, or no source for this release."""
+        apt = shutil.which("apt-get")
+        if apt is None or not Path(_KEYS).is_file():
+            raise KerasBertError("expected Debian's apt-get, received a system without it")
+        for name in ("parts", "lists/partial", "cache/archives/partial"):
+            (self.folder / name).mkdir(parents=True)
+        told = self.run(
+            [apt, "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"]
+        )
+        places = [line.split()[2] for line in told.splitlines() if line.startswith(f"{release()} main ")]
+        if not places:
+            raise KerasBertError(f"expected a source of {release()} in apt's settings, received none")
+        lines = [f"deb [signed-by={_KEYS}] {places[0]} {suite} main\n" for suite in self.suites]
+        (self.folder / "parts" / "private.list").write_text("".join(lines), "utf-8")
+        self._apt("update")
+
+    def clear(self) -> None:
+        """Removes lists and packages."""
+        shutil.rmtree(self.folder)
+
+    def _apt(self, *words: str) -> None:
+        settings = {
+            "Dir::Etc::SourceList": "/dev/null", "Dir::Etc::SourceParts": self.folder / "parts", "Dir::State::Lists": self.folder / "lists",
+            "Dir::Cache": self.folder / "cache", "Debug::NoLocking": "true", "APT::Sandbox::User": "", **dict(self.settings),
+        }  # fmt: skip
+        options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+        self.run([shutil.which("apt-get"), *options, *words])
+
+
+class VulkanEnvironment(Environment):
+    """Mesa's lavapipe, of Debian's backports: a Vulkan driver that runs on the CPU. What it needs and the system has stays the system's."""
+
+    manifest = "lvp_icd.json"
 
     @property
     def root(self) -> Path:
@@ -20,51 +74,10 @@ class DebianEnvironment(Environment):
         return self.folder / _ROOT
 
     def _install(self) -> None:
-        apt = shutil.which("apt-get")
-        if apt is None or not Path(_KEYS).is_file():
-            raise KerasBertError(f"expected Debian's apt-get for {self.name}, received a system without it")
-        options = self._options()
-        self._sources(apt)
-        self._run([apt, *options, "update"])
-        wanted = ["install", "--yes", "--download-only", "--no-install-recommends"]
-        self._run([apt, *options, *wanted, "-t", self._backports, *self.packages])
-        for package in sorted((self.folder / "cache" / "archives").glob("*.deb")):
-            self._run(["dpkg-deb", "-x", package, self.root])
-        for left in ("parts", "lists", "cache"):
-            shutil.rmtree(self.folder / left)
-
-    @property
-    def _backports(self) -> str:
-        return f"{_release()}-backports"
-
-    def _options(self) -> list[str]:
-        """A state of its own for apt, which then asks for no rights."""
-        places = {"Dir::Etc::SourceParts": "parts", "Dir::State::Lists": "lists", "Dir::Cache": "cache"}
-        for name in ("parts", "lists/partial", "cache/archives/partial"):
-            (self.folder / name).mkdir(parents=True)
-        settings = {name: self.folder / folder for name, folder in places.items()}
-        settings |= {"Dir::Etc::SourceList": "/dev/null", "Debug::NoLocking": "true", "APT::Sandbox::User": ""}
-        return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-
-    def _sources(self, apt: str) -> None:
-        """The place where the system gets its release from has the backports too."""
-        told = self._run(
-            [apt, "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"]
-        )
-        places = [line.split()[2] for line in told.splitlines() if line.startswith(f"{_release()} main ")]
-        if not places:
-            raise KerasBertError(f"expected a source of {_release()} in apt's settings, received none")
-        lines = [f"deb [signed-by={_KEYS}] {places[0]} {suite} main\n" for suite in (self._backports, _release())]
-        (self.folder / "parts" / "backports.list").write_text("".join(lines), "utf-8")
-
-
-class VulkanEnvironment(DebianEnvironment):
-    """Mesa's lavapipe among the packages: a Vulkan driver that runs on the CPU."""
-
-    manifest = "lvp_icd.json"
-
-    def _install(self) -> None:
-        super()._install()
+        apt = PrivateApt(self.folder / "apt", self._run, (f"{release()}-backports", release()))
+        apt.update()
+        apt.unpack(self.packages, self.root)
+        apt.clear()
         content = json.loads((self.root / "usr/share/vulkan/icd.d" / self.manifest).read_text("utf-8"))
         content["ICD"]["library_path"] = str(self._library)
         (self.folder / self.manifest).write_text(json.dumps(content), "utf-8")
@@ -79,7 +92,7 @@ class VulkanEnvironment(DebianEnvironment):
         return {"VK_ICD_FILENAMES": str(self.folder / self.manifest), "LD_LIBRARY_PATH": str(self._library.parent)}
 
 
-def _release() -> str:
+def release() -> str:
     """The release's code name. Raises KerasBertError where the system does not tell."""
     try:
         lines = Path("/etc/os-release").read_text("utf-8").splitlines()

@@ -1,5 +1,6 @@
 """The environments that backends and tests know, by name."""
 
+from kerasbert.export.backends.arm64_environment import Arm64Environment
 from kerasbert.export.backends.debian import VulkanEnvironment
 from kerasbert.export.backends.environments import NodeEnvironment, PythonEnvironment
 
@@ -14,4 +15,11 @@ TASK_LIBRARY = PythonEnvironment(
 LAVAPIPE = VulkanEnvironment(
     "lavapipe", "a Vulkan driver on the CPU that computes in 16 bits, for `--on gpu`", ("mesa-vulkan-drivers",)
 )
-ENVIRONMENTS = {each.name: each for each in (LEGACY, WEB, LAVAPIPE, MEDIAPIPE, TASK_LIBRARY)}
+ARM64 = Arm64Environment(
+    "arm64", "the aarch64 runtime under QEMU, for `--on arm64`",
+    (
+        "ai-edge-litert==2.3.0", "numpy==2.4.6", "ml_dtypes==0.6.0", "flatbuffers==25.12.19", "backports.strenum==1.2.8", "tqdm==4.70.1",
+        "typing_extensions==4.16.0", "protobuf==7.36.2",
+    ),
+)  # fmt: skip
+ENVIRONMENTS = {each.name: each for each in (LEGACY, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)}

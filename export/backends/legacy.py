@@ -11,7 +11,7 @@ from kerasbert.export.examples import Kept, spread
 from kerasbert.export.runtimes import cpu_model
 
 NAME = "legacy"
-CHILD = Path(__file__).with_name("legacy_process.py")
+CHILD = Path(__file__).with_name("runtime_process.py")
 SECONDS = 900.0
 
 

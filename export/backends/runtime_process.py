@@ -1,6 +1,7 @@
-"""The child of `backends.legacy`: runs rows on an old tflite-runtime, and leaves the outputs in a file. Needs NumPy and that runtime alone.
+"""The child of `backends.legacy` and `backends.arm64`: runs rows on the runtime of another environment, and leaves the outputs in a file.
+Needs NumPy and that runtime alone.
 
-    python legacy_process.py model.tflite rows.npz outputs.npz
+    python runtime_process.py model.tflite rows.npz outputs.npz
 
 Arrays as in `gpu_process`.
 """
@@ -9,7 +10,11 @@ import sys
 import time
 
 import numpy as np
-from tflite_runtime.interpreter import Interpreter
+
+try:
+    from tflite_runtime.interpreter import Interpreter
+except ImportError:
+    from ai_edge_litert.interpreter import Interpreter
 
 SIGNATURE = "serve"
 

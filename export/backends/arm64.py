@@ -1,0 +1,82 @@
+"""The kernels of phones (NEON, dot products, i8mm), by the aarch64 runtime under QEMU: which numbers they give, not how fast."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.export.backends.arm64_environment import PROCESSORS, Processor
+from kerasbert.export.backends.child import Ended, run_child
+from kerasbert.export.backends.job import ChildOutputs, Job
+from kerasbert.export.backends.known_environments import ARM64
+from kerasbert.export.backends.operators_alone import integer_denses
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.examples import Kept, spread
+
+NAME = "arm64"
+CHILD = Path(__file__).with_name("runtime_process.py")
+SECONDS = 1800.0
+_ROWS = 8  # a row of a small BERT takes seconds
+_DRAWS = 2
+
+
+def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+    """Some rows on each processor; and every dense of static 8 bits by itself, which must give what it gives here, bit for bit."""
+    names = [f"{NAME} {processor.name}" for processor in PROCESSORS]
+    if not ARM64.ready:
+        return [Check(name, NOT_RUN, ARM64.missing) for name in (*names, f"{NAME} operators")], []
+    rows = spread(len(job.examples), min(job.reference_rows, _ROWS))
+    with tempfile.TemporaryDirectory(prefix="kerasbert-arm64-") as folder:
+        place = Path(folder)
+        job.write(place / "rows.npz", rows)
+        found = []
+        for name, processor in zip(names, PROCESSORS, strict=True):
+            found.append(_whole(job, name, processor, rows, place))
+            job.progress(NAME, len(found), len(PROCESSORS) + 1)
+        found.append(_operators(job, place))
+    return found, []
+
+
+def _whole(job: Job, name: str, processor: Processor, rows: np.ndarray, place: Path) -> Check:
+    device = f"{processor.name} under QEMU, {processor.stands_for}"
+    outputs = place / f"{processor.part}.npz"
+    ended = _run(processor, job.model_path, place / "rows.npz", outputs)
+    if not ended.well:
+        return Check(name, FAILED, ended.last_words, device=device)
+    found = ChildOutputs.read(outputs)
+    kept = job.keep(found.outputs, rows)
+    return job.judged(name, rows, kept, found.seconds, remark=job.where(rows), device=device, threads=1)
+
+
+def _operators(job: Job, place: Path) -> Check:
+    name = f"{NAME} operators"
+    alone = integer_denses(Path(job.model_path).read_bytes())
+    if alone is None:
+        return Check(name, NOT_RUN, "no dense of static 8 bits in this file")
+    file, given, here = place / "operators.tflite", place / "operators.npz", place / "here.npz"
+    file.write_bytes(alone.content)
+    draw = np.random.default_rng(0)
+    np.savez(
+        given, **{name: draw.integers(-128, 128, (_DRAWS, *shape[1:]), np.int8) for name, shape in alone.inputs.items()}
+    )
+    ended = run_child([sys.executable, CHILD, file, given, here], SECONDS)
+    if not ended.well:
+        return Check(name, FAILED, f"on this machine: {ended.last_words}")
+    expected, wrong = ChildOutputs.read(here).outputs, []
+    for processor in PROCESSORS:
+        outputs = place / f"operators-{processor.part}.npz"
+        ended = _run(processor, file, given, outputs)
+        if not ended.well:
+            wrong.append(f"{processor.name}: {ended.last_words}")
+            continue
+        found = ChildOutputs.read(outputs).outputs
+        different = [key for key, values in expected.items() if not np.array_equal(values, found[key])]
+        if different:
+            wrong.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")
+    same = f"{len(expected)} denses give the same bits as on x86-64 on {', '.join(each.name for each in PROCESSORS)}"
+    return Check(name, FAILED if wrong else PASSED, "; ".join(wrong) or same, rows=_DRAWS)
+
+
+def _run(processor: Processor, model: str | Path, rows: Path, outputs: Path) -> Ended:
+    return run_child(ARM64.command(processor, CHILD, model, rows, outputs), SECONDS, ARM64.variables)

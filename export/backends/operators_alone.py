@@ -1,0 +1,56 @@
+"""The integer operators of a file by themselves: what they compute can be compared bit for bit, where a whole model rounds floats."""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, unpack
+
+_DENSES = ("FULLY_CONNECTED", "CONV_2D")
+
+
+@dataclass(frozen=True)
+class OperatorsAlone:
+    """A file whose graph is those operators side by side. inputs: the shape of each one's, int8, by its name."""
+
+    content: bytes
+    inputs: dict[str, tuple[int, ...]]
+
+
+def integer_denses(model: bytes) -> OperatorsAlone | None:
+    """The dense operators of the first graph that read and write int8 with a batch of 1; None where there are none."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    content = unpack(model)
+    graph, kinds = content.subgraphs[0], operator_kinds(content)
+    inputs, outputs, shapes, chosen = [], [], {}, []
+    for operator in graph.operators:
+        source, written = graph.tensors[operator.inputs[0]], graph.tensors[operator.outputs[0]]
+        integer = source.type == written.type == schema.TensorType.INT8
+        if kinds[operator.opcodeIndex] not in _DENSES or not integer or source.shape[0] != 1 or len(source.shape) < 2:
+            continue
+        number = len(chosen)
+        fed = copy.copy(source)  # of its own, also where another one of them writes it
+        fed.name, fed.buffer = f"input_{number}".encode(), 0
+        graph.tensors.append(fed)
+        operator.inputs = np.array([len(graph.tensors) - 1, *operator.inputs[1:]], np.int32)
+        chosen.append(operator)
+        inputs.append(_named(schema, f"input_{number}", operator.inputs[0]))
+        outputs.append(_named(schema, f"output_{number}", operator.outputs[0]))
+        shapes[f"input_{number}"] = tuple(map(int, source.shape))
+    if not chosen:
+        return None
+    signature = content.signatureDefs[0]
+    signature.signatureKey, signature.inputs, signature.outputs, signature.subgraphIndex = b"serve", inputs, outputs, 0
+    content.signatureDefs, content.subgraphs, content.metadata = [signature], [graph], None
+    graph.operators = chosen
+    graph.inputs, graph.outputs = ([each.tensorIndex for each in side] for side in (inputs, outputs))
+    drop_unused(content)
+    return OperatorsAlone(pack(content), shapes)
+
+
+def _named(schema, name: str, tensor: int):
+    found = schema.TensorMapT()
+    found.name, found.tensorIndex = name.encode(), int(tensor)
+    return found
