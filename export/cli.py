@@ -206,7 +206,7 @@ def validate(
     with progress("loading the models") as bar:
         found = run(
             model, against=against, data=table, on=backends, rows=rows, tolerance=max_error, threads=threads,
-            progress=lambda what, done, total: bar.update(done, total, what=f"running {what}"), report=report,
+            progress=lambda what, done, total: bar.update(done, total, what=f"running {what}"), report=report, isolated=True,
         )  # fmt: skip
     written = [f"report: {report}"] if report else []
     return Result(

@@ -14,6 +14,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.backends import arm64, cpu, edge_tpu, gpu, gpu_classic, legacy, web
 from kerasbert.export.backends.job import Job
+from kerasbert.export.backends.probe import last_words
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
@@ -21,21 +22,9 @@ from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.runtimes import DEFAULT_LENGTH, describe_machine, open_model
 from kerasbert.export.sources import Side, collect, guess_problem, open_side, side_outputs
 from kerasbert.export.split_model import SplitModel
+from kerasbert.export.tolerances import TRAINED_FURTHER, recipe_of, tolerance_of
 from kerasbert.problems import problem_named
 
-# What each recipe may cost against the model whose weights it holds.
-TOLERANCES = {
-    "float32": Tolerance(max_error=1e-4),
-    "float16": Tolerance(max_error=1e-2),
-    "dynamic_wi8_afp32": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
-    "dynamic_wi4_afp32": Tolerance(agreement=0.9, cosine=0.9, metric_share=0.97),
-    "weight_only_wi8": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
-    "static_wi8_ai16": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
-    "static_wi8_ai8": Tolerance(agreement=0.97, cosine=0.97, metric_share=0.985),
-}
-# A model that was trained further (quantization-aware, say) is another model: on doubtful rows it may decide otherwise and be as good, so
-# the task's metric judges it, and equal outputs are asked for only so far that a broken file does not pass.
-TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9}
 BACKENDS = {
     "cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_classic.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
     "legacy": legacy.checks, "arm64": arm64.checks,
@@ -61,6 +50,7 @@ def validate(
     threads: int = 1,
     progress: Progress | None = None,
     report: str | os.PathLike | None = None,
+    isolated: bool = False,
 ) -> ValidationReport:
     """Runs a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
 
@@ -80,6 +70,8 @@ def validate(
         threads: CPU threads.
         progress: called with (what, done, total).
         report: also write the report there, `.html` or `.json`.
+        isolated: run the file in another process first, since a damaged or hostile one may crash the runtime, hang it or take all memory:
+            that is a failed check then, and this process goes on. The command does so.
 
     Raises:
         KerasBertError: an unknown backend, unreadable files, or a model, other side and data that do not belong
@@ -90,6 +82,8 @@ def validate(
         check_report_path(report)
     progress = progress or (lambda what, done, total: None)
     card = packed.read(model_path)
+    if isolated and (words := last_words(model_path)):
+        return _written(_broken(model_path, against, card, words), report, None)
     given = _data(card, against, data, model_path)
     length = _length(model_path, card, against, given)
     model = open_model(model_path, threads=threads, length=length)
@@ -97,8 +91,8 @@ def validate(
     _same_kind(card, side, model_path)
     examples = _examples(model, card, side, given, rows, model_path)
     expected = collect(side, examples, model.outputs, lambda done, total: progress(side.name, done, total))
-    recipe, notes = _recipe(model_path, card, tolerance)
-    limits = _tolerance(tolerance, recipe)
+    recipe, notes = recipe_of(model_path, card, tolerance)
+    limits = tolerance_of(tolerance, recipe)
     if tolerance is None and card and card.weights and side.weights and card.weights != side.weights:
         limits = replace(limits, **TRAINED_FURTHER)
         notes.append(
@@ -127,6 +121,25 @@ def validate(
         notes=tuple(notes),
         samples=samples,
     )
+    return _written(result, report, model_path)
+
+
+def _broken(model_path, against, card: packed.Metadata | None, words: str) -> ValidationReport:
+    """The report of a file that no backend gets: it ended the process that opened it."""
+    return ValidationReport(
+        model=Path(model_path).name,
+        against=Path(against).name if isinstance(against, str | os.PathLike) else type(against).__name__,
+        recipe=card.recipe if card else "unknown",
+        problem=card.problem if card else _UNKNOWN.name,
+        rows=0,
+        length=0,
+        tolerance=Tolerance(),
+        checks=(Check("opens and runs once", FAILED, words),),
+        machine=describe_machine(),
+    )
+
+
+def _written(result: ValidationReport, report: str | os.PathLike | None, model_path) -> ValidationReport:
     if report is not None:
         from kerasbert.export.report import write_report
 
@@ -260,35 +273,6 @@ def _signature_check(model: RunningModel, rows: int) -> Check:
         f"{model.signature}: {', '.join(sorted(model.inputs))} -> {', '.join(sorted(model.outputs))}",
         rows=rows,
     )
-
-
-def _recipe(model_path, card: packed.Metadata | None, tolerance) -> tuple[str, list[str]]:
-    if card is not None:
-        return card.recipe, []
-    try:
-        from kerasbert.export.inspect import inspect
-
-        recipe = inspect(model_path).recipe
-    except KerasBertError:
-        if tolerance is None:
-            raise
-        recipe = "unknown"
-    return recipe, [f"note: the file carries no kerasbert metadata; judged by its tensors, its recipe is {recipe}"]
-
-
-def _tolerance(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
-    if isinstance(tolerance, Tolerance):
-        return tolerance
-    if isinstance(tolerance, int | float) and not isinstance(tolerance, bool):
-        return Tolerance(max_error=float(tolerance))
-    if tolerance is not None:
-        raise KerasBertError(f"Expected tolerance as a number or a Tolerance. Received: {tolerance!r}.")
-    if recipe not in TOLERANCES:
-        raise KerasBertError(
-            f"Expected a recipe among {', '.join(TOLERANCES)}. Received: {recipe!r}. Pass tolerance=... to validate "
-            "it anyway."
-        )
-    return TOLERANCES[recipe]
 
 
 def _sample(expected: Sequence[Kept], actual: Sequence[Kept], name: str) -> tuple[np.ndarray, np.ndarray]:

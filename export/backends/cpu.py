@@ -8,9 +8,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance, shortfalls
 from kerasbert.export.examples import Kept, spread
-from kerasbert.export.running_model import RunningModel
+from kerasbert.export.running_model import SIGNATURE, RunningModel
 from kerasbert.export.runtimes import cpu_model, open_model
 
 # Threads split sums differently, never by more than rounding.
@@ -33,7 +33,37 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     some = spread(len(job.examples), job.reference_rows)
     xnnpack, kept = on_kernels(job, "cpu-xnnpack", "xnnpack", every)
     reference, _ = on_kernels(job, "cpu-reference", "reference", some)
-    return [xnnpack, reference, _threads(job, some)], kept
+    return [xnnpack, *_shorter(job), reference, _threads(job, some)], kept
+
+
+def _shorter(job: Job) -> list[Check]:
+    """The file's other lengths, each on some of the rows that it fits. A row that fills it is left out: the last token of a MobileBERT sees
+    what stands behind it."""
+    try:
+        lengths = open_model(job.model_path, length=job.examples.length).lengths
+    except KerasBertError:
+        return []  # told by the first check
+    found = []
+    for length in (each for each in lengths if each != job.examples.length):
+        name = f"cpu-xnnpack {SIGNATURE}_{length}"
+        rows = np.flatnonzero(job.examples.rows.lengths < length)
+        if len(rows):
+            rows = rows[spread(len(rows), job.reference_rows)]
+            run = _run(job, name, "xnnpack", job.threads, rows, length)
+            check = job.judged(
+                name,
+                rows,
+                run.kept,
+                run.seconds,
+                metric=False,
+                remark=job.where(rows),
+                device=cpu_model(),
+                threads=job.threads,
+            )
+        else:
+            check = Check(name, NOT_RUN, f"no row of fewer than {length} tokens")
+        found.append(check)
+    return found
 
 
 def on_kernels(job: Job, name: str, kernels: str, rows: np.ndarray) -> tuple[Check, list[Kept]]:
@@ -78,13 +108,15 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
     )
 
 
-def _run(job: Job, label: str, kernels: str, threads: int, rows: np.ndarray) -> _Run:
-    model = open_model(job.model_path, threads=threads, kernels=kernels, length=job.examples.length)
+def _run(job: Job, label: str, kernels: str, threads: int, rows: np.ndarray, length: int | None = None) -> _Run:
+    """length: tokens of the rows, cut to it; by default all that they are padded to."""
+    length = length or job.examples.length
+    model = open_model(job.model_path, threads=threads, kernels=kernels, length=length)
     group, kept, seconds = job.examples.group, [], []
     for done, row in enumerate(rows):
         outputs = []
         for number in range(row * group, (row + 1) * group):
-            example = job.examples.one(number, model.inputs)
+            example = {name: values[:, :length] for name, values in job.examples.one(number, model.inputs).items()}
             if not seconds:
                 model.check(example)
                 # The first run pays for packing weights; it is no measurement.

@@ -6,9 +6,13 @@ import pytest
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
+from kerasbert.export.convert import convert
+from kerasbert.export.merge import merged
+from kerasbert.export.metadata import append, read
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import open_model
 from kerasbert.export.tflite_file import TFLiteFile
+from kerasbert.export.validate import validate
 
 LENGTHS = (8, 16)
 
@@ -120,3 +124,26 @@ def test_what_an_old_runtime_cannot_have_is_named(trained):
         kb.export.convert(trained, recipe="float32", min_runtime="2.1")
     with pytest.raises(KerasBertError, match="a runtime version such as 2.9, received 'old'"):
         kb.export.convert(trained, recipe="float32", min_runtime="old")
+
+
+def test_validation_runs_every_length(files, tiny, trained):
+    several, _ = files
+    texts, labels = tiny.rows(40, seed=3)
+    texts = [text if number % 2 else " ".join(text.split()[:4]) for number, text in enumerate(texts)]
+    data = (texts, labels)
+    found = {check.name: check for check in validate(several, against=trained, data=data).checks}
+    assert found["cpu-xnnpack serve_8"].status == "passed" and found["cpu-xnnpack serve_8"].rows >= 10
+    long_ones = [text for text in texts if len(text.split()) > 7]
+    found = {check.name: check for check in validate(several, against=trained, data=long_ones).checks}
+    assert found["cpu-xnnpack serve_8"].status == "not run" and "fewer than 8" in found["cpu-xnnpack serve_8"].reason
+
+
+def test_a_length_of_another_model_fails(tiny, trained, tmp_path):
+    files = {f"serve_{length}": model for length, model in ((16, trained), (8, tiny.classifier(seed=5)))}
+    parts = {name: convert(model, recipe="float32", length=int(name[6:])).content for name, model in files.items()}
+    file = tmp_path / "mixed.tflite"
+    file.write_bytes(append(merged(parts), read(parts["serve_16"])))
+    texts, labels = tiny.rows(20, seed=3)
+    texts = [" ".join(text.split()[:4]) for text in texts]
+    found = {check.name: check for check in validate(file, against=trained, data=(texts, labels)).checks}
+    assert found["cpu-xnnpack"].status == "passed" and found["cpu-xnnpack serve_8"].status == "failed"

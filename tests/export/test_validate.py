@@ -119,7 +119,7 @@ def test_devices_that_are_not_there_are_not_run(float_file, archive, monkeypatch
 
 
 def test_unknown_devices_are_an_error(float_file, archive):
-    with pytest.raises(KerasBertError, match="cpu, gpu, gpu-classic, edge-tpu, web, legacy, all.*'npu'"):
+    with pytest.raises(KerasBertError, match="cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, all.*'npu'"):
         validate(float_file, against=archive, on=["npu"])
 
 
@@ -238,7 +238,7 @@ import kerasbert.export
 report = kerasbert.export.validate(sys.argv[1], against=sys.argv[2], report=sys.argv[3])
 assert report.ok, report.table()
 assert kerasbert.export.inspect(sys.argv[1]).parameters > 0
-assert kerasbert.export.validate.TOLERANCES["float32"].max_error == 1e-4
+assert kerasbert.export.tolerances.TOLERANCES["float32"].max_error == 1e-4
 print("light")
 """
 
@@ -283,3 +283,26 @@ def test_a_broken_file_fails_against_other_weights_too(float_file, packed, helpe
     task.serve_numpy = lambda rows: {"probabilities": serve(rows)["probabilities"][:, ::-1]}
     report = validate(path, against=task, data=texts, reference_rows=2)
     assert report.verdict == "failed" and "less than 0.9" in report.checks[1].reason
+
+
+def test_a_file_that_ends_its_process_is_a_failed_check(monkeypatch, float_file, helpers, tmp_path):
+    from kerasbert.export.backends import probe
+    from kerasbert.export.backends.child import Ended
+
+    monkeypatch.setattr(probe, "run_module", lambda *_: Ended(-11, "", 1.0))
+    page = tmp_path / "report.html"
+    settings = {"against": float_file, "data": helpers.packed_rows(2), "report": page}
+    report = validate(float_file, **settings, isolated=True)
+    (check,) = report.checks
+    assert not report.ok and check.status == "failed" and "SIGSEGV" in check.reason
+    assert "SIGSEGV" in page.read_text()
+    assert validate(float_file, **settings).ok
+
+
+def test_the_probe_lets_a_refusal_be_told_by_whom_it_concerns(float_file, tmp_path):
+    from kerasbert.export.backends.probe import last_words
+
+    assert last_words(float_file) == ""
+    cut = tmp_path / "cut.tflite"
+    cut.write_bytes(float_file.read_bytes()[:2000])
+    assert last_words(cut) == ""

@@ -1,0 +1,165 @@
+"""Every architecture and kind of head on every backend: does it run there whole, and what does it give?
+
+    python benchmarks/targets.py --texts dev.tsv --vocabulary vocab.txt
+
+Models have random weights, which are a harder test of numbers than trained ones (nothing is decided clearly). Of each, a float32 file, one
+in static int8 with calibrated ranges, and one of the target's default recipe are made for cpu, gpu and web, and validated twice on that
+backend: against the Keras model, and against the same file on the CPU. Backends
+that this machine does not have are `not run`. Results that are there already are kept.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import record
+
+PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
+ARCHITECTURES = ("bert", "albert", "mobilebert")
+HEADS = ("classifier", "tagger", "question_answerer")
+# MiniLM's: 6 blocks of 384. Deviations of the first weights that keep what comes out from being the same everywhere.
+SIZES = {
+    "tiny": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "initializer_range": 0.15},
+    "minilm": {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536, "initializer_range": 0.06},
+}  # fmt: skip
+NARROW = {
+    "tiny": {"embedding_size": 32, "intra_bottleneck_size": 32},
+    "minilm": {"embedding_size": 128, "intra_bottleneck_size": 96},
+}
+DEFAULT = "default"
+TARGETS = {"cpu": "cpu", "gpu": "gpu", "web": "web"}  # target: backend
+
+
+def main() -> None:
+    from kerasbert.data import read_table
+
+    arguments = _arguments()
+    load = record.load()
+    runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
+    done = {(run["size"], run["architecture"], run["head"], run["recipe"], run["target"]) for run in runs}
+    texts = read_table(arguments.texts, max_rows=4 * arguments.rows + 64).texts
+    for size in arguments.sizes:
+        for architecture in arguments.architectures:
+            for head in HEADS:
+                wanted = [
+                    key
+                    for recipe in ("float32", "static_wi8_ai8", DEFAULT)
+                    for target in TARGETS
+                    if (key := (size, architecture, head, recipe, target)) not in done
+                ]
+                model = _model(arguments, size, architecture, head) if wanted else None
+                for key in wanted:
+                    runs.append(dict(zip(("size", "architecture", "head", "recipe", "target"), key, strict=True)))
+                    runs[-1] |= _run(arguments, model, texts, *key[3:])
+                    print(*key, _line(runs[-1]), flush=True)
+                    record.write(
+                        arguments.json,
+                        {"rows": arguments.rows, "summary": _summary(runs), "runs": runs},
+                        record.versions(PACKAGES),
+                        load,
+                    )
+
+
+def _model(arguments, size: str, architecture: str, head: str):
+    import tf_keras as keras
+
+    import kerasbert as kb
+    from kerasbert.encoders import encoder_class
+    from kerasbert.text import WordPiece
+
+    keras.utils.set_random_seed(1)
+    words = arguments.vocabulary.read_text("utf-8").splitlines()
+    encoder = encoder_class(architecture)
+    sizes = {**SIZES[size], "vocab_size": len(words), "max_position_embeddings": 128}
+    if architecture == "mobilebert":
+        sizes |= {**NARROW[size], "hidden_act": "relu", "num_attention_heads": 4}
+    elif architecture == "albert":
+        sizes |= {"embedding_size": NARROW[size]["embedding_size"]}
+    made = encoder(encoder.config_class(**sizes), pooler=head == "classifier")
+    tokenizer, settings = WordPiece(words), {"sequence_length": arguments.length}
+    if head == "classifier":
+        return kb.TextClassifier(made, tokenizer, labels=["a", "b", "c"], **settings)
+    if head == "tagger":
+        return kb.TokenTagger(made, tokenizer, labels=["O", "B-X", "I-X", "B-Y", "I-Y"], **settings)
+    return kb.QuestionAnswerer(made, tokenizer, **settings)
+
+
+def _run(arguments, model, texts: list[str], recipe: str, target: str) -> dict:
+    from kerasbert.export import convert, validate
+    from kerasbert.export.targets import target_named
+
+    recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe
+    pairs = [texts[: arguments.rows], texts[arguments.rows : 2 * arguments.rows]]
+    data = model.pack(*pairs) if model.problem == "question_answering" else model.pack(pairs[0])
+    calibration = texts[2 * arguments.rows :]
+    if model.problem == "question_answering":
+        half = len(calibration) // 2
+        calibration = [
+            {"question": one, "context": other}
+            for one, other in zip(calibration[:half], calibration[half:], strict=False)
+        ]
+    with tempfile.TemporaryDirectory() as folder:
+        made = convert(
+            model, recipe=recipe, target=target, calibration=calibration if recipe.startswith("static") else None
+        )
+        file = made.save(Path(folder) / "model.tflite")
+        settings = {"data": data, "on": TARGETS[target], "reference_rows": arguments.rows, "tolerance": 1.0}
+        sides = {"keras": model, "file_on_cpu": file}
+        found = {side: validate(file, against=against, **settings) for side, against in sides.items()}
+    checks = {}
+    for side, report in found.items():
+        for check in report.checks:
+            if check.name == "signature":
+                continue
+            facts = checks.setdefault(
+                check.name, {"status": check.status, "device": check.device, "reason": check.reason}
+            )
+            if check.outputs:
+                facts[f"to_{side}"] = {
+                    "max_error": max(output.max_error for output in check.outputs),
+                    "agreement": min(output.agreement for output in check.outputs if output.agreement is not None),
+                }
+    return {"recipe_used": recipe, "checks": checks}
+
+
+def _summary(runs: list[dict]) -> dict:
+    """Of each recipe, target and check: how many files ran, how many not, and the largest error."""
+    found: dict = {}
+    for run in runs:
+        for name, check in run["checks"].items():
+            key = f"{run['size']} {run['recipe']} {run['target']} {name}"
+            facts = found.setdefault(key, {"files": 0, "ran": 0, "to_keras": [], "to_file_on_cpu": []})
+            facts["files"] += 1
+            facts["ran"] += check["status"] == "passed"
+            for side in ("to_keras", "to_file_on_cpu"):
+                facts[side] += [check[side]["max_error"]] if side in check else []
+    for facts in found.values():
+        for side in ("to_keras", "to_file_on_cpu"):
+            facts[side] = float(np.max(facts[side])) if facts[side] else None
+    return found
+
+
+def _line(run: dict) -> str:
+    parts = []
+    for name, check in run["checks"].items():
+        errors = [f"{check[side]['max_error']:.1e}" for side in ("to_keras", "to_file_on_cpu") if side in check]
+        parts.append(f"{name} {check['status']} {' '.join(errors)}")
+    return "; ".join(parts)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", required=True, metavar="FILE")
+    parser.add_argument("--vocabulary", type=Path, required=True, metavar="FILE", help="WordPiece, a word a line")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--architectures", nargs="+", choices=ARCHITECTURES, default=list(ARCHITECTURES))
+    parser.add_argument("--rows", type=int, default=8)
+    parser.add_argument("--length", type=int, default=32)
+    record.add_output(parser, "targets")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
