@@ -50,6 +50,7 @@ def test_a_processor_that_dies_fails(monkeypatch, float_file, helpers):
     assert found["arm64 operators"].status == "not run"
 
 
+@pytest.mark.environment
 def test_on_the_processors_of_phones(static_file, static_model, tiny):
     texts, labels = tiny.rows(2, seed=4)
     found = {

@@ -33,6 +33,7 @@ def classifier(trained, tmp_path_factory):
     return kb.export.convert(trained, recipe="float32").save(tmp_path_factory.mktemp("clients") / "classifier.tflite")
 
 
+@pytest.mark.environment
 @pytest.mark.parametrize(
     "environment, client", [(MEDIAPIPE, "mediapipe_classifier"), (TASK_LIBRARY, "task_library_classifier")]
 )
@@ -46,6 +47,7 @@ def test_classifiers_give_our_classes(environment, client, classifier, tiny, tmp
         assert found == pytest.approx(ours["probabilities"], abs=1e-4)
 
 
+@pytest.mark.environment
 @pytest.mark.parametrize(
     "environment, client", [(MEDIAPIPE, "mediapipe_embedder"), (TASK_LIBRARY, "task_library_embedder")]
 )

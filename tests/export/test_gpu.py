@@ -118,6 +118,7 @@ def test_16_bits_have_a_check_of_their_own(pretend, monkeypatch):
     assert check.status == "failed" and "not all operators" in check.reason
 
 
+@pytest.mark.environment
 @pytest.mark.parametrize("recipe, most", [("float32", 1e-5), (None, 1e-2)])
 def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, most):
     texts, labels = tiny.rows(12, seed=4)
@@ -136,6 +137,7 @@ def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, mo
         assert half.status == "passed" and max(output.max_error for output in half.outputs) <= 5e-3
 
 
+@pytest.mark.environment
 def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
     texts, _ = tiny.rows(4, seed=4)
     file = kb.export.convert(trained, recipe="float32", target="cpu").save(tmp_path / "cpu.tflite")

@@ -97,6 +97,7 @@ def test_a_hostile_card(files, lengths, tmp_path):
         metadata.read(metadata.append(data, card))
 
 
+@pytest.mark.environment
 def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
     made = kb.export.convert(trained, recipe="float32", target="gpu", length=[10, 16])
     file = made.save(tmp_path / "gpu.tflite")

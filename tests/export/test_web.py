@@ -98,6 +98,7 @@ def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
     assert made.ready and not environments.NodeEnvironment("web", "a test", ("a@2",)).ready
 
 
+@pytest.mark.environment
 def test_in_a_real_browser_and_on_a_real_old_runtime(float_file, helpers):
     report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "legacy"])
     checks = {check.name: check for check in report.checks[1:]}
