@@ -152,6 +152,9 @@ def benchmark(
         raise KerasBertError("Expected a length, or data whose texts have lengths of their own. Received: both.")
     if os.fspath(path).endswith(ONNX):
         raise KerasBertError(f"Expected a .tflite file, and an .onnx file as the other one. Received: {path} first.")
+    for each in (str(name) for name in (path, against) if name is not None):
+        if not each.endswith(ONNX):
+            packed.check_takes_ids(each, packed.read(each), "to measure it")
     texts = None if data is None else _texts(path, data, rows)
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
     words = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))

@@ -34,6 +34,10 @@ IntegerOnly = Annotated[
 MinRuntime = Annotated[
     str | None, Option(metavar="VERSION", help="The oldest runtime that is to load the file, such as 2.9.")
 ]
+Inputs = Annotated[
+    str,
+    Option(metavar="ids|text", help="What the file takes; text puts the tokenizer into it (needs tensorflow-text)."),
+]
 Against = Annotated[
     str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
 ]
@@ -77,6 +81,7 @@ def convert(
     calibration_rows: CalibrationRows = 512,
     integer_only: IntegerOnly = False,
     min_runtime: MinRuntime = None,
+    inputs: Inputs = "ids",
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     json: options.Json = False,
@@ -121,7 +126,8 @@ def convert(
     recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):
         made = run(
-            task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime
+            task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime,
+            inputs=inputs,
         )  # fmt: skip
     made.save(out)
     host = None if made.host is None else host_path(out)

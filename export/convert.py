@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.memory import release
 from kerasbert.export.merge import merged
-from kerasbert.export.metadata import Metadata
+from kerasbert.export.metadata import IDS, TEXT, Metadata
 from kerasbert.export.op_versions import check_version, is_newer, minimum_runtime
 from kerasbert.export.recipes import Recipe, recipe_named
 from kerasbert.export.split_model import host_path
@@ -52,6 +52,7 @@ def convert(
     calibration=None,
     integer_only: bool = False,
     min_runtime: str | None = None,
+    inputs: str = IDS,
 ) -> TFLiteModel:
     """Converts a task.
 
@@ -67,6 +68,9 @@ def convert(
     min_runtime: the oldest runtime that is to load the file, such as "2.9". Below 2.17 kernels of denses whose input is quantized at run
     time have one scale each: coarser than what training saw, so validate it.
 
+    inputs: `ids`, or `text` for a file that splits a text itself, with tensorflow-text's operators, which its runtime then needs; of one
+    length for the target cpu, by recipes with floats between. See `kerasbert.export.text_inputs` for what it splits otherwise.
+
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
     It holds its word table once, also where that is the decoder.
 
@@ -81,12 +85,14 @@ def convert(
         target.layout(each)
     if integer_only:
         check_integer_only(recipe)
+    if inputs != IDS:
+        _check_text_file(task, inputs, target, lengths, integer_only)
     if target.split and len(lengths) > 1:
         raise KerasBertError(f"expected one length for the target {target.name!r}, received {lengths}")
     if min_runtime is not None:
         check_version(min_runtime)
     task = _prepared(task, recipe, calibration, integer_only)
-    card = _metadata(task, recipe, target.name, lengths, integer_only)
+    card = _metadata(task, recipe, target.name, lengths, integer_only, inputs)
     if target.split:
         return _split(task, target, lengths[0], card, min_runtime)
     waiting, contents = [task], {}
@@ -96,9 +102,12 @@ def convert(
     ):  # the longest first: some tools know the first graph only
         given = waiting.pop() if number == len(lengths) else waiting[0]
         per_channel = min_runtime is None or not is_newer(PER_CHANNEL_SINCE, min_runtime)
-        contents[f"{SIGNATURE}_{each}"] = _content(given, recipe, target, each, integer_only, per_channel)
+        contents[f"{SIGNATURE}_{each}"] = _content(
+            given, recipe, target, each, integer_only, per_channel, inputs == TEXT
+        )
     longest = next(iter(contents))
-    contents[longest] = described(contents[longest], card)
+    if inputs == IDS:
+        contents[longest] = described(contents[longest], card)
     content = merged(contents) if len(contents) > 1 else contents[longest]
     if min_runtime is not None:
         _check_runtime(content, min_runtime)
@@ -128,7 +137,22 @@ def _check_runtime(content: bytes, wanted: str) -> None:
         )
 
 
-def _content(task, recipe: Recipe, target: Target, length: int | None, integer_only: bool, per_channel: bool) -> bytes:
+def _check_text_file(task, inputs: str, target: Target, lengths: list, integer_only: bool) -> None:
+    from kerasbert.export.text_inputs import check_text_inputs
+
+    if inputs != TEXT:
+        raise KerasBertError(f"expected inputs of {IDS} or {TEXT}, received {inputs!r}")
+    if target.name != "cpu" or integer_only or len(lengths) > 1 or lengths[0] is None:
+        raise KerasBertError(
+            "expected the target cpu, one length and a recipe with floats for a file that takes texts, received others: tensorflow-text's "
+            "operators run on a CPU"
+        )
+    check_text_inputs(task)
+
+
+def _content(
+    task, recipe: Recipe, target: Target, length: int | None, integer_only: bool, per_channel: bool, texts: bool
+) -> bytes:
     """A file of one length, without its card."""
     from kerasbert.export import flatbuffer, half_file, integer_file, quantize_file, trace
 
@@ -141,11 +165,11 @@ def _content(task, recipe: Recipe, target: Target, length: int | None, integer_o
     elif recipe.integer:
         plans, tables = _plans(task, twin, recipe)
     with tempfile.TemporaryDirectory() as folder:
-        trace.save_graph(twin, target, length, folder)
+        trace.save_graph(twin, target, length, folder, texts)
         # The converter holds the weights several times over; our copies need not be there as well.
         del task, twin
         release()
-        content = trace.converted_graph(folder, half=recipe.name == "float16", integer=integer_only)
+        content = trace.converted_graph(folder, half=recipe.name == "float16", integer=integer_only, texts=texts)
     if integer_only:
         return integer_file.integer_file(content, tables)
     if plans is not None:
@@ -225,7 +249,9 @@ def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
     return dense_plans(task, twin, static=recipe.trained), tables
 
 
-def _metadata(task, recipe: Recipe, target: str, lengths: list[int | None], integer_only: bool) -> Metadata:
+def _metadata(
+    task, recipe: Recipe, target: str, lengths: list[int | None], integer_only: bool, inputs: str
+) -> Metadata:
     tokenizer = dict(task.tokenizer.get_config()) if task.has_tokenizer else {}
     vocabulary = tokenizer.pop("vocabulary", None)
     longest = task.config.longest  # a resizable file tells nowhere else where its position table ends
@@ -247,4 +273,5 @@ def _metadata(task, recipe: Recipe, target: str, lengths: list[int | None], inte
         integer_only=integer_only,
         settings=task.problem_settings(),
         row_length=min(task.sequence_length, longest),
+        inputs=inputs,
     )

@@ -25,6 +25,7 @@ _MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
 _MAX_BYTES = {CARD: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
 _MAX_MEMBERS = 16
 _MOST_LENGTHS = 256
+IDS, TEXT = "ids", "text"  # what a file takes
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Metadata:
     `integer_only`: whether no operator computes in float. `settings`: the problem's own, JSON-able, see `kerasbert.problems`.
     `row_length`: the longest row of the task that was converted, where texts are cut when the file leaves its length open; None in files of
     before there were such. `lengths`: those of a file with a signature `SIGNATURE_N` for each; None for a file of one.
+    `inputs`: `ids`, or `text` for a file with the tokenizer in its graph.
     """
 
     task: str
@@ -56,6 +58,7 @@ class Metadata:
     settings: Mapping[str, object] = field(default_factory=dict)
     row_length: int | None = None
     lengths: tuple[int, ...] | None = None
+    inputs: str = IDS
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
@@ -83,6 +86,7 @@ class Metadata:
             "sequence_length": self.sequence_length,
             "row_length": self.row_length,
             **({"lengths": list(self.lengths)} if self.lengths else {}),
+            **({"inputs": self.inputs} if self.inputs != IDS else {}),
             "recipe": self.recipe,
             "integer_only": self.integer_only,
             "target": self.target,
@@ -157,6 +161,15 @@ def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
     return path
 
 
+def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose: str) -> None:
+    """Raises KerasBertError for a file that takes texts."""
+    if metadata is not None and metadata.inputs != IDS:
+        raise KerasBertError(
+            f"Expected a file that takes ids {purpose}. Received: {_name(path)}, which takes texts. Take one of the same model that takes "
+            "ids; `kerasbert evaluate` scores both."
+        )
+
+
 def _open(data: bytes, name: str) -> zipfile.ZipFile | None:
     stream = io.BytesIO(data)
     if not zipfile.is_zipfile(stream):
@@ -214,6 +227,8 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
         fields[key] = value
     if fields["problem"] not in PROBLEMS:
         raise _bad(name, f"problem {fields['problem']!r} in {CARD}, not one of {', '.join(PROBLEMS)}")
+    if fields["inputs"] not in (IDS, TEXT):
+        raise _bad(name, f"inputs {fields['inputs'][:60]!r} in {CARD}, not {IDS} or {TEXT}")
     fields["lengths"] = _parsed_lengths(card.get("lengths"), name)
     for key in ("sequence_length", "row_length"):
         if fields[key] is not None and not 1 <= fields[key] <= 1 << 20:
@@ -246,9 +261,15 @@ _FIELDS = {
     "tokenizer": dict,
     "kerasbert": str,
     "integer_only": bool,
+    "inputs": str,
 }
 
-_DEFAULTS = {"weights": "", "integer_only": False, "settings": {}}  # files of the first versions do not name them
+_DEFAULTS = {
+    "weights": "",
+    "integer_only": False,
+    "settings": {},
+    "inputs": IDS,
+}  # files of the first versions do not name them
 
 
 def _bad(name: str, received: str) -> KerasBertError:

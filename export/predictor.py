@@ -13,6 +13,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
 from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.metadata import Metadata
+from kerasbert.export.running_model import RunningModel
+from kerasbert.export.runtimes import open_model
 from kerasbert.problems import Problem, Reading, Rows
 
 _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
@@ -26,7 +28,8 @@ def open_predictor(path: str | os.PathLike, threads: int = 1, kernels: str = "xn
     Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
     """
     card = metadata.require(path, "to run it on texts")
-    return Predictor(path, card, card.asks(), tokenizer_of(card), threads, kernels)
+    kind = Predictor if card.inputs == metadata.IDS else TextPredictor
+    return kind(path, card, card.asks(), tokenizer_of(card), threads, kernels)
 
 
 def tokenizer_of(card: Metadata):
@@ -61,7 +64,7 @@ class Predictor:
     def answer(self, x, report: Report | None = None) -> list:
         """One answer an example, JSON-able: the same as `Task.answer` gives."""
         examples, rows = self._rows(x, self.problem.rows)
-        return self.problem.answers(examples, rows, self.readings(rows, report))
+        return self.problem.answers(examples, rows, self._readings(examples, rows, report))
 
     def score(self, x, y=None, report: Report | None = None) -> dict[str, float]:
         """The task's metrics by name, the main one first."""
@@ -69,7 +72,7 @@ class Predictor:
         if y is None and not self.problem.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
         examples, rows = self._rows(x, self.problem.scoring_rows)
-        return self.problem.scores(y, examples, rows, self.readings(rows, report))
+        return self.problem.scores(y, examples, rows, self._readings(examples, rows, report))
 
     def readings(self, rows: Rows, report: Report | None = None) -> list[Reading]:
         """What the problem keeps of the outputs of each row, in their order."""
@@ -84,6 +87,9 @@ class Predictor:
                 report(row + 1, len(rows))
         return found
 
+    def _readings(self, examples: Sequence, rows: Rows, report: Report | None) -> list[Reading]:
+        return self.readings(rows, report)
+
     def _rows(self, x, make) -> tuple[Sequence, Rows]:
         examples = self.problem.examples(x.x if is_table(x) else x)
         if not examples:
@@ -95,6 +101,29 @@ class Predictor:
                 file=sys.stderr,
             )
         return examples, rows
+
+
+class TextPredictor(Predictor):
+    """A file that takes a text as it is."""
+
+    @functools.cached_property
+    def _model(self) -> RunningModel:
+        return open_model(self.path, threads=self.threads, kernels=self.kernels)
+
+    def _readings(self, examples, rows, report):
+        model, found = self._model, []
+        for row, example in enumerate(examples):
+            text, pair = example if isinstance(example, tuple) else (example, None)
+            if pair is not None:
+                raise KerasBertError(
+                    f"Expected one text an example for {self.path}, which takes texts. Received: a pair."
+                )
+            model.fill({metadata.TEXT: np.array([text])})
+            model.invoke()
+            found.append(_read(self.problem, [model.fetch()], rows, row))
+            if report is not None:
+                report(row + 1, len(rows))
+        return found
 
 
 def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:

@@ -74,16 +74,16 @@ def open_model(
         raise KerasBertError(f"Expected kernels among {', '.join(KERNELS)}. Received: {kernels!r}.")
     if threads < 1:
         raise KerasBertError(f"Expected at least one thread. Received: {threads}.")
-    name = check_identifier(path_or_bytes)
+    name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
     runtime = find_runtime()
     source = (
         {"model_content": path_or_bytes} if isinstance(path_or_bytes, bytes) else {"model_path": str(path_or_bytes)}
     )
     try:
-        interpreter = runtime.interpreter(
+        interpreter = _interpreter_class(runtime, card)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        model = RunningModel(interpreter, name, kernels, threads, length, _word_rows(path_or_bytes))
+        model = RunningModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
         if is_body(model):
             host = open_model(check_host(path_or_bytes), threads, kernels, length)
             return SplitModel(host, model)
@@ -106,12 +106,26 @@ def open_at_any_length(path: str | os.PathLike, threads: int = 1) -> RunningMode
     return open_model(path, threads=threads, length=DEFAULT_LENGTH)
 
 
-def _word_rows(path_or_bytes) -> int | None:
+def _card(path_or_bytes) -> metadata.Metadata | None:
     try:
-        card = metadata.read(path_or_bytes)
+        return metadata.read(path_or_bytes)
     except KerasBertError:  # whoever needs the card reports a damaged one
         return None
-    return card.vocab_size if card else None
+
+
+def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
+    """The runtime's interpreter, for a file that takes texts with tensorflow-text's operators. Raises KerasBertError without that."""
+    if card is None or card.inputs == metadata.IDS:
+        return runtime.interpreter
+    try:
+        from tensorflow_text import tflite_registrar
+    except ImportError as error:
+        raise KerasBertError(
+            "Expected tensorflow-text, whose operators a file that takes texts has. Received: an installation without it. "
+            'Run `pip install "kerasbert[graph-text]"`.'
+        ) from error
+    with_operators = importlib.import_module(runtime.interpreter.__module__).InterpreterWithCustomOps
+    return functools.partial(with_operators, custom_op_registerers=tflite_registrar.SELECT_TFTEXT_OPS)
 
 
 def describe_machine() -> dict[str, str]:

@@ -8,6 +8,7 @@ from kerasbert.encoders.base import INPUT_NAMES, activation_points, sublayers
 from kerasbert.export.memory import release
 from kerasbert.export.quiet import quiet
 from kerasbert.export.targets import Target
+from kerasbert.export.text_inputs import text_function
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
 
@@ -43,9 +44,12 @@ def float_model(twin, target: Target, length: int | None, half: bool = False) ->
         return converted_graph(folder, half)
 
 
-def save_graph(twin, target: Target, length: int | None, folder: str) -> None:
-    """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it."""
+def save_graph(twin, target: Target, length: int | None, folder: str, texts: bool = False) -> None:
+    """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it. texts: see `text_inputs`."""
     layout = target.layout(length)
+    if texts:
+        save_function(*text_function(twin, length, layout), twin.variables, folder)
+        return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, twin.variables, folder)
 
@@ -60,8 +64,9 @@ def save_function(function, specs: dict[str, tf.TensorSpec], variables, folder: 
         tf.saved_model.save(module, folder, signatures={SIGNATURE: traced.get_concrete_function(**specs)})
 
 
-def converted_graph(folder: str, half: bool = False, integer: bool = False) -> bytes:
-    """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization."""
+def converted_graph(folder: str, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
+    """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization. texts: with
+    tensorflow-text's operators."""
     with quiet():
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
         # Each of these saves the memory of one to three copies of the weights (and most of the time that a large model takes): the
@@ -71,6 +76,7 @@ def converted_graph(folder: str, half: bool = False, integer: bool = False) -> b
         release()
         converter._experimental_use_buffer_offset = True
         converter.exclude_conversion_metadata = True
+        converter.allow_custom_ops = texts
         if half or integer:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         if half:

@@ -82,6 +82,7 @@ def validate(
         check_report_path(report)
     progress = progress or (lambda what, done, total: None)
     card = packed.read(model_path)
+    packed.check_takes_ids(model_path, card, "to compare it")
     if isolated and (words := last_words(model_path)):
         return _written(_broken(model_path, against, card, words), report, None)
     given = _data(card, against, data, model_path)

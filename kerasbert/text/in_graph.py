@@ -43,7 +43,7 @@ class GraphWordPiece(keras.layers.Layer):
 
     def __init__(self, tokenizer: WordPiece, length: int, **layer):
         super().__init__(**layer)
-        self._text = _tensorflow_text()
+        self._text = tensorflow_text()
         if type(tokenizer) is not WordPiece:
             raise KerasBertError(
                 f"Expected a WordPiece tokenizer. Received: {type(tokenizer).__name__}. "
@@ -156,15 +156,16 @@ class GraphWordPiece(keras.layers.Layer):
         }
 
 
-def _tensorflow_text():
+def tensorflow_text():
+    """The package. Raises KerasBertError where it is not installed."""
     try:
-        import tensorflow_text
+        import tensorflow_text as package
     except ImportError as error:
         raise KerasBertError(
             "Expected tensorflow-text for tokenizing in a graph. Received: an installation without it. "
             'Run `pip install "kerasbert[graph-text]"`.'
         ) from error
-    return tensorflow_text
+    return package
 
 
 def _marks(tokenizer: WordPiece) -> dict[str, str]:
