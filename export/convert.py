@@ -77,6 +77,9 @@ def convert(
     Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, an integer
     file of another recipe or without calibration texts, and a file that would need a newer runtime than `min_runtime`.
     """
+    from kerasbert.encoders.base import sublayers
+    from kerasbert.layers.norms import LayerNorm
+
     target = target_named(target)
     integer_only = integer_only or is_integer_only(task) or target.split
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
@@ -85,6 +88,11 @@ def convert(
         target.layout(each)
     if integer_only:
         check_integer_only(recipe)
+    if integer_only and not target.squares_by_itself and sublayers(task, LayerNorm):
+        raise KerasBertError(
+            f"expected a file with floats for the target {target.name!r}, received integers only: their layer norms multiply rows by "
+            "themselves, which ends the accelerator's process. Leave integer_only out, or take a model with NoNorm"
+        )
     if inputs != IDS:
         _check_text_file(task, inputs, target, lengths, integer_only)
     if target.split and len(lengths) > 1:

@@ -12,6 +12,7 @@ class Target:
     such a file cannot run.
 
     default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
+    squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
     split: whether ids become vectors in a file of their own, and the other one computes with integers only (`split_file`).
     """
 
@@ -21,6 +22,7 @@ class Target:
     default_recipe: str
     single_tables: bool = False
     split: bool = False
+    squares_by_itself: bool = True
 
     def layout(self, length: int | None) -> GraphLayout:
         """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
@@ -50,6 +52,7 @@ TARGETS = {
             resizable=None,
             default_recipe="float16",
             single_tables=True,
+            squares_by_itself=False,
         ),
         Target(
             "web",

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,9 +60,9 @@ def run_child(
     Nothing of it is left behind, whatever happens here: the whole session is killed in the end. Raises OSError where there is no such
     command.
     """
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(
-        list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        env={**os.environ, **(environment or {})},
+        _mortal(list(map(str, command))), **pipes, start_new_session=True, env={**os.environ, **(environment or {})}
     ) as process:  # fmt: skip
         try:
             output, _ = process.communicate(timeout=seconds)
@@ -73,6 +74,13 @@ def run_child(
         finally:
             _end(process)
     return Ended(status, output.decode("utf-8", "replace"), seconds)
+
+
+def _mortal(command: list[str]) -> list[str]:
+    """The command by way of util-linux' `setpriv`, where that is there: the system ends it when this process is gone, also when that was
+    killed."""
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return [setpriv, "--pdeathsig", "KILL", *command] if setpriv and shutil.which(command[0]) else command
 
 
 def die_with_parent() -> None:

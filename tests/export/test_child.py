@@ -1,5 +1,7 @@
 """Child processes of validators: how they end is told, and nothing of them is left."""
 
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -68,6 +70,27 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path):
             return
         time.sleep(0.05)
     pytest.fail("the grandchild is still there")
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv here")
+def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
+    mark = tmp_path / "pid"
+    child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    code = f"import sys\nfrom kerasbert.export.backends.child import run_child\nrun_child([sys.executable, '-S', '-c', {child!r}])"
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    for _ in range(400):
+        if mark.exists() and mark.read_text():
+            break
+        time.sleep(0.05)
+    place = Path("/proc") / mark.read_text()
+    assert place.exists()
+    parent.kill()
+    parent.wait()
+    for _ in range(100):
+        if not place.exists() or "Z" in (place / "stat").read_text().split()[2]:
+            return
+        time.sleep(0.05)
+    pytest.fail("the child is still there")
 
 
 def test_a_command_that_is_not_there():

@@ -150,6 +150,11 @@ def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
     assert checks["gpu-strict"].status == "failed" and "GATHER" in checks["gpu-strict"].reason
 
 
+def test_integers_only_need_a_model_without_layer_norms(trained, tiny):
+    with pytest.raises(kb.errors.KerasBertError, match="ends the accelerator's process"):
+        kb.export.convert(trained, target="gpu", integer_only=True, calibration=tiny.rows(8)[0])
+
+
 def test_a_length_that_the_caller_sets_is_refused(trained):
     with pytest.raises(kb.errors.KerasBertError, match="a number of tokens for the target 'gpu'"):
         kb.export.convert(trained, target="gpu", length="resizable")
