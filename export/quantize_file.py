@@ -13,6 +13,7 @@ import numpy as np
 from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.dynamic_denses import declare
+from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quiet import quiet
 from kerasbert.export.recipes import Recipe
@@ -76,6 +77,7 @@ def quantize_file(
     from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
+    model = _with_tables_of(2, model)
     graph, manager = FloatGraph(model), RecipeManager()
     tied, ranges = {digest(table) for table in tables}, {}
     for operator, bounds in table_gathers(graph, tables):
@@ -95,7 +97,7 @@ def quantize_file(
         manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
         for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
             ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    return declare(share(rewrite(model, manager, ranges), tables))
+    return declare(share(_with_tables_of(3, rewrite(model, manager, ranges)), tables))
 
 
 def rewrite(model: bytes, recipe, ranges: dict[str, dict[str, np.ndarray]]) -> bytes:
@@ -111,6 +113,20 @@ def rewrite(model: bytes, recipe, ranges: dict[str, dict[str, np.ndarray]]) -> b
     with quiet():
         found = ParamsGenerator(content).generate_quantization_parameters(recipe, ranges, False)
         return bytes(ModelModifier(content).modify_model(found, enable_progress_bar=False))
+
+
+def _with_tables_of(rank: int, model: bytes) -> bytes:
+    """The file whose tables that are looked up along their second axis, (1, rows, H), have so many dimensions: 2 for ai-edge-quantizer,
+    which takes no others above 32 MiB (0.10), 3 as they are. The values stay where they are."""
+    content = unpack(model)
+    (graph,), kinds = content.subgraphs, operator_kinds(content)
+    changed = False
+    for operator in graph.operators:
+        if kinds[operator.opcodeIndex] == "GATHER" and operator.builtinOptions.axis == 1:
+            table = graph.tensors[operator.inputs[0]]
+            changed |= len(table.shape) != rank
+            table.shape = np.array(((1,) * rank + tuple(table.shape[-2:]))[-rank:], np.int32)
+    return pack(content) if changed else model
 
 
 def _ranges(dense) -> list[tuple]:

@@ -9,10 +9,12 @@ import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPolicy
 from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.export import quantize_file as module
 from kerasbert.export.float_graph import FloatGraph
 from kerasbert.export.quantize_file import dense_plans, digest, quantize_file
 from kerasbert.export.recipes import RECIPES
 from kerasbert.export.targets import target_named
+from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.export.trace import export_twin, float_model
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
@@ -123,3 +125,15 @@ def test_scopes_fit_one_operator_each(parts):
 
 def test_recipes_with_a_training_policy_are_known():
     assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.integer}
+
+
+def test_tables_for_a_gpu_are_quantized_with_two_dimensions(static_model, monkeypatch):
+    """Others fail above 32 MiB, which no tiny model has; the file has three again."""
+    given, rewrite = [], module.rewrite
+    monkeypatch.setattr(module, "rewrite", lambda model, *more: given.append(model) or rewrite(model, *more))
+    made = kb.export.convert(static_model, target="gpu").content
+    ranks = []
+    for file in (*given, made):
+        graph = TFLiteFile.read(file).subgraphs[0]
+        ranks.append([len(graph.tensors[op.inputs[0]].shape) for op in graph.operators if op.name == "GATHER"])
+    assert set(ranks[0]) == {2} and set(ranks[1]) == {3}
