@@ -62,6 +62,7 @@ def _tokens(folder, texts: list[str]) -> list:
 
 
 def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
+    import onnx
     import torch
     import transformers
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -96,6 +97,11 @@ def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
             options["dynamic_axes"] = {name: {1: "length"} for name in INPUT_NAMES}
         with torch.no_grad():
             torch.onnx.export(Classifier().eval(), (example, mask, torch.zeros_like(example)), str(path), **options)
+        model = onnx.load(path)
+        model.graph.ClearField(
+            "value_info"
+        )  # of the dynamo exporter's shapes one contradicts what the quantizer infers
+        onnx.save(model, path)
         for kind, per_channel in (("int8", False), ("int8-per-channel", True)):
             files[f"{kind}-{exporter}"] = folder / f"{kind}-{exporter}.onnx"
             quantize_dynamic(path, files[f"{kind}-{exporter}"], weight_type=QuantType.QInt8, per_channel=per_channel)
