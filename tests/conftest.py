@@ -129,26 +129,25 @@ def tiny():
     )
 
 
+def learned(model, epochs: int):
+    """The model after so many passes over texts that follow the rule."""
+    from kerasbert.training import adamw
+
+    model.compile(adamw(3e-3))
+    model.fit(*rows(256), epochs=epochs, seed=0, verbose=0)
+    return model
+
+
 @pytest.fixture(scope="session")
 def trained():
     """A classifier that has learned the rule, biases and norm scales away from their first values."""
-    from kerasbert.training import adamw
-
-    model = classifier()
-    model.compile(adamw(3e-3))
-    model.fit(*rows(256), epochs=3, seed=0, verbose=0)
-    return model
+    return learned(classifier(), epochs=3)
 
 
 @pytest.fixture(scope="session")
 def learned_mobilebert():
     """A MobileBERT that has learned the rule."""
-    from kerasbert.training import adamw
-
-    model = mobilebert()
-    model.compile(adamw(3e-3))
-    model.fit(*rows(256), epochs=6, seed=0, verbose=0)
-    return model
+    return learned(mobilebert(), epochs=6)
 
 
 @pytest.fixture(scope="session")
