@@ -147,7 +147,7 @@ def trained():
 @pytest.fixture(scope="session")
 def learned_mobilebert():
     """A MobileBERT that has learned the rule."""
-    return learned(mobilebert(), epochs=6)
+    return learned(mobilebert(num_feedforward_networks=2), epochs=6)
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def test_counts_are_checked(float_file):
 @pytest.fixture(scope="module")
 def lengths_file(trained, tmp_path_factory):
     file = tmp_path_factory.mktemp("lengths") / "lengths.tflite"
-    return kb.export.convert(trained, recipe="float32", length=[4, 8, 16]).save(file)
+    return kb.export.convert(trained, recipe="float32", length=[8, 16]).save(file)
 
 
 def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
@@ -58,7 +58,7 @@ def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
 def test_each_row_goes_to_the_shortest_that_fits(tiny, lengths_file):
     subject = measuring.TFLiteSubject(str(lengths_file), None, 1, 16)
     subject.open([3, 5, 16])
-    assert sorted(subject.models.opened) == [4, 8, 16]
+    assert sorted(subject.models.opened) == [8, 16]
     assert subject.models.at(5).length == 8 and subject.models.at(99).length == 16
 
 
