@@ -48,33 +48,26 @@ def _shorter(job: Job) -> list[Check]:
         name = f"cpu-xnnpack {SIGNATURE}_{length}"
         rows = np.flatnonzero(job.examples.rows.lengths < length)
         if len(rows):
-            rows = rows[spread(len(rows), job.reference_rows)]
-            run = _run(job, name, "xnnpack", job.threads, rows, length)
-            check = job.judged(
-                name,
-                rows,
-                run.kept,
-                run.seconds,
-                metric=False,
-                remark=job.where(rows),
-                device=cpu_model(),
-                threads=job.threads,
-            )
+            found.append(on_kernels(job, name, "xnnpack", rows[spread(len(rows), job.reference_rows)], length)[0])
         else:
-            check = Check(name, NOT_RUN, f"no row of fewer than {length} tokens")
-        found.append(check)
+            found.append(Check(name, NOT_RUN, f"no row of fewer than {length} tokens"))
     return found
 
 
-def on_kernels(job: Job, name: str, kernels: str, rows: np.ndarray) -> tuple[Check, list[Kept]]:
-    """Some rows on one set of kernels (`open_model`), and what is kept of the outputs, empty when it did not get that far."""
+def on_kernels(
+    job: Job, name: str, kernels: str, rows: np.ndarray, length: int | None = None
+) -> tuple[Check, list[Kept]]:
+    """Some rows on one set of kernels (`open_model`), and what is kept of the outputs, empty when it did not get that far.
+
+    length: of the file, where that has several; by default the longest.
+    """
     try:
-        run = _run(job, name, kernels, job.threads, rows)
+        run = _run(job, name, kernels, job.threads, rows, length)
     except KerasBertError as error:
         return Check(name, FAILED, str(error), device=cpu_model(), threads=job.threads), []
-    subset = (
-        "" if len(rows) == len(job.examples) else f"on {len(rows)} of {len(job.examples)} rows, the kernels are slow"
-    )
+    subset = job.where(rows)
+    if subset and kernels == "reference":
+        subset += ", the kernels are slow"
     check = job.judged(
         name, rows, run.kept, run.seconds, metric=kernels == "xnnpack", remark=subset, device=cpu_model(), threads=job.threads,
         partitions=run.model.partitions if kernels == "xnnpack" else None, ops=run.model.ops_by_backend,
