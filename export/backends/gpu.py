@@ -83,7 +83,7 @@ def _half(job: Job, rows: np.ndarray, place: Path, first: Ended) -> Check:
     """What phones do by default, and SwiftShader cannot: 16 bits, in which a large mask constant is infinite."""
     name = "gpu-half"
     if _SINGLE_PRECISION not in _Log.of(first.log).architecture:
-        return Check(name, NOT_RUN, "the device of gpu-strict computes in 16 bits already")
+        return Check(name, NOT_RUN, "the device of gpu-strict may compute in 16 bits already, and was judged so")
     if not LAVAPIPE.ready:
         return Check(name, NOT_RUN, LAVAPIPE.missing)
     ended = _run(job, place, name, LAVAPIPE.variables)
