@@ -29,13 +29,12 @@ def main() -> None:
     load = record.load()
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
     done = {(run["case"], run["system"], run["seed"]) for run in runs}
-    sides = {"kerasbert": _ours, "pytorch": _peer}
     for seed in arguments.seeds:
         for name in arguments.cases:
-            for system, run in sides.items():
+            for system in arguments.systems:
                 if (name, system, seed) in done:
                     continue
-                before, found = record.load(), run(arguments, name, CASES[name], seed)
+                before, found = record.load(), SYSTEMS[system](arguments, name, CASES[name], seed)
                 date = datetime.now(UTC).isoformat(timespec="seconds")
                 when = {"date": date, "load_before": before, "idle": arguments.idle}
                 runs.append({"case": name, "system": system, "seed": seed, **when, **found})
@@ -83,13 +82,19 @@ def _peer(arguments, name: str, case: Case, seed: int) -> dict:
 
 def _output(command: list) -> tuple[str, int]:
     """What a process prints, and the most memory that it held, in bytes."""
+    lines = []
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) as process:
-        printed = process.stdout.read()
+        for line in process.stdout:  # an epoch each: a run of an hour shows how far it is
+            print(line, end="", file=sys.stderr, flush=True)
+            lines.append(line)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"exit code {process.returncode} of {' '.join(map(str, command))}")
-    return printed, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return "".join(lines), usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+SYSTEMS = {"kerasbert": _ours, "pytorch": _peer}
 
 
 def _result(runs: list[dict]) -> dict:
@@ -97,7 +102,7 @@ def _result(runs: list[dict]) -> dict:
     summary = {}
     for name in dict.fromkeys(run["case"] for run in runs):
         scores = {}
-        for system in ("kerasbert", "pytorch"):
+        for system in SYSTEMS:
             last = [run["epochs"][-1]["dev"] for run in runs if run["case"] == name and run["system"] == system]
             scores[system] = {
                 metric: {
@@ -107,7 +112,7 @@ def _result(runs: list[dict]) -> dict:
                 }
                 for metric in (last[0] if last else ())
             }
-        speeds = {system: _idle_speeds(runs, name, system) for system in ("kerasbert", "pytorch")}
+        speeds = {system: _idle_speeds(runs, name, system) for system in SYSTEMS}
         summary[name] = {**scores, "examples_per_second_idle": speeds}
         if all(speeds.values()):
             summary[name]["speed_ratio"] = float(np.median(speeds["kerasbert"]) / np.median(speeds["pytorch"]))
@@ -133,6 +138,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peer-python", required=True, metavar="FILE", help="a Python with torch and transformers")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     parser.add_argument(
         "--keep", type=Path, metavar="FOLDER", help="keep kerasbert's trained models there, as CASE-SEED"
     )

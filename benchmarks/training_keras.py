@@ -33,8 +33,10 @@ def main() -> None:
 def _warm_up(model, texts, labels, lengths, batch: int) -> dict:
     """Trains on every padded length that occurs, twice: what the first time takes longer is tracing and compilation."""
     from kerasbert.data.batching import padded_length
+    from kerasbert.tasks.inputs import few_lengths
 
-    padded = np.array([padded_length(int(length), model.sequence_length) for length in lengths])
+    limit, few = model.sequence_length, few_lengths(model)
+    padded = np.array([padded_length(int(length), limit, few=few) for length in lengths])
     chosen = np.concatenate([np.resize(np.flatnonzero(padded == length), batch) for length in np.unique(padded)])
     texts, labels = [texts[i] for i in chosen], labels[chosen]
     seconds = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-LENGTH_STEP = 8  # padded lengths are multiples of this: few shapes to compile for, little padding
+SHORT = 32  # tokens; up to here padding costs more than odd sizes do, and lengths are multiples of 2
 WINDOW = 50  # batches; rows are sorted by length inside windows of this many batches, so that an epoch stays random
 
 
@@ -59,6 +59,11 @@ class LengthBatches:
             yield from (batches[i] for i in random.permutation(len(batches)))
 
 
-def padded_length(longest: int, limit: int) -> int:
-    """The padded length for a batch whose longest row has `longest` tokens, at most `limit`."""
-    return min(-(-max(longest, 1) // LENGTH_STEP) * LENGTH_STEP, limit)
+def padded_length(longest: int, limit: int, *, few: bool = False) -> int:
+    """The padded length for a batch whose longest row has `longest` tokens, at most `limit`: a multiple of 8, or of 2 for a short one.
+
+    few: of 8 for short ones too, for compilers that make every length anew. Measured on fine-tuning MiniLM with CoLA, 11 tokens a text:
+    multiples of 8, 4, 2 and 1 give 1, 1.11, 1.17 and 1.16 times the speed; with MRPC, 50 tokens a pair, 1, 1, 0.92 and 0.95 times.
+    """
+    step = 8 if few or longest > SHORT else 2
+    return min(-(-max(longest, 1) // step) * step, limit)

@@ -54,6 +54,14 @@ class FusedAdamW(keras.optimizers.AdamW):
             self._open_to = tf.Variable(deepest, dtype=tf.int32, trainable=False, name="open_to")
         return self._open_to
 
+    def _clip_gradients(self, grads):
+        # A word's gradient is one row, whose norm counts, and not the terms that it has of every place where the word stands.
+        return super()._clip_gradients(super()._deduplicate_sparse_grad(grads))
+
+    def _deduplicate_sparse_grad(self, grads):
+        """Done before they are clipped."""
+        return grads
+
     def _apply_weight_decay(self, variables):
         """Done in `update_step`, at the rate of the variable."""
 

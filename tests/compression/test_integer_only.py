@@ -140,6 +140,8 @@ def test_saved_and_loaded(tiny, trained, tmp_path):
 
 def test_gradients_are_those_of_the_float_model(tiny, trained):
     texts, labels = tiny.rows(32, seed=1)
+    # Many of them wrong: what the model was trained on leaves it no gradient to speak of.
+    labels = labels[:1] * len(labels)
     model = quantize(trained, "static_wi8_ai8", calibration=texts, integer_only=True)
     plain = trained.with_policy(None)
     inputs = {name: tf.constant(values) for name, values in trained.pack(texts).items()}

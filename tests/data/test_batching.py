@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.data.batching import LENGTH_STEP, WINDOW, LengthBatches, padded_length
+from kerasbert.data.batching import WINDOW, LengthBatches, padded_length
 
 LENGTHS = np.random.default_rng(0).integers(3, 60, 500)
 
@@ -53,8 +53,11 @@ def test_windows_keep_every_row():
 
 
 @pytest.mark.parametrize(
-    ("longest", "limit", "padded"), [(1, 64, 8), (8, 64, 8), (9, 64, 16), (61, 62, 62), (0, 64, 8)]
-)
-def test_padded_length(longest, limit, padded):
-    assert LENGTH_STEP == 8
-    assert padded_length(longest, limit) == padded
+    ("longest", "limit", "few", "padded"),
+    [
+        (1, 64, True, 8), (8, 64, True, 8), (9, 64, True, 16), (61, 62, True, 62), (0, 64, True, 8),
+        (0, 64, False, 2), (9, 64, False, 10), (32, 64, False, 32), (33, 64, False, 40), (70, 64, False, 64), (9, 9, False, 9),
+    ],
+)  # fmt: skip
+def test_padded_length(longest, limit, few, padded):
+    assert padded_length(longest, limit, few=few) == padded

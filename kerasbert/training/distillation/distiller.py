@@ -147,6 +147,8 @@ class Distiller(Fitting):
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """Keras' compile; loss and metrics are the student's, and its own by default."""
         of_student = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
+        if "jit_compile" in kwargs:  # the student's batches are padded to fewer lengths for it
+            of_student["jit_compile"] = kwargs["jit_compile"]
         self.student.compile(optimizer="sgd", loss=loss, metrics=metrics, **of_student)
         keras.Model.compile(self, optimizer=optimizer, **kwargs)
         self.student.optimizer = self.optimizer  # which knows the projections too, so it is bound here alone

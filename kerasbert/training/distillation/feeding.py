@@ -95,7 +95,7 @@ class Feeder:
         theirs = rows if self.shared else self._teachers_rows(examples, rows)
         if self._cache is not None and cached:
             return _Known(self._cached(theirs))
-        return None if self.shared else _TeachersInputs(theirs, self.teacher)
+        return None if self.shared else _TeachersInputs(theirs, self.teacher, task_inputs.few_lengths(self.student))
 
     def _teachers_rows(self, examples, rows: Rows) -> Rows:
         if examples is None:
@@ -134,12 +134,12 @@ class Feeder:
 class _TeachersInputs:
     """The teacher's own packed inputs of rows."""
 
-    def __init__(self, rows: Rows, teacher):
-        self.rows, self.pad_id, self.limit = rows, teacher.config.pad_token_id, teacher.sequence_length
+    def __init__(self, rows: Rows, teacher, few: bool):
+        self.rows, self.pad_id, self.limit, self.few = rows, teacher.config.pad_token_id, teacher.sequence_length, few
 
     def __call__(self, index, length):
         def pack(index):
-            padded = padded_length(int(self.rows.lengths[index].max()), self.limit)
+            padded = padded_length(int(self.rows.lengths[index].max()), self.limit, few=self.few)
             packed = self.rows.pack(index, padded, self.pad_id)
             return [packed[name] for name in INPUT_NAMES]
 
