@@ -185,19 +185,30 @@ def test_an_interrupt_in_our_own_code(made, run, monkeypatch, tmp_path):
     assert done.err.splitlines()[-1] == f"interrupted; nothing was written to {tmp_path / 'x.tflite'}"
 
 
-def test_an_interrupt_while_tensorflow_trains(place, tmp_path):
+@pytest.fixture
+def interruptible():
+    """A shell that starts a job in the background has it ignore interrupts, and what the job starts inherits that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_tensorflow_trains(place, tmp_path, interruptible):
     out = tmp_path / "out"
     command = ["train", "--model", place.checkpoint, "--train", place.train, "--epochs", "100000", "--out", str(out)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kerasbert.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
     seen = []
-    for line in process.stderr:
-        seen.append(line)
-        if line.startswith("epoch 2 of"):
-            break
-    process.send_signal(signal.SIGINT)
-    rest, said = process.communicate(timeout=30)
+    with subprocess.Popen(
+        [sys.executable, "-m", "kerasbert.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stderr:
+            seen.append(line)
+            if line.startswith("epoch 2 of"):
+                break
+        process.send_signal(signal.SIGINT)
+        try:
+            rest, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
     assert process.returncode == 130
     recipe = out / "run" / "recipe.toml"
     assert (
