@@ -139,7 +139,7 @@ class _Watch(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch = epoch
-        self._clock, self._begun_batch = time.monotonic(), self.batch
+        self._clock, self._begun_batch, self._begun_seconds = time.monotonic(), self.batch, self.seconds
 
     def on_train_batch_end(self, batch, logs=None):
         if self._sums is not None:  # the running loss goes on where it stood
@@ -190,7 +190,9 @@ class _Watch(keras.callbacks.Callback):
 
     def _tell(self, logs, now: float) -> None:
         size = self.settings.batch_size
-        rate = (self.batch - self._begun_batch) * size / max(now - self._clock, 1e-9)
+        # The clock begins anew behind every state that is saved; the batches of the epoch do not.
+        seconds = self.seconds - self._begun_seconds + now - self._clock
+        rate = (self.batch - self._begun_batch) * size / max(seconds, 1e-9)
         figures = [f"{name} {float(value):.4f}" for name, value in logs.items()]
         done = self.epoch * self._steps + self.batch
         self.listener.progress(

@@ -12,6 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.folders import load_task
 from kerasbert.training import Recipe, RunFolder, Settings, adamw, run
 from kerasbert.training.run_folder import check_resumable
+from kerasbert.training.running import Listener
 
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
@@ -105,6 +106,15 @@ def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
     np.testing.assert_array_equal(task.classifier.kernel, weights[1])
     np.testing.assert_array_equal(load_task(parts.folder.model).classifier.kernel, weights[1])
     assert np.abs(weights[2] - weights[1]).max() > 0
+
+
+def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
+    """Also behind a state that was saved in its middle."""
+    told = []
+    listener = Listener(lambda done, total, figures: told.append(figures), lambda line: None)
+    fitted = parts.run(listener=listener, settings=Settings(1, BATCH, seed=5, checkpoint_minutes=0))
+    speed = float(told[-1].split(", ")[-1].removesuffix(" examples/s").replace(",", ""))
+    assert speed == pytest.approx(STEPS * BATCH / fitted.seconds, rel=0.3)
 
 
 def test_early_stopping(parts, monkeypatch):
