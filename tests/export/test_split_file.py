@@ -99,8 +99,8 @@ def new_file(tiny, calibration, tmp_path_factory):
     tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1).save_pretrained(folder / "task")
     texts, out = folder / "texts.tsv", folder / "new.tflite"
     texts.write_text("text\tlabel\n" + "".join(f"{text}\tnegative\n" for text in calibration))
-    command = f"convert {folder / 'task'} --target edge-tpu --length 8 --calibration {texts} -o {out}"
-    assert main(command.split()) == 0
+    options = ["--target", "edge-tpu", "--length", "8", "--calibration", str(texts)]
+    assert main(["convert", str(folder / "task"), *options, "-o", str(out)]) == 0
     return out
 
 

@@ -114,7 +114,7 @@ def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
     listener = Listener(lambda done, total, figures: told.append(figures), lambda line: None)
     fitted = parts.run(listener=listener, settings=Settings(1, BATCH, seed=5, checkpoint_minutes=0))
     speed = float(told[-1].split(", ")[-1].removesuffix(" examples/s").replace(",", ""))
-    assert speed == pytest.approx(STEPS * BATCH / fitted.seconds, rel=0.3)
+    assert speed == pytest.approx(STEPS * BATCH / fitted.seconds, rel=0.5)
 
 
 def test_early_stopping(parts, monkeypatch):
