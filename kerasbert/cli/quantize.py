@@ -27,6 +27,9 @@ Delay = Annotated[
 Freeze = Annotated[
     float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
 ]
+LearnedRanges = Annotated[
+    bool, Option("--learned-ranges", help="Train ranges by gradient, with the weights, and not by what is seen.")
+]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
 
 
@@ -47,6 +50,7 @@ def quantize(
     integer_only: IntegerOnly = False,
     calibration_rows: CalibrationRows = 512,
     ranges: Ranges = "min-max",
+    learned_ranges: LearnedRanges = False,
     activation_delay: Delay = 0.0,
     freeze_ranges: Freeze = 1.0,
     objectives: options.Objectives = None,
@@ -91,8 +95,10 @@ def quantize(
         keras.utils.set_random_seed(seed)
         task = load_task(model)
     wanted = objectives_named(objectives) if objectives else None
-    compression.policy_named(recipe, integer_only)
+    compression.policy_named(recipe, integer_only, learned_ranges)
     compression.range_method(ranges)
+    if learned_ranges and not epochs:
+        raise KerasBertError("expected training for --learned-ranges, received --epochs 0")
     if activation_delay >= freeze_ranges:
         raise KerasBertError(
             "expected ranges to be frozen after activations are quantized, received --activation-delay "
@@ -107,7 +113,9 @@ def quantize(
         before = task.score(tables[1]) if dev else None
     with progress("calibrating"):
         texts = spread(tables[0].x, calibration_rows)
-        quantized = compression.quantize(task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges)
+        quantized = compression.quantize(
+            task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges
+        )
     fitted = Fitted()
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])
@@ -126,7 +134,7 @@ def quantize(
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges, objectives=objectives,
+        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges, objectives=objectives,
         calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:

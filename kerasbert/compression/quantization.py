@@ -1,5 +1,7 @@
 """Quantization-aware training: the same task, with tfmot's quantizers at its named points."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from kerasbert.compression.calibration import calibrate
@@ -58,6 +60,7 @@ def quantize(
     batch_size: int = 32,
     integer_only: bool = False,
     ranges: str = "min-max",
+    learned_ranges: bool = False,
 ):
     """The same class of task, weights copied, whose dense kernels, tables and activations are held in 8 bits while it trains.
 
@@ -65,13 +68,14 @@ def quantize(
     weights only while training), or a policy of your own. calibration: texts (or anything `predict`
     takes) that set the first ranges of static points; a few hundred of the training texts will do. Then `compile` and `fit` as usual.
     integer_only: no activation stays in float, for processors that have none: norms, softmax, GELU and sums are in 8 bits too.
-    ranges: how calibration finds them, see `calibrate`.
+    ranges: how calibration finds them, see `calibrate`. learned_ranges: from there on gradients move them while training, with the weights
+    (Bhalgat et al. 2020, LSQ+), and not a moving average of what is seen; see `kb.adamw` for their rate.
 
     Raises KerasBertError for an unknown recipe, one that is not static and yet integer-only, an integer-only policy that leaves something
-    in float, and when a static recipe gets no calibration data.
+    in float, learned ranges of a recipe without any or of 16 bits, and when a static recipe gets no calibration data.
     """
     if isinstance(recipe, str):
-        recipe = policy_named(recipe, integer_only)
+        recipe = policy_named(recipe, integer_only, learned_ranges)
     elif integer_only and not recipe.integer_only:
         raise KerasBertError(
             "expected a policy that is integer-only, received one that is not; give it integer_only=True"
@@ -104,10 +108,17 @@ def _check_integer_only(model) -> None:
         )
 
 
-def policy_named(recipe: str, integer_only: bool = False) -> QuantizationPolicy:
-    """The policy that prepares for a recipe. Raises KerasBertError for a recipe that has none."""
+def policy_named(recipe: str, integer_only: bool = False, learned_ranges: bool = False) -> QuantizationPolicy:
+    """The policy that prepares for a recipe. Raises KerasBertError for a recipe that has none, or not of that kind."""
     if recipe not in POLICIES:
         raise KerasBertError(f"expected a recipe with a training policy of {sorted(POLICIES)}, received {recipe!r}")
+    if learned_ranges:
+        policy = policy_named(recipe, integer_only)
+        if not policy.activations or policy.activation_bits != 8:
+            raise KerasBertError(
+                f"expected a recipe with static ranges of 8 bits for learned ranges, received {recipe!r}"
+            )
+        return replace(policy, learned_ranges=True)
     if not integer_only:
         return POLICIES[recipe]
     if recipe != INTEGER_ONLY.recipe:

@@ -5,10 +5,11 @@ import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
+from kerasbert.layers.fake_quant import table_fake_quant
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
-from kerasbert.layers.points import ActivationPoint, ConstantPoint, table_fake_quant
+from kerasbert.layers.points import ActivationPoint, ConstantPoint
 from kerasbert.layers.policy import QuantizationPolicy, integer_part
 
 

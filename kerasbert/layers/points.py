@@ -10,6 +10,7 @@ from collections.abc import Callable
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.fake_quant import learned_fake_quant, per_token_fake_quant, without_learning
 from kerasbert.layers.policy import QuantizationPolicy
 
 _NEVER_REACHED = 6e4  # in 16-bit floats as well
@@ -22,9 +23,10 @@ TANH_BOUNDS = (-1.0, 127 / 128)
 class ActivationPoint(keras.layers.Layer):
     """An activation that a policy may hold in 8 bits. Any shape in, the same shape out.
 
-    Static points keep `minimum` and `maximum`, moved by tfmot's moving average while training. Calibration fills them before training
-    starts: it sets `observer`, which is called with the point and its input and gives what the point gives instead, and runs data through
-    the model. An observer that is `before_scaling` sees what comes in, others what would be quantized.
+    Static points keep `minimum` and `maximum`, moved by tfmot's moving average while training, or learned by gradient where the policy has
+    learned ranges. Calibration fills them before training starts: it sets `observer`, which is called with the point and its input and
+    gives what the point gives instead, and runs data through the model. An observer that is `before_scaling` sees what comes in, others
+    what would be quantized.
     An equalized point gives its input times `equalizer` (H,), and the denses that read it divide their kernel rows by it.
 
     floor: a static range needs to reach no further down, because what follows is flat there.
@@ -35,7 +37,8 @@ class ActivationPoint(keras.layers.Layer):
     bounds: the range that integer operators give what they write here, whatever the data.
     stream: the layers that write here scale what they write by the equalizer's factors, and this point only finds them; and they leave
     the mean of each row out once it is known what is added to what (`centre`).
-    phase: `waiting` quantizes nothing while training, `moving` lets data move the range, `frozen` does not; see `QuantizationPhases`.
+    phase: `waiting` quantizes nothing while training, `moving` lets data or gradients move the range, `frozen` does not; see
+    `QuantizationPhases`.
     A point of a layer that is called several times has a range for each call (`share`), and `turn` says which call it is.
     """
 
@@ -62,6 +65,7 @@ class ActivationPoint(keras.layers.Layer):
         self.calls, self.turn = 1, 0
         self._followed: set[int] = set()
         self._scaled_like: ActivationPoint | None = None
+        self.learns = bool(policy and policy.learned_ranges) and self.kind == "static" and bounds is None
         self.offset: Callable | None = None
         self.ranges: list[tuple] = []
         if self.kind == "static":
@@ -79,24 +83,34 @@ class ActivationPoint(keras.layers.Layer):
         self.calls = calls
         if self.kind == "static":
             while len(self.ranges) < calls:
-                names = ("minimum", "maximum")
-                self.ranges.append(self._bounds or tuple(self._statistic(name, (), "zeros") for name in names))
+                self.ranges.append(self._bounds or (self._end("minimum"), self._end("maximum")))
+
+    def _end(self, name: str) -> tf.Variable:
+        """An end of a range. Zero stays within one that is learned: it is what padding and bias are at."""
+        if not self.learns:
+            return self._statistic(name, (), "zeros")
+        within = tf.minimum if name == "minimum" else tf.maximum
+        least = self.reaches if name == "minimum" else 0.0
+        return self._statistic(name, (), "zeros", trainable=True, constraint=lambda end: within(end, least))
 
     def build(self, input_shape):
         if self.equalized:
             self.equalizer = self._statistic("equalizer", (input_shape[-1],), "ones")
         super().build(input_shape)
 
-    def _statistic(self, name: str, shape, initializer: str) -> tf.Variable:
+    def _statistic(self, name: str, shape, initializer: str, trainable: bool = False, constraint=None) -> tf.Variable:
         return self.add_weight(
-            name, shape=shape, initializer=initializer, trainable=False, dtype="float32", experimental_autocast=False
-        )
+            name, shape=shape, initializer=initializer, trainable=trainable, constraint=constraint, dtype="float32",
+            experimental_autocast=False,
+        )  # fmt: skip
 
     def follow(self, point: "ActivationPoint", turn: int = 0, of: int = 0) -> None:
         """Says that in call number `turn` what comes in is what `point` gave in its call `of`, unchanged: one tensor has one range, in a
         file as in training."""
         if self.kind == point.kind == "static":
             self._followed.add(turn)
+            mine = {id(end) for end in self.ranges[turn]}  # which nothing reads from now on, and no gradient reaches
+            self._trainable_weights[:] = [variable for variable in self._trainable_weights if id(variable) not in mine]
             self.ranges[turn] = point.ranges[of]
 
     def scaled_like(self, stream: "ActivationPoint") -> None:
@@ -186,12 +200,25 @@ class ActivationPoint(keras.layers.Layer):
             return per_token_fake_quant(x)
         if not self.moves:
             return tf.quantization.fake_quant_with_min_max_args(x, self.minimum, self.maximum)
+        if self.learns and training and self.phase != "waiting":
+            return self._learned(x)
         weights = {"min_var": self.minimum, "max_var": self.maximum}
         moves = bool(training) and self.phase != "frozen"
         quantized = tf.cast(self._quantizer(tf.cast(x, tf.float32), moves, weights), x.dtype)
         if moves and self.reaches:
             self.minimum.assign(tf.minimum(self.minimum, self.reaches))
-        return x if training and self.phase == "waiting" else quantized
+        if not (training and self.phase == "waiting"):
+            return quantized
+        return without_learning(x, self.minimum, self.maximum) if self.learns else x
+
+    def _learned(self, x):
+        """x in 8 bits while its range is learned, or was and stays where it is."""
+        data, low, high = tf.cast(x, tf.float32), self.minimum, self.maximum
+        if self.phase == "moving":
+            return tf.cast(learned_fake_quant(data, low, high), x.dtype)
+        ends = tf.stop_gradient(low), tf.stop_gradient(high)
+        grid = tf.quantization.fake_quant_with_min_max_vars(data, *ends)
+        return tf.cast(without_learning(grid, low, high), x.dtype)
 
 
 def channels(values, x):
@@ -248,29 +275,3 @@ class KernelPoint(keras.layers.Layer):
         """The distance of two values of the grid of each channel, (out,)."""
         largest = 2.0 ** (self.bits - 1) - 1
         return tf.maximum(tf.reduce_max(tf.abs(tf.cast(kernel, tf.float32)), axis=0) / largest, 1e-9)
-
-
-def table_fake_quant(rows, bound):
-    """Embedding rows on the int8 grid of their whole table, whose largest size is `bound`: symmetric, -127..127, one scale a table.
-
-    tfmot's quantizers would need the whole table as their input, which makes its gradient dense; the rows alone keep it sparse.
-    """
-    data = tf.cast(rows, tf.float32)
-    if isinstance(bound, float):
-        return tf.quantization.fake_quant_with_min_max_args(data, -bound, bound, 8, narrow_range=True)
-    bound = tf.stop_gradient(tf.cast(bound, tf.float32))
-    return tf.cast(tf.quantization.fake_quant_with_min_max_vars(data, -bound, bound, 8, narrow_range=True), rows.dtype)
-
-
-def per_token_fake_quant(x):
-    """What a dynamically quantized dense does to its input: int8 with one asymmetric range per row of the last axis.
-
-    Gradients pass straight through (nothing is clipped: the range covers every value).
-    """
-    data = tf.cast(x, tf.float32)
-    low = tf.minimum(tf.reduce_min(data, axis=-1, keepdims=True), 0.0)
-    high = tf.maximum(tf.reduce_max(data, axis=-1, keepdims=True), 0.0)
-    scale = tf.maximum((high - low) / 255.0, 1e-30)
-    zero = tf.round(low / scale)
-    grid = (tf.clip_by_value(tf.round(data / scale), zero, zero + 255.0)) * scale
-    return tf.cast(data + tf.stop_gradient(grid - data), x.dtype)

@@ -19,6 +19,8 @@ class QuantizationPolicy:
         an identity, in 8 bits the other channels get the range that the outliers took (Xiao et al. 2022, SmoothQuant).
     kernel_bits, activation_bits: of kernels 8 or 4, of static activations 8 or 16 (around zero).
     integer_only: nothing between the ids and the outputs is computed in float: softmax, norms, activations and sums have points too.
+    learned_ranges: while training gradients move the ranges of static points, and not the data that they see. Of 8 bits only: with 16
+        nothing needs to be clipped.
     """
 
     recipe: str
@@ -29,12 +31,15 @@ class QuantizationPolicy:
     integer_only: bool = False
     kernel_bits: int = 8
     activation_bits: int = 8
+    learned_ranges: bool = False
 
     def __post_init__(self):
         if self.kernel_bits not in (4, 8) or self.activation_bits not in (8, 16):
             raise ValueError(
                 f"Expected kernels of 4 or 8 bits and activations of 8 or 16. Received: {self.kernel_bits} and {self.activation_bits}"
             )
+        if self.learned_ranges and self.activation_bits != 8:
+            raise ValueError(f"Expected activations of 8 bits for learned ranges. Received: {self.activation_bits}")
         for pattern, kind in self.activations:
             if kind not in KINDS:
                 raise ValueError(f"Expected a quantization kind of {KINDS} for points {pattern!r}. Received: {kind!r}")

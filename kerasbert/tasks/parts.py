@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.points import ActivationPoint
 
 _OF_THE_ENCODER = ("embeddings", "layer_mix", "pooler")
 
@@ -41,7 +43,7 @@ def paths_named(task, name: str) -> list[str]:
 
     Raises KerasBertError naming the parts where there are none.
     """
-    paths, parts = task.variables_by_path(), parts_named(task, name)
+    paths, parts = _rated(task), parts_named(task, name)
     found = [path for path in paths if part_of(path) in parts] or [path for path in paths if fnmatchcase(path, name)]
     if not found:
         raise unknown_part(task, name, f", or a pattern over variables such as {next(iter(paths))}")
@@ -78,7 +80,7 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
 
     Raises KerasBertError for a name that nothing fits, and for `layer_decay` where layers share their weights.
     """
-    paths = task.variables_by_path()
+    paths = _rated(task)
     factors = dict.fromkeys(paths, 1.0)
     if layer_decay != 1:
         below = depths(task, "layer_decay")
@@ -86,3 +88,15 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
     for name, share in shares.items():
         factors |= dict.fromkeys(paths_named(task, name), float(share))
     return factors
+
+
+def learned_ranges(task) -> dict[str, ActivationPoint]:
+    """The points whose ranges are trained, by their path in the task, such as `encoder.layers.0.attention.context.output`."""
+    inside = {id(point) for point in activation_points(task.encoder)}
+    points = [point for point in activation_points(task) if point.learns]
+    return {f"encoder.{point.path}" if id(point) in inside else point.path: point for point in points}
+
+
+def _rated(task) -> list[str]:
+    """The paths of all that an optimizer moves."""
+    return [*task.variables_by_path(), *learned_ranges(task)]

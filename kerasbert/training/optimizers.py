@@ -6,8 +6,12 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.parts import rate_factors
+from kerasbert.tasks.parts import learned_ranges, rate_factors
 from kerasbert.training.schedules import WarmupLinearDecay, schedule
+
+# A learned range moves by at most so many learning rates of its width a step: at 2e-5, where weights move by a thousandth of their size, by
+# a twentieth of the distance of two 8-bit values.
+RANGE_RATE = 10.0
 
 __all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
 
@@ -18,6 +22,8 @@ class FusedAdamW(keras.optimizers.AdamW):
 
     A small BERT on short texts spends more time in its optimizer than in its layers: the word table has half of the parameters and
     every one is updated at every step. The kernel is the same formula (Kingma & Ba 2015, with epsilon outside the bias correction).
+
+    Learned ranges move in shares of their width (`RANGE_RATE`), and only in the phase that moves them.
 
     exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.tasks.parts.rate_factors`; they
     need a task, whose `compile` calls `bind`.
@@ -32,6 +38,7 @@ class FusedAdamW(keras.optimizers.AdamW):
         self.layer_decay, self.shares = float(layer_decay), tuple((name, float(share)) for name, share in shares)
         self._factors = self._no_dependency({})
         self._depths = self._no_dependency({})
+        self._ranges = self._no_dependency({})
         self._open_to = None
 
     def get_config(self):
@@ -41,8 +48,13 @@ class FusedAdamW(keras.optimizers.AdamW):
     def bind(self, task) -> None:
         """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
         factors = rate_factors(task, self.layer_decay, dict(self.shares))
-        variables = task.variables_by_path()
-        self._factors = self._no_dependency({self._var_key(v): factors[path] for path, v in variables.items()})
+        found = {self._var_key(variable): factors[path] for path, variable in task.variables_by_path().items()}
+        ranges = {}
+        for path, point in learned_ranges(task).items():
+            for ends in point.moving:
+                ranges |= {self._var_key(end): (point, ends) for end in ends}
+                found |= {self._var_key(end): factors[path] for end in ends}
+        self._factors, self._ranges = self._no_dependency(found), self._no_dependency(ranges)
         self._depths, self._open_to = self._no_dependency({}), None
 
     def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:
@@ -68,7 +80,8 @@ class FusedAdamW(keras.optimizers.AdamW):
     def update_step(self, gradient, variable):
         key = self._var_key(variable)
         factor = self._factor(key)
-        if factor == 0:
+        point, ends = self._ranges.get(key, (None, None))
+        if factor == 0 or point is not None and point.phase != "moving":  # a trace is of one phase
             return
         index = self._index_dict[key]
         momentum, velocity = self._momentums[index], self._velocities[index]
@@ -77,7 +90,9 @@ class FusedAdamW(keras.optimizers.AdamW):
         rate = tf.cast(self.learning_rate, variable.dtype)
         if factor != 1:
             rate = rate * tf.cast(factor, variable.dtype)
-        if self._open_to is not None:
+        if ends is not None:
+            rate = rate * RANGE_RATE * (ends[1] - ends[0])
+        if self._open_to is not None and key in self._depths:
             # What is closed has rate 0 and moments that go on: they are the right size when it opens, while new ones would make
             # the first steps three times too long, because the bias correction of the common step count is over by then.
             rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)
@@ -134,7 +149,7 @@ def adamw(
         weight_decay=weight_decay,
         epsilon=1e-8,
         global_clipnorm=clip_norm,
-        exclude=("bias", "gamma", "beta"),
+        exclude=("bias", "gamma", "beta", "minimum", "maximum"),
         layer_decay=layer_decay,
         shares=[(part, rate / learning_rate) for part, rate in (rates or {}).items()],
     )

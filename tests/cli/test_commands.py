@@ -38,10 +38,12 @@ def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
     out, file = tmp_path / "integer", tmp_path / "integer.tflite"
     done = run(
         "quantize", made.float, "--train", place.train, "--max-rows", "64", "--integer-only", "--ranges", "percentile",
-        "--activation-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--out", out, "--json",
+        "--activation-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--learned-ranges",
+        "--out", out, "--json",
     )  # fmt: skip
     record = json.loads(done.out)
     assert done.code == 0 and record["integer_only"] is True and record["ranges"] == "percentile"
+    assert record["learned_ranges"] is True
     assert record["epochs"][0].keys() >= {"soft_labels", "hidden", "label_loss"}
     assert json.loads(run("convert", out, "-o", file, "--json").out)["integer_only"] is True
     assert run("predict", file, "a good film").out.startswith("pos")
@@ -54,6 +56,8 @@ def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
         (("--ranges", "median"), "min-max, percentile, mse"),
         (("--activation-delay", "0.6", "--freeze-ranges", "0.5"), "--activation-delay 0.6 and --freeze-ranges 0.5"),
         (("--objectives", "telepathy"), "'telepathy'"),
+        (("--recipe", "dynamic_wi8_afp32", "--learned-ranges"), "static ranges of 8 bits"),
+        (("--learned-ranges", "--epochs", "0"), "training for --learned-ranges"),
     ],
 )
 def test_quantizations_that_cannot_be(made, run, place, tmp_path, options, told):

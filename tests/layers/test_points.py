@@ -5,7 +5,8 @@ import tensorflow as tf
 from kerasbert.compression.calibration import Extremes
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.points import ActivationPoint, KernelPoint, per_token_fake_quant, table_fake_quant
+from kerasbert.layers.fake_quant import per_token_fake_quant, table_fake_quant
+from kerasbert.layers.points import ActivationPoint, KernelPoint
 from kerasbert.layers.policy import QuantizationPolicy
 
 STATIC = QuantizationPolicy("static_wi8_ai8", activations=(("*", "static"),))

@@ -1,0 +1,156 @@
+"""Ranges that gradients move: what the gradients are, when they move, and at which rate."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.compression import QuantizationPhases, quantize
+from kerasbert.encoders.base import activation_points
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.fake_quant import learned_fake_quant
+from kerasbert.layers.policy import QuantizationPolicy
+from kerasbert.tasks.folders import ranges
+from kerasbert.training.distillation import Distiller, SoftLabels
+from kerasbert.training.optimizers import RANGE_RATE
+
+
+def learning(tiny, integer_only: bool = False):
+    return quantize(
+        tiny.narrow(), "static_wi8_ai8", calibration=tiny.rows(16)[0], integer_only=integer_only, learned_ranges=True
+    )
+
+
+def ends(model) -> dict[str, float]:
+    return {name: float(value) for name, value in ranges(model).items() if not name.endswith("equalizer")}
+
+
+def test_gradients_are_those_of_the_rounded_and_the_clipped_values():
+    step, x = 0.0101, np.random.default_rng(0).normal(0, 1, (40, 50)).astype(np.float32)
+    low, high = tf.Variable(-100 * step), tf.Variable(155 * step)  # zero lies on the grid
+    weights = np.random.default_rng(1).normal(size=x.shape).astype(np.float32)
+
+    def by_the_formula(x, low, high):
+        size = (high - low) / 255
+        rounded = x / size + tf.stop_gradient(tf.round(x / size) - x / size)
+        return tf.where(x < low, low, tf.where(x > high, high, rounded * size))
+
+    found = []
+    for function in (learned_fake_quant, by_the_formula):
+        with tf.GradientTape() as tape:
+            values = tf.constant(x)
+            tape.watch(values)
+            y = function(values, low, high)
+            loss = tf.reduce_sum(y * weights)
+        found.append([y, *tape.gradient(loss, [values, low, high])])
+    ours, expected = found
+    np.testing.assert_allclose(ours[0], expected[0], atol=1e-5)
+    clear = np.minimum(np.abs(x - low.numpy()), np.abs(x - high.numpy())) > step  # at an end both are right
+    np.testing.assert_allclose(ours[1][clear], expected[1][clear], atol=1e-6)
+    for one, other in zip(ours[2:], expected[2:], strict=True):
+        assert float(one) * np.sqrt(x.size) == pytest.approx(float(other), rel=1e-3)
+
+
+def test_a_range_gives_up_an_outlier_that_costs_nothing():
+    """Clipping alone has no gradient here: only that of rounding tells that the range is too wide."""
+    draw = np.random.default_rng(0)
+    x = tf.constant(np.append(draw.normal(0, 1, 2000), 50.0).astype(np.float32))
+    low, high = tf.Variable(-4.0), tf.Variable(50.0)
+    optimizer = keras.optimizers.Adam(0.3, beta_2=0.9)
+    losses = []
+    for _ in range(250):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(learned_fake_quant(x, low, high) - x)[:-1])
+        optimizer.apply_gradients([(gradient, high) for gradient in tape.gradient(loss, [high])])
+        losses.append(float(loss))
+    assert 2 < float(high) < 10 and losses[-1] < losses[0] / 10
+
+
+@pytest.mark.parametrize("integer_only", [False, True])
+def test_training_moves_ranges_by_gradient_alone(tiny, integer_only):
+    model = learning(tiny, integer_only)
+    texts, labels = tiny.rows(8, seed=9)
+    before = ends(model)
+    inputs = {name: tf.constant(values) for name, values in model.pack(texts).items()}
+    model(inputs, training=True)  # a moving average would have moved
+    assert ends(model) == before
+    model.compile(kb.adamw(1e-3), run_eagerly=True)
+    model.fit(texts, labels, batch_size=8, epochs=1, verbose=0)
+    after = ends(model)
+    moved = {name: abs(after[name] - before[name]) for name in before}
+    widths = {}
+    for name in before:
+        point = name.rpartition(".")[0]
+        widths[name] = before[f"{point}.maximum"] - before[f"{point}.minimum"]
+    assert sum(value > 0 for value in moved.values()) > len(moved) / 2
+    for name, value in moved.items():  # Adam's first step is of one learning rate, here of ten widths
+        assert value <= 1.02 * 1e-3 * RANGE_RATE * widths[name], name
+    lows = [value for name, value in after.items() if name.endswith("minimum")]
+    highs = [value for name, value in after.items() if name.endswith("maximum")]
+    assert max(lows) <= 0 <= min(highs)
+
+
+class Watched(QuantizationPhases):
+    """Keeps phase and ranges after every step."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.seen = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.seen.append((self._points[0].phase, ends(self.model)))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_phases_hold_for_learned_ranges(tiny, jit):
+    model = learning(tiny)
+    model.compile(kb.adamw(1e-3), jit_compile=jit)
+    phases = Watched(model, delay=0.25, freeze=0.75)
+    model.fit(*tiny.rows(32), batch_size=8, epochs=2, seed=0, verbose=0, callbacks=[phases])  # 8 steps
+    assert [phase for phase, _ in phases.seen] == ["waiting"] * 2 + ["moving"] * 4 + ["frozen"] * 2
+    assert phases.seen[0][1] != phases.seen[1][1]  # while it waits a range follows the data
+    assert phases.seen[4][1] != phases.seen[5][1]
+    assert phases.seen[5][1] == phases.seen[6][1] == phases.seen[7][1]
+
+
+def test_rates_of_parts_hold_for_their_ranges(tiny):
+    model = learning(tiny)
+    before = ends(model)
+    model.compile(kb.adamw(1e-3, rates={"*": 0, "layers.0": 1e-3}), run_eagerly=True)
+    model.fit(*tiny.rows(16), batch_size=8, verbose=0)
+    moved = [name for name, value in ends(model).items() if value != before[name]]
+    assert moved and all(name.startswith("layers.0.") for name in moved)
+
+
+def test_a_saved_model_goes_on_learning(tiny, tmp_path):
+    model = learning(tiny, integer_only=True)
+    model.compile(kb.adamw(1e-3))
+    model.fit(*tiny.rows(16), batch_size=8, verbose=0)
+    model.save_pretrained(tmp_path / "int8")
+    again = kb.load_task(tmp_path / "int8")
+    assert again.policy.learned_ranges and ends(again) == ends(model)
+    assert model.variables_by_path().keys() == tiny.narrow().variables_by_path().keys()  # ranges are no weights
+    texts = tiny.rows(6, seed=4)[0]
+    np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
+    assert all(point.learns for point in activation_points(again) if point.moving and point.kind == "static")
+
+
+def test_a_student_learns_its_ranges(tiny):
+    model = learning(tiny)
+    before = ends(model)
+    distiller = Distiller(model, tiny.narrow(), [SoftLabels()])
+    distiller.compile(kb.adamw(1e-3))
+    distiller.fit(*tiny.rows(16), batch_size=8, verbose=0)
+    assert ends(model) != before
+
+
+@pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "weight_only_wi8", "static_wi8_ai16"])
+def test_recipes_without_ranges_of_eight_bits_are_refused(tiny, recipe):
+    with pytest.raises(KerasBertError, match=f"static ranges of 8 bits for learned ranges, received '{recipe}'"):
+        quantize(tiny.narrow(), recipe, calibration=tiny.rows(4)[0], learned_ranges=True)
+
+
+def test_a_policy_of_sixteen_bits_learns_no_ranges():
+    with pytest.raises(ValueError, match="8 bits for learned ranges"):
+        QuantizationPolicy("mine", activation_bits=16, learned_ranges=True)
