@@ -3,8 +3,9 @@ r"""Fine-tuning on real tasks, by `kerasbert train` and by PyTorch transformers:
     python benchmarks/finetuning.py CHECKPOINT --data FOLDER --peer-python peers/bin/python
 
 `--data` holds the folders that finetuning_cases.py names. Both sides run in turn, each run in a process of its own, with the same
-settings. A result that is there already is kept: an interrupted measurement goes on where it stopped. Each run says when it ran, and how
-busy the machine was: scores do not depend on that, examples a second do. The score of the last epoch counts on both sides.
+settings. A result that is there already is kept: an interrupted measurement goes on where it stopped. Each run says when it ran, on which
+processor, and how busy the machine was: scores do not depend on that, examples a second do. The score of the last epoch counts on both
+sides.
 """
 
 import argparse
@@ -36,7 +37,12 @@ def main() -> None:
                     continue
                 before, found = record.load(), SYSTEMS[system](arguments, name, CASES[name], seed)
                 date = datetime.now(UTC).isoformat(timespec="seconds")
-                when = {"date": date, "load_before": before, "idle": arguments.idle}
+                when = {
+                    "date": date,
+                    "cpu": record.describe_machine()["cpu"],
+                    "load_before": before,
+                    "idle": arguments.idle,
+                }
                 runs.append({"case": name, "system": system, "seed": seed, **when, **found})
                 print(name, system, seed, json.dumps(runs[-1]["epochs"][-1]["dev"]), flush=True)
                 record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
@@ -114,8 +120,9 @@ def _result(runs: list[dict]) -> dict:
             }
         speeds = {system: _idle_speeds(runs, name, system) for system in SYSTEMS}
         summary[name] = {**scores, "examples_per_second_idle": speeds}
-        if all(speeds.values()):
-            summary[name]["speed_ratio"] = float(np.median(speeds["kerasbert"]) / np.median(speeds["pytorch"]))
+        ours, theirs = speeds.values()
+        both = [cpu for cpu in ours if cpu in theirs]  # which side is faster depends on the processor
+        summary[name]["speed_ratio"] = {cpu: float(np.median(ours[cpu]) / np.median(theirs[cpu])) for cpu in both}
         if all(scores.values()):
             metric = CASES[name].metric
             summary[name]["difference"] = {
@@ -125,10 +132,14 @@ def _result(runs: list[dict]) -> dict:
     return {"summary": summary, "runs": runs}
 
 
-def _idle_speeds(runs: list[dict], name: str, system: str) -> list[float]:
-    """Examples a second of the runs that began while the machine did nothing else; those before them leave a load that fades."""
-    mine = (run for run in runs if run["case"] == name and run["system"] == system)
-    return [run["examples_per_second"] for run in mine if run.get("idle")]
+def _idle_speeds(runs: list[dict], name: str, system: str) -> dict[str, list[float]]:
+    """Examples a second, by processor, of the runs that began while the machine did nothing else; those before them leave a load that
+    fades."""
+    found = {}
+    for run in runs:
+        if run["case"] == name and run["system"] == system and run["idle"]:
+            found.setdefault(run["cpu"], []).append(run["examples_per_second"])
+    return found
 
 
 def _arguments() -> argparse.Namespace:
