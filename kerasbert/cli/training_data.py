@@ -8,7 +8,7 @@ from kerasbert.cli.progress import note, progress
 from kerasbert.data.reading import read_for
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import Problem, problem_class, problem_named
+from kerasbert.problems import Problem, Rows, problem_class, problem_named
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.training.recipe import Recipe
 
@@ -129,7 +129,22 @@ def choose_length(problem: Problem, tokenizer, table: Table, asked: int | None, 
     elif len(rows) > len(table):
         told = f"sequence length {length}: {len(table):,} training texts make {len(rows):,} windows"
     note(told)
+    _check_known(rows, tokenizer, table)
     return length
+
+
+def _check_known(rows: Rows, tokenizer, table: Table) -> None:
+    """Says how many texts are empty or hold nothing that the tokenizer knows. Raises KerasBertError where all of them do."""
+    frame = {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id}
+    pieces = [set(ids) - frame for ids in rows.tokens.input_ids]
+    empty, unknown = pieces.count(set()), pieces.count({tokenizer.unk_id})
+    told = [f"{empty:,} empty"] * bool(empty) + [f"{unknown:,} of nothing but unknown characters"] * bool(unknown)
+    if empty + unknown == len(pieces):
+        raise KerasBertError(
+            f"{table.path}: expected texts in words that the model's tokenizer knows, received {' and '.join(told)}"
+        )
+    if told:
+        note(f"{' and '.join(told)} among {len(pieces):,} texts")
 
 
 class naming:

@@ -104,21 +104,19 @@ def from_folder(
     config, tensors = _checkpoint(folder, **sizes)
     own = read_own(folder)
     overrides = {name: value for name, value in overrides.items() if value is not None}
-    settings = {
-        **task_class.settings_of(config, folder),
-        **_numbered_labels(task_class, config, tensors),
-        **_own_settings(own, task_class, folder),
-        **overrides,
-    }
+    told, saved = task_class.settings_of(config, folder), _own_settings(own, task_class, folder)
+    if "labels" not in overrides:
+        _check_same_labels(told.get("labels"), saved.get("labels"), folder)
+    settings = {**told, **_numbered_labels(task_class, config, tensors), **saved, **overrides}
     policy = _policy(own, folder)
     kind = encoder_class(config.get("model_type"))
     pooler = _pools(kind, config, tensors) if task_class.pools is None else task_class.pools
     tokenizer = tokenizer_from_folder(folder) if has_tokenizer(folder) else None
-    saved = own.get("encoder", {})
-    options = _options(saved, options, folder)
+    saved_options = own.get("encoder", {})
+    options = _options(saved_options, options, folder)
     task = task_class(_encoder(config, policy, pooler=pooler, **options), tokenizer, **settings)
     new_heads = [head for head in task.heads if not has_head(tensors, task.config.model_type, head)]
-    may_initialize = ["pooler", *new_heads, *_added(task.encoder, options.keys() - saved.keys())]
+    may_initialize = ["pooler", *new_heads, *_added(task.encoder, options.keys() - saved_options.keys())]
     names = _names(task.encoder, task.heads)
     task.load_report = names.apply(tensors, _checkpoint_variables(task), may_initialize=may_initialize)
     if policy:
@@ -217,6 +215,15 @@ def _own_settings(own: dict, task_class, folder: Path) -> dict:
     if not isinstance(length, int) or isinstance(length, bool):
         raise KerasBertError(f"{folder / OWN_FILE}: expected sequence_length as a whole number, received {length!r}")
     return settings
+
+
+def _check_same_labels(hub, own, folder: Path) -> None:
+    """Raises KerasBertError where config.json and kerasbert.json, which are written together, name different labels."""
+    if hub is not None and isinstance(own, list) and list(hub) != own:
+        raise KerasBertError(
+            f"{folder}: expected the same labels in config.json and {OWN_FILE}, received {', '.join(map(str, hub))[:99]} and "
+            f"{', '.join(map(str, own))[:99]}; one was edited: change both"
+        )
 
 
 def _policy(own: dict, folder: Path) -> QuantizationPolicy | None:

@@ -58,6 +58,15 @@ def test_options_of_train(place, one_line, tmp_path):
     one_line(2, "No such option", *command, "--epoch-count", "3")
 
 
+def test_texts_that_say_nothing_are_counted_and_alone_refused(run, one_line, place, tmp_path):
+    blank = table(tmp_path, "text\tlabel\n☃☃\tpos\n \tneg\n☃\tneg\n".encode())
+    command = ("train", "--task", "classification", "--model", place.checkpoint, "--out", tmp_path / "out", "--train")
+    one_line(2, "received 1 empty and 2 of nothing but unknown characters", *command, blank)
+    mixed = table(tmp_path, "text\tlabel\n☃☃\tpos\na film\tneg\n☃\tneg\n".encode())
+    done = run(*command, mixed, "--batch-size", "3", "--json")
+    assert done.code == 0 and "2 of nothing but unknown characters among 3 texts" in done.err
+
+
 def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for model, expected in (

@@ -120,6 +120,16 @@ def test_a_folder_is_one_of_hugging_face(saved, static_model):
     }  # fmt: skip
 
 
+def test_labels_that_were_edited_in_one_of_two_files(saved, tmp_path):
+    folder = shutil.copytree(saved("trained"), tmp_path / "edited")
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["id2label"] = {"0": "bad", "1": "good"}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    with pytest.raises(KerasBertError, match="received bad, good and negative, positive; one was edited"):
+        kb.load_task(folder)
+    assert kb.TextClassifier.from_pretrained(folder, labels=["no", "yes"]).labels == ("no", "yes")
+
+
 def test_the_encoder_of_a_task_folder(saved, trained):
     encoder = kb.load_encoder(saved("trained"))
     ids = np.array([[2, 6, 20, 3]], np.int32)
