@@ -76,10 +76,12 @@ def quantize(
     """
     if isinstance(recipe, str):
         recipe = policy_named(recipe, integer_only, learned_ranges)
-    elif integer_only and not recipe.integer_only:
-        raise KerasBertError(
-            "expected a policy that is integer-only, received one that is not; give it integer_only=True"
-        )
+    elif wanting := [
+        name
+        for name, asked in (("integer_only", integer_only), ("learned_ranges", learned_ranges))
+        if asked and not getattr(recipe, name)
+    ]:
+        raise KerasBertError(f"expected a policy with {wanting[0]}=True, received one without; say it in the policy")
     quantized = model.with_policy(recipe)
     _check_integer_only(quantized)
     if any(point.kind == "static" for point in activation_points(quantized)):

@@ -9,8 +9,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.parts import learned_ranges, rate_factors
 from kerasbert.training.schedules import WarmupLinearDecay, schedule
 
-# A learned range moves by at most so many learning rates of its width a step: at 2e-5, where weights move by a thousandth of their size, by
-# a twentieth of the distance of two 8-bit values.
+# An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
+# 8-bit values.
 RANGE_RATE = 10.0
 
 __all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]

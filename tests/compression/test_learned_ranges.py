@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 import kerasbert as kb
-from kerasbert.compression import QuantizationPhases, quantize
+from kerasbert.compression import POLICIES, QuantizationPhases, quantize
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.fake_quant import learned_fake_quant
@@ -154,3 +154,8 @@ def test_recipes_without_ranges_of_eight_bits_are_refused(tiny, recipe):
 def test_a_policy_of_sixteen_bits_learns_no_ranges():
     with pytest.raises(ValueError, match="8 bits for learned ranges"):
         QuantizationPolicy("mine", activation_bits=16, learned_ranges=True)
+
+
+def test_a_policy_of_ones_own_says_itself_that_it_learns(tiny):
+    with pytest.raises(KerasBertError, match="a policy with learned_ranges=True, received one without"):
+        quantize(tiny.narrow(), POLICIES["static_wi8_ai8"], calibration=tiny.rows(4)[0], learned_ranges=True)
