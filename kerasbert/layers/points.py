@@ -166,6 +166,12 @@ class ActivationPoint(keras.layers.Layer):
         return [bounds for bounds in self.ranges if not isinstance(bounds[0], float)]
 
     @property
+    def learned(self) -> list[tuple[tf.Variable, tf.Variable]]:
+        """The ranges that gradients decide, without those that are another point's."""
+        turns = enumerate(self.ranges if self.learns else ())
+        return [bounds for turn, bounds in turns if turn not in self._followed and not isinstance(bounds[0], float)]
+
+    @property
     def moves(self) -> bool:
         """Whether data decide the range of the call whose turn it is."""
         return not isinstance(self.minimum, float)

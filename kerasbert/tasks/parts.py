@@ -5,7 +5,6 @@ from fnmatch import fnmatchcase
 
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.points import ActivationPoint
 
 _OF_THE_ENCODER = ("embeddings", "layer_mix", "pooler")
 
@@ -43,7 +42,7 @@ def paths_named(task, name: str) -> list[str]:
 
     Raises KerasBertError naming the parts where there are none.
     """
-    paths, parts = _rated(task), parts_named(task, name)
+    paths, parts = moved_by_path(task), parts_named(task, name)
     found = [path for path in paths if part_of(path) in parts] or [path for path in paths if fnmatchcase(path, name)]
     if not found:
         raise unknown_part(task, name, f", or a pattern over variables such as {next(iter(paths))}")
@@ -80,7 +79,7 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
 
     Raises KerasBertError for a name that nothing fits, and for `layer_decay` where layers share their weights.
     """
-    paths = _rated(task)
+    paths = moved_by_path(task)
     factors = dict.fromkeys(paths, 1.0)
     if layer_decay != 1:
         below = depths(task, "layer_decay")
@@ -90,13 +89,12 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
     return factors
 
 
-def learned_ranges(task) -> dict[str, ActivationPoint]:
-    """The points whose ranges are trained, by their path in the task, such as `encoder.layers.0.attention.context.output`."""
+def moved_by_path(task) -> dict[str, list]:
+    """What an optimizer moves: every trained variable, alone, and under the path of its point both ends of each learned range."""
     inside = {id(point) for point in activation_points(task.encoder)}
-    points = [point for point in activation_points(task) if point.learns]
-    return {f"encoder.{point.path}" if id(point) in inside else point.path: point for point in points}
-
-
-def _rated(task) -> list[str]:
-    """The paths of all that an optimizer moves."""
-    return [*task.variables_by_path(), *learned_ranges(task)]
+    found = {path: [variable] for path, variable in task.variables_by_path().items()}
+    for point in activation_points(task):
+        if point.learned:
+            path = f"encoder.{point.path}" if id(point) in inside else point.path
+            found[path] = [end for ends in point.learned for end in ends]
+    return found

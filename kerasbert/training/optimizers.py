@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.parts import learned_ranges, rate_factors
+from kerasbert.tasks.parts import moved_by_path, rate_factors
 from kerasbert.training.schedules import WarmupLinearDecay, schedule
 
 # An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
@@ -48,19 +49,20 @@ class FusedAdamW(keras.optimizers.AdamW):
     def bind(self, task) -> None:
         """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
         factors = rate_factors(task, self.layer_decay, dict(self.shares))
-        found = {self._var_key(variable): factors[path] for path, variable in task.variables_by_path().items()}
-        ranges = {}
-        for path, point in learned_ranges(task).items():
-            for ends in point.moving:
-                ranges |= {self._var_key(end): (point, ends) for end in ends}
-                found |= {self._var_key(end): factors[path] for end in ends}
-        self._factors, self._ranges = self._no_dependency(found), self._no_dependency(ranges)
+        self._factors = self._no_dependency(self._by_key(factors, task))
+        learned = [(point, ends) for point in activation_points(task) for ends in point.learned]
+        ranges = {self._var_key(end): (point, ends) for point, ends in learned for end in ends}
+        self._ranges = self._no_dependency(ranges)
         self._depths, self._open_to = self._no_dependency({}), None
+
+    def _by_key(self, values: Mapping, task) -> dict:
+        """What is given by path, by variable."""
+        moved = moved_by_path(task)
+        return {self._var_key(variable): value for path, value in values.items() for variable in moved[path]}
 
     def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:
         """From now on a variable moves only while its depth, given by path, is at most the value of the variable returned."""
-        variables = task.variables_by_path()
-        self._depths = self._no_dependency({self._var_key(variables[path]): depth for path, depth in depths.items()})
+        self._depths = self._no_dependency(self._by_key(depths, task))
         with task.distribute_strategy.scope():
             deepest = max(depths.values())
             self._open_to = tf.Variable(deepest, dtype=tf.int32, trainable=False, name="open_to")
@@ -92,7 +94,7 @@ class FusedAdamW(keras.optimizers.AdamW):
             rate = rate * tf.cast(factor, variable.dtype)
         if ends is not None:
             rate = rate * RANGE_RATE * (ends[1] - ends[0])
-        if self._open_to is not None and key in self._depths:
+        if self._open_to is not None:
             # What is closed has rate 0 and moments that go on: they are the right size when it opens, while new ones would make
             # the first steps three times too long, because the bias correction of the common step count is over by then.
             rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)

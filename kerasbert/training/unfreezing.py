@@ -3,7 +3,7 @@
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.parts import depths, part_of
+from kerasbert.tasks.parts import depths, moved_by_path, part_of
 from kerasbert.training.optimizers import fused_adamw_of
 
 
@@ -24,7 +24,7 @@ class GradualUnfreezing(keras.callbacks.Callback):
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.every, self.stages = every, _stages(task)
         stage_of = {part: number for number, stage in enumerate(self.stages) for part in stage}
-        paths = {path: stage_of.get(part_of(path), 0) for path in task.variables_by_path()}
+        paths = {path: stage_of.get(part_of(path), 0) for path in moved_by_path(task)}
         self._open_to = fused_adamw_of(task).open_by(paths, task)
         task.train_function = None  # what was traced knows of no closed layers
 

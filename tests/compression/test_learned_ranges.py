@@ -12,6 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.fake_quant import learned_fake_quant
 from kerasbert.layers.policy import QuantizationPolicy
 from kerasbert.tasks.folders import ranges
+from kerasbert.training import GradualUnfreezing
 from kerasbert.training.distillation import Distiller, SoftLabels
 from kerasbert.training.optimizers import RANGE_RATE
 
@@ -121,6 +122,15 @@ def test_rates_of_parts_hold_for_their_ranges(tiny):
     model.fit(*tiny.rows(16), batch_size=8, verbose=0)
     moved = [name for name, value in ends(model).items() if value != before[name]]
     assert moved and all(name.startswith("layers.0.") for name in moved)
+
+
+def test_ranges_of_closed_layers_wait(tiny):
+    model = learning(tiny)
+    before = ends(model)
+    model.compile(kb.adamw(1e-3), run_eagerly=True)
+    model.fit(*tiny.rows(16), batch_size=8, verbose=0, callbacks=[GradualUnfreezing(model)])
+    moved = [name for name, value in ends(model).items() if value != before[name]]
+    assert moved and not any(name.startswith(("layers.", "embeddings.")) for name in moved)
 
 
 def test_a_saved_model_goes_on_learning(tiny, tmp_path):
