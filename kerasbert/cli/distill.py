@@ -61,6 +61,7 @@ def distill(
     batch_size: options.BatchSize = 32,
     warmup: options.Warmup = 0.06,
     weight_decay: options.WeightDecay = 0.01,
+    dropout: options.Dropout = None,
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
@@ -86,7 +87,7 @@ def distill(
         check_out_folder(out, source=source)
     asked = Recipe(
         model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
-        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
         text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
     )  # fmt: skip
 
@@ -110,6 +111,7 @@ def distill(
         with progress("fitting the student's scales and shifts"):
             texts = spread(tables[0].x, _FITTED_ROWS)
             small = no_norm_student(small, small.config.num_hidden_layers, texts)
+    small = fitting.with_dropout(small, asked)
     distiller = Distiller(small, large, wanted, label_weight, cache)
     with progress("evaluating the teacher"):
         taught = large.score(tables[1]) if dev else None

@@ -36,7 +36,12 @@ def new_task(recipe: Recipe, data: TrainingData):
         if recipe.layer_mix:
             settings["layer_mix"] = True
         with strategy.scope():
-            return getattr(tasks, name).from_pretrained(data.folder, **settings)
+            return with_dropout(getattr(tasks, name).from_pretrained(data.folder, **settings), recipe)
+
+
+def with_dropout(task, recipe: Recipe):
+    """The task with the recipe's dropout, or as it is where the recipe has none."""
+    return task if recipe.dropout is None else task.with_dropout(recipe.dropout)
 
 
 @contextlib.contextmanager

@@ -26,6 +26,10 @@ LearningRate = Annotated[float, Option(metavar="RATE", min=0.0, help="Peak learn
 BatchSize = Annotated[int, Option(metavar="N", min=1, help="Rows in a batch.")]
 Warmup = Annotated[float, Option(metavar="SHARE", min=0.0, max=1.0, help="Share of the steps with a rising rate.")]
 WeightDecay = Annotated[float, Option(metavar="X", min=0.0, help="Weight decay, not on biases and norms.")]
+Dropout = Annotated[
+    float | None,
+    Option(metavar="RATE", min=0.0, max=0.99, help="Dropout while training, everywhere; the model's own if left out."),
+]
 Seed = Annotated[int, Option(metavar="N", min=0, help="Fixes the new head and the order of rows.")]
 Jit = Annotated[bool, Option("--jit/--no-jit", help="Compile the training step with XLA.")]
 

@@ -56,6 +56,7 @@ def prune(
     batch_size: options.BatchSize = 32,
     warmup: options.Warmup = 0.06,
     weight_decay: options.WeightDecay = 0.01,
+    dropout: options.Dropout = None,
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
@@ -86,7 +87,7 @@ def prune(
         raise KerasBertError("expected --sparsity beside --part and --pattern, received none")
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
-        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
         text_column=text_column, pair_column=pair_column, label_column=label_column,
     )  # fmt: skip
 
@@ -108,7 +109,7 @@ def prune(
         wanted = None
         if sparsity is not None:
             wanted = Sparsity(sparsity, pattern, parts, prune_from, prune_until, updates)
-        task = load_task(model)
+        task = fitting.with_dropout(load_task(model), asked)
     if task.policy:
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized; prune first, then quantize"

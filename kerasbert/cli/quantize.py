@@ -27,6 +27,7 @@ Delay = Annotated[
 Freeze = Annotated[
     float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
 ]
+Dropout = Annotated[float, Option(metavar="RATE", min=0.0, max=0.99, help="Dropout while training, everywhere.")]
 LearnedRanges = Annotated[
     bool, Option("--learned-ranges", help="Train ranges by gradient, with the weights, and not by what is seen.")
 ]
@@ -47,6 +48,7 @@ def quantize(
     batch_size: options.BatchSize = 32,
     warmup: options.Warmup = 0.06,
     weight_decay: options.WeightDecay = 0.01,
+    dropout: Dropout = 0.0,
     integer_only: IntegerOnly = False,
     calibration_rows: CalibrationRows = 512,
     ranges: Ranges = "min-max",
@@ -77,7 +79,7 @@ def quantize(
     check_out_folder(out, source=model)
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
-        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, seed=seed, jit=jit, max_rows=max_rows,
+        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
         text_column=text_column, pair_column=pair_column, label_column=label_column,
     )  # fmt: skip
 
@@ -114,8 +116,9 @@ def quantize(
     with progress("calibrating"):
         texts = spread(tables[0].x, calibration_rows)
         quantized = compression.quantize(
-            task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges
-        )
+            task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges,
+            dropout=dropout,
+        )  # fmt: skip
     fitted = Fitted()
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])

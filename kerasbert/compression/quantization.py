@@ -61,6 +61,7 @@ def quantize(
     integer_only: bool = False,
     ranges: str = "min-max",
     learned_ranges: bool = False,
+    dropout: float | None = 0.0,
 ):
     """The same class of task, weights copied, whose dense kernels, tables and activations are held in 8 bits while it trains.
 
@@ -70,6 +71,8 @@ def quantize(
     integer_only: no activation stays in float, for processors that have none: norms, softmax, GELU and sums are in 8 bits too.
     ranges: how calibration finds them, see `calibrate`. learned_ranges: from there on gradients move them while training, with the weights
     (Bhalgat et al. 2020, LSQ+), and not a moving average of what is seen; see `kb.adamw` for their rate.
+    dropout: of the training that follows; None: as the model has it. Without, since what is dropped and scaled up has other ranges than
+    what the file will see, and a model that learns from its float self has nothing to overfit to.
 
     Raises KerasBertError for an unknown recipe, one that is not static and yet integer-only, an integer-only policy that leaves something
     in float, learned ranges of a recipe without any or of 16 bits, and when a static recipe gets no calibration data.
@@ -83,6 +86,8 @@ def quantize(
     ]:
         raise KerasBertError(f"expected a policy with {wanting[0]}=True, received one without; say it in the policy")
     quantized = model.with_policy(recipe)
+    if dropout is not None:
+        quantized = quantized.with_dropout(dropout)
     _check_integer_only(quantized)
     if any(point.kind == "static" for point in activation_points(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):

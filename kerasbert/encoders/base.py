@@ -1,7 +1,7 @@
 """What every encoder has: a frozen config, named variables, one kind of output."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import tensorflow as tf
@@ -96,6 +96,10 @@ class EncoderConfig:
     def feed_forwards(self) -> int:
         """How many feed-forward networks a block has."""
         return 1
+
+    def with_dropout(self, rate: float) -> "EncoderConfig":
+        """The same with this rate of dropout everywhere. Raises KerasBertError for one below 0, and of 1 and above."""
+        return replace(self, **{field.name: rate for field in fields(self) if field.name.endswith("dropout_prob")})
 
     def check(self) -> None:
         """Raises KerasBertError for sizes that cannot be built."""

@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.encoders import encoder_class
-from kerasbert.encoders.base import INPUT_NAMES, Encoder, named_variables
+from kerasbert.encoders.base import INPUT_NAMES, Encoder, activation_points, named_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.policy import QuantizationPolicy
@@ -150,8 +150,23 @@ class Task(Answering, Fitting):
 
     def with_policy(self, policy: QuantizationPolicy | None) -> "Task":
         """The same task with the same weights (copied) under another quantization policy; ranges start empty."""
+        return self._copy(policy=policy.get_config() if policy else None)
+
+    def with_dropout(self, rate: float) -> "Task":
+        """The same task with the same weights and ranges (copied), with this rate of dropout in encoder and head.
+
+        Raises KerasBertError for a rate below 0, and of 1 and above.
+        """
+        other = self._copy(config=self.config.with_dropout(float(rate)).to_dict())
+        for point, copied in zip(activation_points(self), activation_points(other), strict=True):
+            for name, variable in copied.statistics().items():
+                variable.assign(point.statistics()[name])
+        return other
+
+    def _copy(self, **changes) -> "Task":
+        """The same task with the same weights, copied, but for these settings of its encoder; new variables as they begin."""
         config = self.get_config()
-        config["encoder"]["config"]["policy"] = policy.get_config() if policy else None
+        config["encoder"]["config"] |= changes
         other = type(self).from_config(config)
         mine = self.variables_by_path()
         for path, variable in other.variables_by_path().items():

@@ -54,6 +54,7 @@ class Recipe:
     schedule: str = option("linear", "How the rate falls after the warm-up: linear, cosine or constant.", "NAME")
     warmup: float = option(0.06, "Share of the steps with a rising rate.", "SHARE")
     weight_decay: float = option(0.01, "Weight decay, not on biases and norms.", "X")
+    dropout: float | None = option(None, "Dropout while training, everywhere; the checkpoint's if left out.", "RATE")
     clip_norm: float = option(1.0, "Largest global norm of the gradients.", "X")
     label_smoothing: float = option(0.0, "Share of each label that goes to all classes.", "SHARE")
     class_weights: str | None = option(
@@ -146,9 +147,9 @@ def named(name: str) -> str:
 _INFINITE = float("inf")
 _RANGES = {
     "epochs": (1, _INFINITE), "batch_size": (1, _INFINITE), "learning_rate": (0, _INFINITE), "warmup": (0, 1),
-    "weight_decay": (0, _INFINITE), "clip_norm": (0, _INFINITE), "label_smoothing": (0, 1), "top_layers": (1, _INFINITE),
-    "layer_decay": (0, 1), "adapters": (1, _INFINITE), "early_stopping": (1, _INFINITE), "seed": (0, 2**32 - 1),
-    "checkpoint_minutes": (0, _INFINITE), "max_rows": (1, _INFINITE), "sequence_length": (3, _INFINITE),
+    "weight_decay": (0, _INFINITE), "dropout": (0, 0.99), "clip_norm": (0, _INFINITE), "label_smoothing": (0, 1),
+    "top_layers": (1, _INFINITE), "layer_decay": (0, 1), "adapters": (1, _INFINITE), "early_stopping": (1, _INFINITE),
+    "seed": (0, 2**32 - 1), "checkpoint_minutes": (0, _INFINITE), "max_rows": (1, _INFINITE), "sequence_length": (3, _INFINITE),
 }  # fmt: skip
 _CHOICES = {
     "schedule": ("linear", "cosine", "constant"),

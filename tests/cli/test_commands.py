@@ -30,6 +30,7 @@ def test_the_best_epoch_is_the_one_saved(made, run, place):
 def test_quantize_compares_with_the_float_model(made):
     record = json.loads(Path(made.int8, "training.json").read_text())
     assert record["recipe"] == "static_wi8_ai8" and record["calibration_rows"] == 96
+    assert json.loads(Path(made.int8, "config.json").read_text())["hidden_dropout_prob"] == 0.0
     assert not Path(made.int8, "run", "recipe.toml").exists()  # `kerasbert train` with it would not be this run
     assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
 

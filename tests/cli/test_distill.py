@@ -24,7 +24,18 @@ def teacher(place, tmp_path_factory):
 
 def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     out = tmp_path / "student"
-    small = ["--layers", "1", "--objectives", "soft-labels=1,hidden=0.5", "--temperature", "3", "--max-rows", "64"]
+    small = [
+        "--layers",
+        "1",
+        "--objectives",
+        "soft-labels=1,hidden=0.5",
+        "--temperature",
+        "3",
+        "--max-rows",
+        "64",
+        "--dropout",
+        "0",
+    ]
     done = run(*command, *small, "--dev", place.dev, "--epochs", "1", "--out", out, "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
@@ -34,6 +45,7 @@ def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     assert found["settings"]["temperature"] == 3 and found["dev_teacher"].keys() == found["dev_student"].keys()
     assert "projection" not in " ".join(read_tensors(out))
     assert (out / "run" / "metrics.jsonl").is_file() and not (out / "run" / "state.safetensors").exists()
+    assert json.loads((out / "config.json").read_text())["hidden_dropout_prob"] == 0.0
     assert run("predict", out, "a good film").code == 0
 
 

@@ -27,7 +27,7 @@ def refused(run, place, tmp_path):
 def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     data = ["--train", place.train, "--dev", place.dev, "--epochs", "2", "--learning-rate", "1e-3"]
     first, second = tmp_path / "first", tmp_path / "second"
-    options = ["--sparsity", "0.75", "--part", "*.feed_forward.*=0.5", "--updates", "4"]
+    options = ["--sparsity", "0.75", "--part", "*.feed_forward.*=0.5", "--updates", "4", "--dropout", "0.05"]
     done = run("prune", made.float, *options, *data, "--out", first)
     assert done.code == 0, done.err
     assert "of the kernels' weights are 0" in done.out and "before pruning" in done.out
@@ -35,6 +35,7 @@ def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     assert record["sparsity"]["target"] == 0.75 and record["sparsity"]["parts"] == {"*.feed_forward.*": 0.5}
     assert set(record["dev_before"]) == set(record["dev_after"]) and record["kept_epoch"] == 2
     assert record["zeros"]["kernels"]["layers.1.attention.query"] == 0.75
+    assert json.loads((first / "config.json").read_text())["attention_probs_dropout_prob"] == 0.05
     found = {name: float(np.mean(values == 0)) for name, values in kernels(first).items()}
     assert {share for name, share in found.items() if "attention" in name} == {0.75}
     assert {share for name, share in found.items() if "attention" not in name} == {0.5}

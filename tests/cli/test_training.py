@@ -17,7 +17,14 @@ COMMAND = [sys.executable, "-m", "kerasbert.cli"]
 
 
 def options(place, out, **more):
-    given = {"model": place.checkpoint, "train": place.train, "epochs": 2, "learning_rate": 1e-3, "out": out, **more}
+    given = {
+        "model": place.checkpoint,
+        "train": place.train,
+        "epochs": 2,
+        "learning_rate": 1e-3,
+        "out": out,
+        **more,
+    }
     return [str(word) for name, value in given.items() for word in ("--" + name.replace("_", "-"), value)]
 
 
@@ -26,7 +33,7 @@ def unbroken(place, tmp_path_factory):
     from kerasbert.cli import main
 
     out = tmp_path_factory.mktemp("unbroken") / "out"
-    assert main(["train", *options(place, out, dev=place.dev)]) == 0
+    assert main(["train", *options(place, out, dev=place.dev, dropout=0.2)]) == 0
     return out
 
 
@@ -40,7 +47,7 @@ def same_weights(one: Path, other: Path, **tolerance) -> None:
 def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
-        [*COMMAND, "train", *options(place, out, dev=place.dev)],
+        [*COMMAND, "train", *options(place, out, dev=place.dev, dropout=0.2)],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
@@ -65,6 +72,8 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
 def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):
     again = run("train", unbroken / "run" / "recipe.toml", "--out", tmp_path / "again", "--json")
     assert again.code == 0 and json.loads(again.out)["dev"]
+    configs = [json.loads((out / "config.json").read_text()) for out in (tmp_path / "again", unbroken)]
+    assert [config["hidden_dropout_prob"] for config in configs] == [0.2, 0.2]
     same_weights(tmp_path / "again", unbroken, rtol=0, atol=0)
     assert (tmp_path / "again" / "run" / "plots" / "confusion.png").stat().st_size > 1000
 

@@ -9,6 +9,7 @@ import tf_keras as keras
 from kerasbert.compression import POLICIES, QuantizationPolicy, calibrate, quantize
 from kerasbert.encoders.base import activation_points, denses, sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embeddings import EmbeddingTable
 from kerasbert.tasks.folders import ranges
 
@@ -39,6 +40,29 @@ def test_quantize_copies_the_weights_and_leaves_the_model_alone(trained, static_
     for path, variable in dynamic_model.variables_by_path().items():
         np.testing.assert_array_equal(variable, ours[path], err_msg=path)
         assert variable is not ours[path]
+
+
+def rates(model) -> set[float]:
+    return {layer.rate for layer in sublayers(model, Dropout)}
+
+
+def test_a_quantized_model_trains_without_dropout_unless_it_is_asked_for(tiny):
+    model, policy = tiny.narrow().with_dropout(0.2), "weight_only_wi8"
+    assert rates(quantize(model, policy)) == {0.0}
+    assert rates(quantize(model, policy, dropout=0.3)) == {0.3}
+    assert rates(quantize(model, policy, dropout=None)) == rates(model) == {0.2}
+
+
+def test_another_dropout_leaves_weights_and_ranges_as_they_are(small):
+    model = small()
+    other = model.with_dropout(0.25)
+    assert rates(other) == {0.25} and other.config.hidden_dropout_prob == 0.25 and other.policy == model.policy
+    assert same(statistics(other), statistics(model))
+    ours = model.variables_by_path()
+    for path, variable in other.variables_by_path().items():
+        np.testing.assert_array_equal(variable, ours[path], err_msg=path)
+    with pytest.raises(KerasBertError, match="from 0 to below 1, received 1.0"):
+        model.with_dropout(1)
 
 
 def test_static_policy_keeps_the_sensitive_parts_out(static_model):
