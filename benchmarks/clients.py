@@ -5,12 +5,15 @@ r"""Other people's clients on our files: do MediaPipe Tasks and TFLite's Task Li
 Needs `kerasbert setup mediapipe task-library`. Files for the Task Library are made with `--min-runtime 2.9`, the answerer's with
 `--length 384`, which that client has as a constant. Classes are compared by name and probability, vectors by their cosine, answers by the
 official normalization of SQuAD. The Task Library cuts questions at 64 words' pieces and contexts at the file's length, so only questions
-whose tokens fit into one row count.
+whose tokens fit into one row count. It never says that there is no answer, and cuts contexts at white space only: ours is the best answer
+that there is, widened to such words. It looks at the five best first and the five best last tokens, and no further; ours at all of them, so
+both are compared: what a user sees, and whether the numbers are the same when we search as narrowly.
 """
 
 import argparse
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +49,16 @@ def main() -> None:
             result[f"{name} embedder"] = _vectors(
                 ours, _ask(environment, f"{name}_embedder", arguments.embedder, texts)
             )
-    if arguments.answerer:
-        result["task_library answerer"] = _answers(arguments)
+    for file in arguments.answerer:
+        result[f"task_library answerer, {file.name}"] = _answers(arguments, file)
     for name, facts in result.items():
         print(name, json.dumps(facts), flush=True)
     files = {
-        kind: record.file_facts(path)
-        for kind in ("classifier", "embedder", "answerer")
-        if (path := getattr(arguments, kind)) is not None
+        kind: record.file_facts(getattr(arguments, kind))
+        for kind in ("classifier", "embedder")
+        if getattr(arguments, kind) is not None
     }
+    files |= {f"answerer, {file.name}": record.file_facts(file) for file in arguments.answerer}
     record.write(arguments.json, {"files": files, "clients": result}, record.versions(PACKAGES), load)
 
 
@@ -85,11 +89,11 @@ def _vectors(ours: list, theirs: list) -> dict:
     return {"texts": len(ours), "same_vector": int((cosines > SAME).sum()), **told}
 
 
-def _answers(arguments) -> dict:
+def _answers(arguments, file: Path) -> dict:
     from kerasbert.data.reading import read_for
     from kerasbert.problems.squad_scores import units
 
-    predictor = open_predictor(arguments.answerer)
+    predictor = open_predictor(file)
     table = read_for("question_answering", arguments.questions)
     examples, rows = predictor.problem.examples(table.x), None
     rows = predictor.problem.rows(examples, predictor.tokenizer, predictor.length)
@@ -101,12 +105,37 @@ def _answers(arguments) -> dict:
         and len(predictor.tokenizer.encode([question], max_length=512).input_ids[0]) <= QUESTION_TOKENS
     ][: arguments.rows]
     chosen = [examples[number] for number in short]
-    ours = [
-        answer["best"][0]["answer"] for answer in predictor.answer([{"question": q, "context": c} for q, c in chosen])
-    ]
-    theirs = _ask(TASK_LIBRARY, "task_library_answerer", arguments.answerer, chosen)
-    same = [units(one) == units(other) for one, other in zip(ours, theirs, strict=True)]
-    return {"questions": len(chosen), "same_answer": sum(same)}
+    theirs = [units(text) for text in _ask(TASK_LIBRARY, "task_library_answerer", file, chosen)]
+    rows = predictor.problem.rows(chosen, predictor.tokenizer, predictor.length)
+    readings = predictor.readings(rows)
+    found = {"questions": len(chosen)}
+    for name, problem, logits in (
+        ("same_answer", predictor.problem, readings),
+        ("same_answer_by_their_search", replace(predictor.problem, longest_answer=32), map(_best_places, readings)),
+    ):
+        answers = problem.answers(chosen, rows, list(logits))
+        ours = [_whole_words(answer["best"], context) for answer, (_, context) in zip(answers, chosen, strict=True)]
+        found[name] = sum(units(one) == other for one, other in zip(ours, theirs, strict=True))
+    return found
+
+
+def _best_places(reading: dict, count: int = 5) -> dict:
+    """The logits of the best places, and of no other."""
+    return {
+        name: np.where(logits >= np.sort(logits, axis=-1)[..., [-count]], logits, -np.inf)
+        for name, logits in reading.items()
+    }
+
+
+def _whole_words(best: list[dict], context: str) -> str:
+    """The best answer that is one, from white space to white space."""
+    found = next((answer for answer in best if answer["answer"]), None)
+    if found is None:
+        return ""
+    before, after = context[: found["start"]], context[found["end"] :]
+    first = len(before) - len(before.split()[-1]) if before and not before[-1].isspace() else len(before)
+    more = len(after.split()[0]) if after and not after[0].isspace() else 0
+    return context[first : found["end"] + more]
 
 
 def _arguments() -> argparse.Namespace:
@@ -114,7 +143,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--texts", type=Path, metavar="FILE")
     parser.add_argument("--classifier", type=Path, metavar="TFLITE")
     parser.add_argument("--embedder", type=Path, metavar="TFLITE")
-    parser.add_argument("--answerer", type=Path, metavar="TFLITE")
+    parser.add_argument("--answerer", type=Path, nargs="+", default=[], metavar="TFLITE")
     parser.add_argument("--questions", type=Path, metavar="FILE", help="in SQuAD's form")
     parser.add_argument("--rows", type=int, default=200)
     record.add_output(parser, "clients")

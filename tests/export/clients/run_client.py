@@ -39,7 +39,8 @@ def task_library_answerer(model, questions):
     from tflite_support.task import text
 
     client = text.BertQuestionAnswerer.create_from_file(model)
-    return [client.answer(context, question).answers[0].text for question, context in questions]
+    found = (client.answer(context, question).answers for question, context in questions)
+    return [answers[0].text if answers else "" for answers in found]
 
 
 if __name__ == "__main__":
