@@ -33,7 +33,9 @@ def main() -> None:
     }
     tasks = {"float": task}
     for name, (recipe, integer_only) in quantized.items():
-        tasks[name] = kb.compression.quantize(task, recipe, calibration=table.x[:128], integer_only=integer_only)
+        tasks[name] = kb.compression.quantize(
+            task, recipe, calibration=table.x[:128], integer_only=integer_only, dropout=None
+        )
     for each in tasks.values():
         keras.utils.set_random_seed(1)
         each.compile(kb.adamw(2e-5, steps=10_000))

@@ -34,7 +34,7 @@ class Dense(keras.layers.Layer):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.reads = units, path, reads
         self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation), keeps_bias=keeps_bias)
-        self.kernel_point = KernelPoint(policy, f"{path}.kernel", units)
+        self.kernel_point = KernelPoint(policy, f"{path}.kernel")
         self.activation, self.folded = activation, folded
         self.writes_to: ActivationPoint | None = None
         self._initializer = initializer

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.fake_quant import learned_fake_quant, per_token_fake_quant, without_learning
+from kerasbert.layers.fake_quant import kernel_fake_quant, learned_fake_quant, per_token_fake_quant, without_learning
 from kerasbert.layers.policy import QuantizationPolicy
 
 _NEVER_REACHED = 6e4  # in 16-bit floats as well
@@ -251,31 +251,20 @@ class ConstantPoint(keras.layers.Layer):
 class KernelPoint(keras.layers.Layer):
     """A dense kernel (in, out) that a policy may hold in int8: symmetric, -127..127 (4 bits: -7..7), one scale per output channel.
 
-    tfmot's last-value quantizer reads the range from the kernel at every call, training or not: that is the grid on which the exporter
-    stores the kernel, and no stale range can lie between the two.
+    The range is read from the kernel at every call, training or not: that is the grid on which the exporter stores the kernel, and no stale
+    range can lie between the two.
     """
 
-    def __init__(self, policy: QuantizationPolicy | None, path: str, channels: int, **kwargs):
+    def __init__(self, policy: QuantizationPolicy | None, path: str, **kwargs):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
         self.path = path
         self.enabled = bool(policy and policy.kernels)
-        if self.enabled:
-            from tensorflow_model_optimization.quantization.keras import quantizers
-
-            self.bits = policy.kernel_bits
-            self._quantizer = quantizers.LastValueQuantizer(self.bits, per_axis=True, symmetric=True, narrow_range=True)
-            options = {"shape": (channels,), "initializer": "zeros", "trainable": False, "experimental_autocast": False}
-            self._range = {
-                "min_var": self.add_weight("minimum", **options),
-                "max_var": self.add_weight("maximum", **options),
-            }
+        self.bits = policy.kernel_bits if self.enabled else None
 
     def call(self, kernel):
         if not self.enabled:
             return kernel
-        quantized = tf.cast(self._quantizer(tf.cast(kernel, tf.float32), True, self._range), kernel.dtype)
-        # A channel of zeros (a pruned one) has no range; XLA's fake-quant makes NaN of it.
-        return tf.where(tf.reduce_all(tf.equal(kernel, 0), axis=0), kernel, quantized)
+        return tf.cast(kernel_fake_quant(tf.cast(kernel, tf.float32), self.bits), kernel.dtype)
 
     def step(self, kernel) -> tf.Tensor:
         """The distance of two values of the grid of each channel, (out,)."""

@@ -5,7 +5,7 @@ import tensorflow as tf
 from kerasbert.compression.calibration import Extremes
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.fake_quant import per_token_fake_quant, table_fake_quant
+from kerasbert.layers.fake_quant import kernel_fake_quant, per_token_fake_quant, table_fake_quant
 from kerasbert.layers.points import ActivationPoint, KernelPoint
 from kerasbert.layers.policy import QuantizationPolicy
 
@@ -43,7 +43,7 @@ def test_an_unknown_kind_names_itself_and_its_rule():
 
 def test_without_a_policy_points_are_identities_without_variables():
     x = tf.constant(np.random.default_rng(0).normal(size=(3, 4)), tf.float32)
-    for point in (ActivationPoint(None, "a"), KernelPoint(None, "k", 4)):
+    for point in (ActivationPoint(None, "a"), KernelPoint(None, "k")):
         np.testing.assert_array_equal(point(x), x)
         assert point.variables == []
 
@@ -53,7 +53,7 @@ def test_kernel_grid_is_symmetric_and_per_channel(jit):
     kernel = np.random.default_rng(0).normal(size=(16, 6)).astype(np.float32)
     kernel[:, 1] *= 100
     kernel[:, 2] = 0  # a pruned channel
-    point = KernelPoint(STATIC, "kernel", 6)
+    point = KernelPoint(STATIC, "kernel")
     quantized = tf.function(point, jit_compile=jit)(tf.constant(kernel)).numpy()
     step = np.maximum(np.abs(kernel).max(0) / 127, 1e-30)
     np.testing.assert_allclose(quantized, np.round(kernel / step) * step, rtol=1e-5, atol=1e-7)
@@ -61,8 +61,23 @@ def test_kernel_grid_is_symmetric_and_per_channel(jit):
     np.testing.assert_allclose(point.step(kernel)[:2], step[:2], rtol=1e-6)
 
 
+@pytest.mark.parametrize("bits", [8, 4])
+@pytest.mark.parametrize("width", [0.02, 3.0, 1e4])
+def test_kernel_grid_is_that_of_tfmot(bits, width):
+    from tensorflow_model_optimization.quantization.keras.quantizers import LastValueQuantizer
+
+    kernel = tf.constant(np.random.default_rng(bits).normal(0, width, (64, 300)), tf.float32)
+    reference = LastValueQuantizer(bits, per_axis=True, symmetric=True, narrow_range=True)
+    ends = {name: tf.Variable(tf.zeros(300)) for name in ("min_var", "max_var")}
+    ours, theirs = kernel_fake_quant(kernel, bits).numpy(), reference(kernel, True, ends).numpy()
+    step = np.abs(kernel).max(0) / (2 ** (bits - 1) - 1)
+    steps = np.round(np.abs(ours - theirs) / step)
+    assert steps.max() <= 1 and (steps > 0).mean() < 1e-3  # what lies between two values may fall to either
+    np.testing.assert_allclose(ours, np.where(steps > 0, ours, theirs), rtol=1e-6, atol=1e-5 * width)
+
+
 def test_kernel_grid_follows_the_kernel_at_inference_too():
-    point = KernelPoint(STATIC, "kernel", 1)
+    point = KernelPoint(STATIC, "kernel")
     point(tf.constant([[1.0], [0.3]]))
     np.testing.assert_allclose(point(tf.constant([[4.0], [0.3]])), [[4.0], [round(0.3 / 4 * 127) * 4 / 127]], rtol=1e-5)
 
@@ -157,7 +172,7 @@ def test_gradient_passes_through_an_activation_point(kind):
 def test_gradient_passes_through_kernels_and_tables():
     kernel = tf.Variable(np.random.default_rng(0).normal(size=(5, 3)), dtype=tf.float32)
     with tf.GradientTape(persistent=True) as tape:
-        through_kernel = tf.reduce_sum(KernelPoint(STATIC, "kernel", 3)(kernel))
+        through_kernel = tf.reduce_sum(KernelPoint(STATIC, "kernel")(kernel))
         layer = EmbeddingTable(9, 4, STATIC, "word", "glorot_uniform")
         through_table = tf.reduce_sum(layer(tf.constant([[2, 2, 5]])))
     np.testing.assert_allclose(tape.gradient(through_kernel, kernel), np.ones((5, 3)))
