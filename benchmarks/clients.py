@@ -12,6 +12,7 @@ both are compared: what a user sees, and whether the numbers are the same when w
 
 import argparse
 import json
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -95,7 +96,7 @@ def _answers(arguments, file: Path) -> dict:
 
     predictor = open_predictor(file)
     table = read_for("question_answering", arguments.questions)
-    examples, rows = predictor.problem.examples(table.x), None
+    examples = predictor.problem.examples(table.x)
     rows = predictor.problem.rows(examples, predictor.tokenizer, predictor.length)
     windows = np.bincount(rows.example, minlength=len(examples))
     short = [
@@ -132,10 +133,9 @@ def _whole_words(best: list[dict], context: str) -> str:
     found = next((answer for answer in best if answer["answer"]), None)
     if found is None:
         return ""
-    before, after = context[: found["start"]], context[found["end"] :]
-    first = len(before) - len(before.split()[-1]) if before and not before[-1].isspace() else len(before)
-    more = len(after.split()[0]) if after and not after[0].isspace() else 0
-    return context[first : found["end"] + more]
+    begun = re.search(r"\S*$", context[: found["start"]])
+    ended = re.match(r"\S*", context[found["end"] :])
+    return begun.group() + found["answer"] + ended.group()
 
 
 def _arguments() -> argparse.Namespace:

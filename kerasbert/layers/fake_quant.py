@@ -3,18 +3,26 @@
 import tensorflow as tf
 
 
+def kernel_step(kernel, bits: int) -> tf.Tensor:
+    """The distance of two values on the grid of each output channel of a float32 kernel (in, out): (out,)."""
+    most = 2.0 ** (bits - 1) - 1
+    return tf.maximum(tf.reduce_max(tf.abs(kernel), axis=0) / most, 1e-9)  # a pruned channel has no range
+
+
 def kernel_fake_quant(kernel, bits: int):
     """A float32 kernel (in, out) on the symmetric grid of so many bits, -127..127 of 8, with one scale an output channel.
 
-    The grid of tfmot's `LastValueQuantizer(bits, per_axis=True, symmetric=True, narrow_range=True)`, on which its operator puts a value in
-    some 100,000 on the other side, since it adds 127 steps before it rounds. It also goes down one column after the other, each value in
-    another cache line, and takes ten times as long: half of a training step on short texts. All gradients pass; there the largest value of
-    a channel may have none, where rounding puts it out of its own range.
+    The grid of tfmot's `LastValueQuantizer(bits, per_axis=True, symmetric=True, narrow_range=True)`. Its operator adds 127 steps before it
+    rounds, so what lies between two values may fall to the other one; and it goes down one column after the other, each value in another
+    cache line, which is much slower. All gradients pass; there the largest value of a channel may have none, where rounding puts it out of
+    its own range.
     """
-    most = 2.0 ** (bits - 1) - 1
-    scale = tf.maximum(tf.reduce_max(tf.abs(kernel), axis=0) / most, 1e-30)  # a pruned channel has no range
-    grid = tf.round(kernel / scale) * scale
-    return tf.grad_pass_through(lambda _: grid)(kernel)
+
+    def on_grid(kernel):
+        step = kernel_step(kernel, bits)
+        return tf.round(kernel / step) * step
+
+    return tf.grad_pass_through(on_grid)(kernel)
 
 
 def table_fake_quant(rows, bound):

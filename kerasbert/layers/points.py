@@ -10,7 +10,13 @@ from collections.abc import Callable
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.fake_quant import kernel_fake_quant, learned_fake_quant, per_token_fake_quant, without_learning
+from kerasbert.layers.fake_quant import (
+    kernel_fake_quant,
+    kernel_step,
+    learned_fake_quant,
+    per_token_fake_quant,
+    without_learning,
+)
 from kerasbert.layers.policy import QuantizationPolicy
 
 _NEVER_REACHED = 6e4  # in 16-bit floats as well
@@ -268,5 +274,4 @@ class KernelPoint(keras.layers.Layer):
 
     def step(self, kernel) -> tf.Tensor:
         """The distance of two values of the grid of each channel, (out,)."""
-        largest = 2.0 ** (self.bits - 1) - 1
-        return tf.maximum(tf.reduce_max(tf.abs(tf.cast(kernel, tf.float32)), axis=0) / largest, 1e-9)
+        return kernel_step(tf.cast(kernel, tf.float32), self.bits)

@@ -17,14 +17,7 @@ COMMAND = [sys.executable, "-m", "kerasbert.cli"]
 
 
 def options(place, out, **more):
-    given = {
-        "model": place.checkpoint,
-        "train": place.train,
-        "epochs": 2,
-        "learning_rate": 1e-3,
-        "out": out,
-        **more,
-    }
+    given = {"model": place.checkpoint, "train": place.train, "epochs": 2, "learning_rate": 1e-3, "out": out, **more}
     return [str(word) for name, value in given.items() for word in ("--" + name.replace("_", "-"), value)]
 
 
