@@ -19,8 +19,9 @@ matplotlib.use("Agg")
 DOCS = Path(__file__).parent.parent / "docs"
 NAMES = {"mrpc": "MRPC", "sts-b": "STS-B", "rte": "RTE", "cola": "CoLA", "sst-2": "SST-2", "conll2003": "CoNLL-2003"}
 VARIANTS = {
-    "float32": "float", "dynamic": "dynamic", "dynamic_4_bits": "dynamic, 4-bit kernels", "static_ptq": "static, calibrated",
-    "static_qat": "static, trained", "integer_ptq": "integer-only, calibrated", "integer_qat": "integer-only, trained",
+    "float32": "float", "float32_trained": "float, trained on", "dynamic": "dynamic", "dynamic_4_bits": "dynamic, 4-bit kernels",
+    "static_ptq": "static, calibrated", "static_qat": "static, trained", "integer_ptq": "integer-only, calibrated",
+    "integer_qat": "integer-only, trained",
 }  # fmt: skip
 
 

@@ -24,36 +24,44 @@ PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "te
 
 @dataclass(frozen=True)
 class Variant:
-    """recipe: of the file. quantize: options of `kerasbert quantize`, or None for a float model that `convert` takes as it is."""
+    """recipe: of the file. quantize: options of `kerasbert quantize`, or None for a model that stays in float. trained: whether it is
+    trained on; a float one is so too, since labels and more epochs may do good or harm by themselves.
+    """
 
     recipe: str
     quantize: tuple[str, ...] | None = None
+    trained: bool = False
 
     @property
     def integer_only(self) -> bool:
         return "--integer-only" in (self.quantize or ())
 
-    def options(self, name: str) -> tuple[str, ...]:
-        """Trained on about as many rows of every data set; the float model is the teacher, so that what is measured is quantization, and
-        not what further training on the labels would do to a float model too."""
-        if "--epochs" in self.quantize:
-            return self.quantize
-        return (*self.quantize, "--epochs", str(EPOCHS[name]), "--max-rows", str(MOST_ROWS), *LEARNING)
+    def command(self, model: Path, name: str) -> tuple | None:
+        """What makes the model that is converted: every data set is seen in about as many rows, and the float model is the teacher."""
+        learning = ("--epochs", EPOCHS[name], "--max-rows", MOST_ROWS, *LEARNING)
+        if self.quantize is None:
+            return (
+                ("distill", "--teacher", model, "--student", model, "--dropout", 0, *learning) if self.trained else None
+            )
+        return ("quantize", model, *self.quantize, *((*learning, *FREEZING) if self.trained else ("--epochs", 0)))
 
 
 LENGTHS = "32,64,128"  # of one file; each row runs at the shortest that fits it
 EPOCHS = {"mrpc": 2, "sts-b": 2, "rte": 3, "cola": 1, "conll2003": 1, "sst-2": 1}
 MOST_ROWS = 16_000
-LEARNING = ("--objectives", "soft-labels=1,hidden=1", "--label-weight", "0", "--freeze-ranges", "0.8")
+LEARNING = ("--objectives", "soft-labels=1,hidden=1", "--label-weight", "0.5", "--learning-rate", "2e-5")
+FREEZING = ("--freeze-ranges", "0.8")
 STATIC = ("--recipe", "static_wi8_ai8")
+INTEGER_ONLY = (*STATIC, "--integer-only", "--ranges", "mse")
 VARIANTS = {
     "float32": Variant("float32"),
+    "float32_trained": Variant("float32", trained=True),
     "dynamic": Variant("dynamic_wi8_afp32"),
     "dynamic_4_bits": Variant("dynamic_wi4_afp32"),
-    "static_ptq": Variant("static_wi8_ai8", (*STATIC, "--epochs", "0")),
-    "static_qat": Variant("static_wi8_ai8", STATIC),
-    "integer_ptq": Variant("static_wi8_ai8", (*STATIC, "--integer-only", "--ranges", "mse", "--epochs", "0")),
-    "integer_qat": Variant("static_wi8_ai8", (*STATIC, "--integer-only", "--ranges", "mse")),
+    "static_ptq": Variant("static_wi8_ai8", STATIC),
+    "static_qat": Variant("static_wi8_ai8", STATIC, trained=True),
+    "integer_ptq": Variant("static_wi8_ai8", INTEGER_ONLY),
+    "integer_qat": Variant("static_wi8_ai8", INTEGER_ONLY, trained=True),
 }
 
 
@@ -81,12 +89,11 @@ def _measured(arguments, name: str, variant: Variant, model: Path, seed: int) ->
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         source, file = model, Path(folder) / "model.tflite"
-        if variant.quantize is not None:
-            source = Path(folder) / "quantized"
+        if command := variant.command(model, name):
+            source = Path(folder) / "trained"
             trained = kerasbert(
-                "quantize", model, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *variant.options(name),
-                *columns,
-            )  # fmt: skip
+                *command, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *columns
+            )
             found = {key: trained[key] for key in ("seconds", "examples_per_second")}
         converted = kerasbert("convert", source, "--recipe", variant.recipe, "--length", LENGTHS, "-o", file)
         latency = kerasbert("benchmark", file)["measurements"][0]

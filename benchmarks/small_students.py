@@ -2,8 +2,8 @@ r"""A student for integer processors: NoNorm and ReLU, distilled from a trained 
 
     python benchmarks/small_students.py TEACHER --train train.tsv --dev dev.tsv
 
-The student has some of the teacher's layers, with the feed-forward neurons that matter least cut. It learns in float first, then in 8 bits.
-Both files are run in turn, so that the ratio of latencies holds on a busy machine.
+The student has some of the teacher's layers, with the heads and the feed-forward neurons that matter least cut. It learns in float first,
+then in 8 bits. Both files are run in turn, so that the ratio of latencies holds on a busy machine.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import record
 from commands import kerasbert, score
 
 PACKAGES = ("tensorflow", "tf-keras", "tensorflow-model-optimization", "ai-edge-litert", "ai-edge-quantizer", "numpy")
+SETTINGS = ("layers", "heads", "feed_forward", "length", "epochs", "learning_rate", "objectives", "label_weight")
 STATIC, DYNAMIC = "static_wi8_ai8", "dynamic_wi8_afp32"
 
 
@@ -33,7 +34,7 @@ def main() -> None:
         cut = place / "cut"
         kerasbert(
             "cut", arguments.teacher, "--layers", arguments.layers, "--strategy", "alternate", "--feed-forward", arguments.feed_forward,
-            "--data", arguments.train, "--max-rows", 512, "--out", cut,
+            "--heads", arguments.heads, "--heads-per-layer", "--data", arguments.train, "--max-rows", 512, "--out", cut,
         )  # fmt: skip
         for seed in arguments.seeds:
             if seed in done:
@@ -75,10 +76,7 @@ def _without_embeddings(folder: Path) -> int:
 def _result(arguments, teachers: dict, runs: list[dict]) -> dict:
     """The runs, and the shares of the float teacher's accuracy."""
     teacher = teachers["float32"]["dev"]["accuracy"]
-    settings = {
-        name: getattr(arguments, name)
-        for name in ("layers", "feed_forward", "length", "epochs", "learning_rate", "objectives", "label_weight")
-    }
+    settings = {name: getattr(arguments, name) for name in SETTINGS}
     summary = {
         "share_of_teacher": record.spread([run["dev"]["accuracy"] / teacher for run in runs]),
         "share_of_teacher_in_float": record.spread([run["dev_float"]["accuracy"] / teacher for run in runs]),
@@ -94,6 +92,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--dev", type=Path, required=True, metavar="FILE")
     parser.add_argument("--layers", type=int, default=3, metavar="N")
     parser.add_argument("--feed-forward", type=float, default=0.34, metavar="SHARE", help="of the neurons that are cut")
+    parser.add_argument(
+        "--heads", type=float, default=0.5, metavar="SHARE", help="of the heads of each layer that are cut"
+    )
     parser.add_argument("--length", type=int, default=128, metavar="TOKENS")
     parser.add_argument("--epochs", type=int, default=3, metavar="N")
     parser.add_argument("--learning-rate", type=float, default=3e-4, metavar="RATE")

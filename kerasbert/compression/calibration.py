@@ -85,6 +85,8 @@ def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling:
         histograms = _Histograms()
         _observe(model, static, histograms, run)
         histograms.set_ranges(method)
+    for point in static:
+        point.settle_ranges()
 
 
 def channel_factors(peaks: np.ndarray, ceiling: float) -> np.ndarray:

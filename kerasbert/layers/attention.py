@@ -39,10 +39,14 @@ class SelfAttention(keras.layers.Layer):
         width = width or config.hidden_size
         self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
 
-        def dense(name: str, reads: ActivationPoint, units: int = self.heads * self.head_size) -> Dense:
-            return Dense(units, reads, policy, f"{path}.{name}", initializer=normal(config))
-
         integer = integer_part(policy)
+
+        def dense(name: str, reads: ActivationPoint, units: int = self.heads * self.head_size) -> Dense:
+            # XNNPACK multiplies two activations in 8 bits only where the second one's zero point is 0; the runtime's own operator takes ten
+            # times as long.
+            second = name in ("key", "value") and integer is not None
+            return Dense(units, reads, policy, f"{path}.{name}", initializer=normal(config), symmetric=second)
+
         self.reads = ActivationPoint(policy, f"{path}.input")
         self.value_reads = ActivationPoint(policy, f"{path}.value_input") if separate_values else None
         self.query, self.key = dense("query", self.reads), dense("key", self.reads)

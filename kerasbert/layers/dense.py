@@ -16,7 +16,7 @@ class Dense(keras.layers.Layer):
     The output point sits before the activation, because that is the tensor which a backend's integer dense writes.
     writes_to: the stream whose scaled channels it writes; set before it is built.
     folded: a scale and shift of the output that is computed as a part of kernel and bias, as converters would make it: training then sees
-    the grid of the kernel that is stored. keeps_bias: see `ActivationPoint`.
+    the grid of the kernel that is stored. keeps_bias, symmetric: see `ActivationPoint`.
     """
 
     def __init__(
@@ -30,10 +30,13 @@ class Dense(keras.layers.Layer):
         activation=None,
         folded: NoNorm | None = None,
         keeps_bias: bool = False,
+        symmetric: bool = False,
     ):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.reads = units, path, reads
-        self.writes = ActivationPoint(policy, f"{path}.output", floor=flat_below(activation), keeps_bias=keeps_bias)
+        self.writes = ActivationPoint(
+            policy, f"{path}.output", floor=flat_below(activation), keeps_bias=keeps_bias, symmetric=symmetric
+        )
         self.kernel_point = KernelPoint(policy, f"{path}.kernel")
         self.activation, self.folded = activation, folded
         self.writes_to: ActivationPoint | None = None

@@ -41,6 +41,7 @@ class ActivationPoint(keras.layers.Layer):
     exported, a bound that no number reaches keeps the two apart.
     reaches: a static range goes at least so far down, whatever was seen.
     bounds: the range that integer operators give what they write here, whatever the data.
+    symmetric: 8 bits have their zero in the middle, and the range moves with data also where others are learned.
     stream: the layers that write here scale what they write by the equalizer's factors, and this point only finds them; and they leave
     the mean of each row out once it is known what is added to what (`centre`).
     phase: `waiting` quantizes nothing while training, `moving` lets data or gradients move the range, `frozen` does not; see
@@ -57,6 +58,7 @@ class ActivationPoint(keras.layers.Layer):
         reaches: float = 0.0,
         bounds: tuple[float, float] | None = None,
         stream: bool = False,
+        symmetric: bool = False,
         **kwargs,
     ):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
@@ -71,7 +73,9 @@ class ActivationPoint(keras.layers.Layer):
         self.calls, self.turn = 1, 0
         self._followed: set[int] = set()
         self._scaled_like: ActivationPoint | None = None
-        self.learns = bool(policy and policy.learned_ranges) and self.kind == "static" and bounds is None
+        self._symmetric = symmetric and self.kind == "static" and policy.activation_bits == 8
+        learned = bool(policy and policy.learned_ranges) and self.kind == "static"
+        self.learns = learned and bounds is None and not symmetric
         self.offset: Callable | None = None
         self.ranges: list[tuple] = []
         if self.kind == "static":
@@ -80,7 +84,7 @@ class ActivationPoint(keras.layers.Layer):
             self.bits = policy.activation_bits
             wide = self.bits > 8  # TFLite's 16-bit activations have their zero in the middle
             self._quantizer = quantizers.MovingAverageQuantizer(
-                self.bits, per_axis=False, symmetric=wide, narrow_range=wide
+                self.bits, per_axis=False, symmetric=wide or self._symmetric, narrow_range=wide
             )
             self.share(1)
 
@@ -135,6 +139,13 @@ class ActivationPoint(keras.layers.Layer):
         for minimum, maximum in self.moving:
             minimum.assign(self.reaches)
             maximum.assign(0.0)
+
+    def settle_ranges(self) -> None:
+        """Widens the ranges that data decided to what the point's grid can be."""
+        for minimum, maximum in self.moving if self._symmetric else ():
+            largest = max(float(maximum) / 127, -float(minimum) / 128)  # steps to either side of zero
+            minimum.assign(-128 * largest)
+            maximum.assign(127 * largest)
 
     def fix_ranges(self) -> None:
         """Makes constants of all ranges: what converters ask of a graph."""

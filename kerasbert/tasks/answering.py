@@ -96,7 +96,7 @@ class Answering:
         """`serve`, traced once for batches of every size and length."""
         if not hasattr(self, "_served"):
             spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
-            self._served = tf.function(lambda inputs: self.serve(inputs), input_signature=[spec])
+            self._served = tf.function(lambda inputs: self.serve(inputs), input_signature=[spec], autograph=False)
         return self._served
 
     def forget_traces(self) -> None:

@@ -15,8 +15,20 @@ from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 
 
 class Fitting(keras.Model):
-    """A part of every task, between Keras' model and the task: it needs `rows`, `asks` and `serve`."""
+    """A part of every task, between Keras' model and the task: it needs `rows`, `asks` and `serve`.
 
+    Steps are traced as they are written, without autograph: no branch of ours waits for a tensor's value, and a trace is made sooner.
+    """
+
+    @tf.autograph.experimental.do_not_convert
+    def train_step(self, data):
+        return super().train_step(data)
+
+    @tf.autograph.experimental.do_not_convert
+    def test_step(self, data):
+        return super().test_step(data)
+
+    @tf.autograph.experimental.do_not_convert
     def predict_step(self, data):
         return self.serve(data[0] if isinstance(data, tuple) else data)[self.output_name]
 

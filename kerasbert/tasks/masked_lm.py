@@ -63,7 +63,7 @@ class MaskedLM(Task):
         if not len(rows.places):
             return super()._read(inputs, rows, index)
         if not hasattr(self, "_served_places"):
-            self._served_places = tf.function(self.serve, reduce_retracing=True)
+            self._served_places = tf.function(self.serve, reduce_retracing=True, autograph=False)
         found = [rows.places[row].index for row in index]
         counts = [len(places) for places in found]
         places = np.stack([np.repeat(np.arange(len(index)), counts), np.concatenate(found)], axis=1).astype(np.int32)

@@ -25,12 +25,15 @@ def write_table(path, rows: int, seed: int = 1):
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
     """folder: where all is. checkpoint: without a head. train, dev: tables."""
+    import tf_keras as keras
+
     from kerasbert.encoders.bert import BertConfig, BertEncoder
     from kerasbert.tasks import SentenceEncoder
     from kerasbert.text import WordPiece
 
     folder = tmp_path_factory.mktemp("cli")
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    keras.utils.set_random_seed(0)
     config = BertConfig(vocab_size=len(VOCABULARY), max_position_embeddings=64, **sizes)
     SentenceEncoder(BertEncoder(config), WordPiece(VOCABULARY), sequence_length=16).save_pretrained(folder / "encoder")
     checkpoint = folder / "checkpoint"

@@ -48,6 +48,19 @@ def test_without_a_policy_points_are_identities_without_variables():
         assert point.variables == []
 
 
+def test_a_symmetric_range_keeps_its_zero_in_the_middle():
+    point = static_point(-1.0, 6.35, symmetric=True)
+    point.settle_ranges()
+    assert (float(point.minimum), float(point.maximum)) == pytest.approx((-6.4, 6.35))
+    point.minimum.assign(-12.8)
+    point.settle_ranges()
+    assert (float(point.minimum), float(point.maximum)) == pytest.approx((-12.8, 12.7))
+    for _ in range(3):
+        point(tf.constant([-50.0, 1.0]), training=True)
+    assert float(point.minimum) < -12.85  # it moved
+    assert float(point.minimum) * 127 == pytest.approx(float(point.maximum) * -128)
+
+
 @pytest.mark.parametrize("jit", [False, True])
 def test_kernel_grid_is_symmetric_and_per_channel(jit):
     kernel = np.random.default_rng(0).normal(size=(16, 6)).astype(np.float32)

@@ -104,7 +104,7 @@ def _replaced(sides, gaps: Sequence[_Gap], model, candidates: int, copies: int, 
     spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES} | {
         "places": tf.TensorSpec((None, 2), tf.int32)
     }
-    predict = tf.function(lambda inputs: model.serve(inputs), input_signature=[spec])
+    predict = tf.function(lambda inputs: model.serve(inputs), input_signature=[spec], autograph=False)
     for first in range(0, len(gaps), _BATCH):
         batch = gaps[first : first + _BATCH]
         logits = _logits(encoded, batch, model, predict)

@@ -75,6 +75,7 @@ class Distiller(Fitting):
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
 
+    @tf.autograph.experimental.do_not_convert
     def train_step(self, data):
         with tf.GradientTape() as tape:
             loss = self._loss_of(data, training=True)
@@ -85,6 +86,7 @@ class Distiller(Fitting):
         self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
         return self.get_metrics_result()
 
+    @tf.autograph.experimental.do_not_convert
     def test_step(self, data):
         self._loss_of(data, training=False)
         return self.get_metrics_result()
@@ -134,7 +136,7 @@ class Distiller(Fitting):
 
             shape = (None,) * len(inputs["input_ids"].shape)
             spec = {name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}
-            self._hidden.traced = tf.function(compute, input_signature=[spec]), axes
+            self._hidden.traced = tf.function(compute, input_signature=[spec], autograph=False), axes
         traced, axes = self._hidden.traced
         return {name: (values.numpy(), axes[name]) for name, values in traced(inputs).items()}
 

@@ -21,14 +21,13 @@ def no_norm_student(teacher, layers: int | Sequence[int], texts, strategy: str =
     place reads and writes; a few hundred will do. The rest is copied. layers, strategy, changes: see `student_from`. Without distillation
     afterwards it is worth little.
 
-    Raises KerasBertError for a teacher that is no BERT, or one with adapters, a mix of layers or blocks of different sizes, and what
-    `student_from` refuses.
+    Raises KerasBertError for a teacher that is no BERT, or one with adapters or a mix of layers, and what `student_from` refuses.
     """
     if teacher.config.model_type != "bert":
         raise KerasBertError(f"expected a BERT as teacher, received a {teacher.config.model_type}")
-    if teacher.encoder.options:
+    if unfit := teacher.encoder.options.keys() - {"cut"}:
         raise KerasBertError(
-            f"expected a teacher whose blocks are as its config says, received one with {', '.join(teacher.encoder.options)}"
+            f"expected a teacher without adapters and a mix of layers, received one with {', '.join(sorted(unfit))}"
         )
     small = student_from(teacher, layers, strategy, **{"hidden_act": "relu", **changes})
     config = small.config
@@ -42,7 +41,7 @@ def no_norm_student(teacher, layers: int | Sequence[int], texts, strategy: str =
             embedding_size=config.hidden_size, trigram_input=False, use_bottleneck=False, num_feedforward_networks=1,
             normalization_type="no_norm", classifier_activation=True,
         ),
-        pooler=small.encoder.pools,
+        pooler=small.encoder.pools, **small.encoder.options,
     )  # fmt: skip
     tokenizer = small.tokenizer if small.has_tokenizer else None
     student = type(small)(encoder, tokenizer, **small.head_config())

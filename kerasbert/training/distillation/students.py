@@ -33,7 +33,10 @@ def student_from(
             f"expected a number of layers of {type(encoder).__name__}, whose layers share their weights, received {list(layers)}"
         )
     config = _changed(encoder.config, {_LAYERS: len(chosen), **changes})
-    other = type(encoder)(config, None, pooler=encoder.pools, **encoder.options)
+    options = encoder.options
+    if encoder.cut is not None and not shared:
+        options["cut"] = encoder.cut.of_blocks(chosen, config.feed_forwards).to_dict()
+    other = type(encoder)(config, None, pooler=encoder.pools, **options)
     settings = teacher.head_config()
     settings["sequence_length"] = sequence_length or min(teacher.sequence_length, config.longest)
     tokenizer = teacher.tokenizer if teacher.has_tokenizer else None

@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.encoders import AlbertConfig, AlbertEncoder
+from kerasbert.compression.cutting import cut_feed_forward, cut_heads
+from kerasbert.encoders import AlbertConfig, AlbertEncoder, BertConfig, BertEncoder
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.norms import LayerNorm
@@ -71,8 +72,17 @@ def test_another_architecture_is_refused(tiny):
         no_norm_student(teacher, 1, ["good film"])
 
 
-def test_blocks_of_different_sizes_are_refused(tiny, trained):
-    from kerasbert.compression.cutting import cut_heads
+def test_cut_blocks_stay_cut(tiny, trained):
+    teacher = cut_feed_forward(cut_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
+    student = no_norm_student(teacher, [1], tiny.rows(16)[0])
+    assert student.encoder.cut.to_dict() == {"heads": [1], "intermediate": [8]}
+    kept = teacher.encoder.layers[1].attention
+    np.testing.assert_array_equal(student.encoder.layers[0].attention.value.kernel, kept.value.kernel)
+    assert student.predict(tiny.rows(3)[0]).shape == (3, 2)
 
-    with pytest.raises(KerasBertError, match="as its config says, received one with cut"):
-        no_norm_student(cut_heads(trained, heads={0: [1]}), 1, ["good film"])
+
+def test_adapters_are_refused(tiny):
+    encoder = BertEncoder(BertConfig(**tiny.sizes), adapters=2)
+    teacher = kb.TextClassifier(encoder, tiny.tokenizer(), labels=tiny.labels, sequence_length=8)
+    with pytest.raises(KerasBertError, match="without adapters and a mix of layers, received one with adapters"):
+        no_norm_student(teacher, 1, ["good film"])

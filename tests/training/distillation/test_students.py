@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kerasbert.compression.cutting import cut_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder, TextClassifier
@@ -55,6 +56,14 @@ def test_albert_is_called_less_often(tiny):
     assert len(list(student.encoder.stack())) == 2 and student.fingerprint() == teacher.fingerprint()
     with pytest.raises(KerasBertError, match="a number of layers of AlbertEncoder"):
         student_from(teacher, [0, 2])
+
+
+def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
+    teacher = cut_heads(deep, heads={0: [1], 2: [0, 1, 2]})
+    student = student_from(teacher, [2, 3])
+    assert [layer.attention.heads for layer in student.encoder.layers] == [1, 4]
+    assert layers_of(student_from(teacher, 4), teacher) == [0, 1, 2, 3]
+    assert student.predict(tiny.rows(2)[0]).shape == (2, 2)
 
 
 @pytest.mark.parametrize(
