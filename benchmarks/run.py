@@ -66,6 +66,7 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("task_folder", "train"),
             [python, HERE / "quantized_steps.py", given.task_folder, "--train", given.train],
         ),
+        "integer_products": ((), [python, HERE / "integer_products.py"]),
         "sparse_models": (
             ("task_folder", "train", "dev"),
             [python, HERE / "sparse_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],
