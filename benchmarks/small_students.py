@@ -93,7 +93,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--layers", type=int, default=3, metavar="N")
     parser.add_argument("--feed-forward", type=float, default=0.34, metavar="SHARE", help="of the neurons that are cut")
     parser.add_argument(
-        "--heads", type=float, default=0.5, metavar="SHARE", help="of the heads of each layer that are cut"
+        "--heads", type=float, default=0.25, metavar="SHARE", help="of the heads of each layer that are cut"
     )
     parser.add_argument("--length", type=int, default=128, metavar="TOKENS")
     parser.add_argument("--epochs", type=int, default=3, metavar="N")
