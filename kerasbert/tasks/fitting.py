@@ -17,16 +17,13 @@ from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 class Fitting(keras.Model):
     """A part of every task, between Keras' model and the task: it needs `rows`, `asks` and `serve`.
 
-    Steps are traced as they are written, without autograph: no branch of ours waits for a tensor's value, and a trace is made sooner.
+    The way through the model is traced as it is written, without autograph: no branch of ours waits for a tensor's value, and a trace is
+    made sooner. Losses and metrics are Keras' business.
     """
 
     @tf.autograph.experimental.do_not_convert
-    def train_step(self, data):
-        return super().train_step(data)
-
-    @tf.autograph.experimental.do_not_convert
-    def test_step(self, data):
-        return super().test_step(data)
+    def __call__(self, *args, **kwargs):
+        return super().__call__(*args, **kwargs)
 
     @tf.autograph.experimental.do_not_convert
     def predict_step(self, data):

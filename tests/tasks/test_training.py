@@ -286,6 +286,27 @@ def test_a_classifier_needs_a_pooler_and_a_known_pooling_is_asked_for(tiny):
         SentenceEncoder(tiny.encoder(), tiny.tokenizer(), pooling="median", sequence_length=16)
 
 
+def test_autograph_is_for_losses_alone(tiny, monkeypatch):
+    status = []
+
+    def call(self, *args, **kwargs):
+        status.append(tf.__internal__.autograph.control_status_ctx().status.name)
+        return original(self, *args, **kwargs)
+
+    def loss(labels, probabilities):
+        error = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, probabilities))
+        if error > 100.0:  # of a tensor: a user's loss may ask so
+            error = tf.constant(100.0)
+        return error
+
+    model = tiny.narrow()
+    original = type(model).call
+    monkeypatch.setattr(type(model), "call", call)
+    model.compile("sgd", loss)
+    model.fit(*tiny.rows(8), verbose=0)
+    assert status and set(status) == {"DISABLED"}
+
+
 def test_jit_compiled_training_is_the_same_training(tiny):
     losses = []
     for jit in (False, True):

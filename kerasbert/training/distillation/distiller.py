@@ -75,7 +75,6 @@ class Distiller(Fitting):
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
 
-    @tf.autograph.experimental.do_not_convert
     def train_step(self, data):
         with tf.GradientTape() as tape:
             loss = self._loss_of(data, training=True)
@@ -86,7 +85,6 @@ class Distiller(Fitting):
         self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
         return self.get_metrics_result()
 
-    @tf.autograph.experimental.do_not_convert
     def test_step(self, data):
         self._loss_of(data, training=False)
         return self.get_metrics_result()
