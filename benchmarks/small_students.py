@@ -3,7 +3,8 @@ r"""A student for integer processors: NoNorm and ReLU, distilled from a trained 
     python benchmarks/small_students.py TEACHER --train train.tsv --dev dev.tsv
 
 The student has some of the teacher's layers, with the heads and the feed-forward neurons that matter least cut. It learns in float first,
-then in 8 bits. Both files are run in turn, so that the ratio of latencies holds on a busy machine.
+then in 8 bits. Both files are run in turn. `--files` keeps the students' files, and `--idle`, while nothing else runs on the machine, times
+those that were kept once more: other work slows the two files differently.
 """
 
 import argparse
@@ -39,13 +40,20 @@ def main() -> None:
         for seed in arguments.seeds:
             if seed in done:
                 continue
-            runs.append({"seed": seed, **_student(arguments, place, cut, seed, place / f"{DYNAMIC}.tflite")})
+            file = (arguments.files or place) / f"{seed}-student.tflite"
+            runs.append({"seed": seed, "idle": arguments.idle, **_student(arguments, place, cut, seed, file)})
+            runs[-1]["times_as_fast"] = _times_as_fast(file, place / f"{DYNAMIC}.tflite")
             print(seed, runs[-1]["dev"], f"{runs[-1]['times_as_fast']:.2f} times as fast as the teacher", flush=True)
+            record.write(arguments.json, _result(arguments, teachers, runs), record.versions(PACKAGES), load)
+        if arguments.idle and arguments.files:
+            for run in runs:
+                file = arguments.files / f"{run['seed']}-student.tflite"
+                run |= {"idle": True, "times_as_fast": _times_as_fast(file, place / f"{DYNAMIC}.tflite")}
             record.write(arguments.json, _result(arguments, teachers, runs), record.versions(PACKAGES), load)
 
 
-def _student(arguments, place: Path, cut: Path, seed: int, teacher_file: Path) -> dict:
-    learned, quantized, file = (place / f"{seed}-{name}" for name in ("float", "int8", "student.tflite"))
+def _student(arguments, place: Path, cut: Path, seed: int, file: Path) -> dict:
+    learned, quantized = (place / f"{seed}-{name}" for name in ("float", "int8"))
     data = ("--train", arguments.train, "--seed", seed)
     trained = kerasbert(
         "distill", "--teacher", arguments.teacher, "--student", cut, "--no-norm", "--objectives", arguments.objectives, "--label-weight",
@@ -57,14 +65,17 @@ def _student(arguments, place: Path, cut: Path, seed: int, teacher_file: Path) -
         "--objectives", "soft-labels=1,hidden=1", *data, "--out", quantized,
     )  # fmt: skip
     kerasbert("convert", quantized, "--recipe", STATIC, "--length", arguments.length, "-o", file)
-    compared = kerasbert("benchmark", file, "--against", teacher_file, "--runs", 200)["comparisons"][0]
     return {
         "parameters": trained["parameters"]["student"], "parameters_without_embeddings": _without_embeddings(learned),
         "dev_float": trained["dev_student"], "dev": score(file, arguments.dev),
         "dev_reference_kernels": score(file, arguments.dev, "reference"),
         "bytes": file.stat().st_size, "seconds": trained["seconds"],
-        "times_as_fast": compared["against_latency"]["p50"] / compared["latency"]["p50"],
     }  # fmt: skip
+
+
+def _times_as_fast(file: Path, teacher_file: Path) -> float:
+    compared = kerasbert("benchmark", file, "--against", teacher_file, "--runs", 200)["comparisons"][0]
+    return compared["against_latency"]["p50"] / compared["latency"]["p50"]
 
 
 def _without_embeddings(folder: Path) -> int:
@@ -100,6 +111,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--learning-rate", type=float, default=3e-4, metavar="RATE")
     parser.add_argument("--objectives", default="soft-labels=1,hidden=1", metavar="NAME=WEIGHT,...")
     parser.add_argument("--label-weight", type=float, default=0.5, metavar="X")
+    parser.add_argument("--files", type=Path, metavar="FOLDER", help="where the students' files stay")
+    parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     record.add_output(parser, "small_students")
     return parser.parse_args()
