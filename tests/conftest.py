@@ -4,6 +4,7 @@ A text is positive when it holds more good words than bad ones. Models that take
 change them.
 """
 
+import gc
 from types import SimpleNamespace
 
 import numpy as np
@@ -43,6 +44,13 @@ SIZES = {
     "initializer_range": 0.1,
 }
 SEQUENCE_LENGTH = 16
+
+
+def pytest_collection_finish():
+    """Keeps what libraries made while they were imported out of garbage collections, and those rare: a seventh of the tests' time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def rows(count: int, seed: int = 0) -> tuple[list[str], list[str]]:
