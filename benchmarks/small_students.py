@@ -25,6 +25,8 @@ def main() -> None:
     load = record.load()
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
     done = {run["seed"] for run in runs}
+    if arguments.files:
+        arguments.files.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         teachers = {}
@@ -48,7 +50,8 @@ def main() -> None:
         if arguments.idle and arguments.files:
             for run in runs:
                 file = arguments.files / f"{run['seed']}-student.tflite"
-                run |= {"idle": True, "times_as_fast": _times_as_fast(file, place / f"{DYNAMIC}.tflite")}
+                if file.is_file():
+                    run |= {"idle": True, "times_as_fast": _times_as_fast(file, place / f"{DYNAMIC}.tflite")}
             record.write(arguments.json, _result(arguments, teachers, runs), record.versions(PACKAGES), load)
 
 

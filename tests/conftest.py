@@ -47,7 +47,7 @@ SEQUENCE_LENGTH = 16
 
 
 def pytest_collection_finish():
-    """Keeps what libraries made while they were imported out of garbage collections, and those rare: a seventh of the tests' time."""
+    """Keeps what libraries made while they were imported out of garbage collections, and makes those rare: they took time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -12,8 +12,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.layers.activations import ACTIVATIONS
 from kerasbert.layers.adapters import Adapter, check_size
-from kerasbert.layers.attention import attention_bias
-from kerasbert.layers.blocks import TransformerBlock
+from kerasbert.layers.attention import SelfAttention, attention_bias
+from kerasbert.layers.blocks import FeedForward, TransformerBlock
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
@@ -239,6 +239,12 @@ class Encoder(keras.layers.Layer):
     def block_sizes(self, block: int) -> dict:
         """What of a block's sizes is not the config's, as arguments of the block."""
         return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
+
+    def sizes_of(self, blocks: Iterable[int]) -> tuple[list[int], list[int]]:
+        """How many heads each of these blocks has, and how wide each of their feed-forward networks is."""
+        chosen = [self.layers[block] for block in blocks]
+        heads = [attention.heads for block in chosen for attention in sublayers(block, SelfAttention)]
+        return heads, [network.intermediate.units for block in chosen for network in sublayers(block, FeedForward)]
 
     def stack(self) -> Iterable[keras.layers.Layer]:
         """The blocks in the order of their calls."""

@@ -51,15 +51,6 @@ class Cut:
         sizes = {"heads": self.heads, "intermediate": self.intermediate}
         return {name: list(values) for name, values in sizes.items() if values is not None}
 
-    def of_blocks(self, chosen: Sequence[int], feed_forwards: int) -> "Cut":
-        """The cut of an encoder that has only these of the blocks, each with so many feed-forward networks."""
-        blocks = [self.of_block(block, feed_forwards) for block in chosen]
-        heads = None if self.heads is None else tuple(block["heads"] for block in blocks)
-        widths = (
-            None if self.intermediate is None else tuple(width for block in blocks for width in block["intermediate"])
-        )
-        return Cut(heads, widths)
-
     def of_block(self, block: int, feed_forwards: int) -> dict:
         """The arguments `heads` and `intermediate` of a block with so many feed-forward networks; of what is not cut there is nothing."""
         found: dict = {}

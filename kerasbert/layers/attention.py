@@ -42,8 +42,8 @@ class SelfAttention(keras.layers.Layer):
         integer = integer_part(policy)
 
         def dense(name: str, reads: ActivationPoint, units: int = self.heads * self.head_size) -> Dense:
-            # XNNPACK multiplies two activations in 8 bits only where the second one's zero point is 0; the runtime's own operator takes ten
-            # times as long.
+            # XNNPACK multiplies two activations in 8 bits only where the second one's zero point is 0; the runtime's own operator is many
+            # times slower.
             second = name in ("key", "value") and integer is not None
             return Dense(units, reads, policy, f"{path}.{name}", initializer=normal(config), symmetric=second)
 

@@ -140,9 +140,8 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     products = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "BATCH_MATMUL"]
     second = [graph.tensors[product.inputs[1]] for product in products]
-    of_heads = [
-        tensor for tensor in second if len(tensor.shape) == 4 and tensor.shape[1] == 4
-    ]  # the others add up norms' squares
+    # the others add up norms' squares
+    of_heads = [tensor for tensor in second if len(tensor.shape) == 4 and tensor.shape[1] == 4]
     assert len(of_heads) == 4  # two in each of two layers
     assert {int(tensor.quantization.zeroPoint[0]) for tensor in of_heads} == {0}
     assert open_model(content).ops_by_backend["xnnpack"]["BATCH_MATMUL"] == 4

@@ -10,10 +10,8 @@ from kerasbert.compression.cutting.rebuilding import (
     check_float,
     check_numbers,
     check_one,
-    heads,
     rebuilt,
     values_of,
-    widths,
 )
 from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
@@ -127,10 +125,7 @@ def _with_layers(task, kept: list[int]):
         inner = getattr(config, "inner_group_num", 1)
         calls = [layer * inner + i for layer in kept for i in range(inner)]
         values["encoder.layer_mix.scores"] = old["encoder.layer_mix.scores"][[0, *(1 + call for call in calls)]]
-    networks = config.feed_forwards
-    left_heads = [heads(task)[block] for block in blocks]
-    left_widths = [widths(task)[block * networks + i] for block in blocks for i in range(networks)]
-    return rebuilt(task, values, *Cut.of(config, left_heads, left_widths))
+    return rebuilt(task, values, *Cut.of(config, *task.encoder.sizes_of(blocks)))
 
 
 def _config_with(config, kept: list[int]):

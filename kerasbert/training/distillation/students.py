@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from kerasbert.encoders.base import named_variables
+from kerasbert.encoders.cut import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.training.distillation.objective import depth
 
@@ -35,7 +36,8 @@ def student_from(
     config = _changed(encoder.config, {_LAYERS: len(chosen), **changes})
     options = encoder.options
     if encoder.cut is not None and not shared:
-        options["cut"] = encoder.cut.of_blocks(chosen, config.feed_forwards).to_dict()
+        config, cut = _with_cut(config, encoder, chosen, changes)
+        options["cut"] = None if cut is None else cut.to_dict()
     other = type(encoder)(config, None, pooler=encoder.pools, **options)
     settings = teacher.head_config()
     settings["sequence_length"] = sequence_length or min(teacher.sequence_length, config.longest)
@@ -71,6 +73,16 @@ def _changed(config, changes: dict):
             f"expected values of {type(config).__name__} ({', '.join(sorted(known))}), received {unknown[0]!r}"
         )
     return dataclasses.replace(config, **changes)
+
+
+def _with_cut(config, encoder, chosen: list[int], changes: dict) -> tuple:
+    """The config and the cut (or None) of a student with these of the encoder's blocks; a size in `changes` holds in all of them."""
+    heads, widths = encoder.sizes_of(chosen)
+    if "num_attention_heads" in changes:
+        heads = [config.num_attention_heads] * len(heads)
+    if "intermediate_size" in changes:
+        widths = [config.intermediate_size] * len(widths)
+    return Cut.of(config, heads, widths)
 
 
 def _copy(teacher, student, chosen: list[int] | None) -> list[str]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.compression.cutting import cut_heads
+from kerasbert.compression.cutting import cut_feed_forward, cut_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder, TextClassifier
@@ -64,6 +64,19 @@ def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
     assert [layer.attention.heads for layer in student.encoder.layers] == [1, 4]
     assert layers_of(student_from(teacher, 4), teacher) == [0, 1, 2, 3]
     assert student.predict(tiny.rows(2)[0]).shape == (2, 2)
+    assert student_from(teacher, [1, 3]).encoder.cut is None  # those are whole
+    assert student_from(teacher, [2, 3], num_attention_heads=2).encoder.cut is None
+
+
+def test_networks_that_were_cut_keep_their_widths(deep, tiny):
+    teacher = cut_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
+    student = student_from(teacher, [1, 2])
+    assert student.encoder.cut is None and student.config.intermediate_size == 4  # the config has words for it
+    kernels = [block.feed_forward.intermediate.kernel for block in student.encoder.layers]
+    for kernel, layer in zip(kernels, teacher.encoder.layers[1:3], strict=True):
+        np.testing.assert_array_equal(kernel, layer.feed_forward.intermediate.kernel)
+    assert student_from(teacher, [0, 3]).encoder.cut.intermediate == (8, 6)
+    assert student_from(teacher, [0, 3], intermediate_size=16).encoder.cut is None
 
 
 @pytest.mark.parametrize(
