@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import tf_keras as keras
 
-from kerasbert.encoders.base import Encoder, EncoderConfig
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.config import EncoderConfig
 from kerasbert.layers.blocks import TransformerBlock
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.sharing import share, take_turn

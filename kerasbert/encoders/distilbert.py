@@ -6,7 +6,8 @@ from typing import ClassVar
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.base import Encoder, EncoderConfig
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.config import EncoderConfig
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import tf_keras as keras
 
-from kerasbert.encoders.base import Encoder, EncoderConfig
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.config import EncoderConfig
 from kerasbert.layers.bottleneck import MobileBertBlock
 from kerasbert.layers.embeddings import TrigramEmbeddings
 from kerasbert.layers.norms import NORMS

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from kerasbert.encoders.albert import AlbertConfig
-from kerasbert.encoders.base import EncoderConfig
 from kerasbert.encoders.bert import BertConfig
+from kerasbert.encoders.config import EncoderConfig
 from kerasbert.encoders.distilbert import DistilBertConfig
 from kerasbert.encoders.electra import ElectraConfig
 from kerasbert.encoders.mobilebert import MobileBertConfig
