@@ -23,6 +23,7 @@ VARIANTS = {
     "static_ptq": "static, calibrated", "static_qat": "static, trained", "integer_ptq": "integer-only, calibrated",
     "integer_qat": "integer-only, trained",
 }  # fmt: skip
+SAME_OPERATORS = {"float32_trained": "float32", "static_qat": "static_ptq", "integer_qat": "integer_ptq"}
 
 
 def main() -> None:
@@ -41,66 +42,43 @@ def main() -> None:
 
 
 def quantized_tasks(result: dict) -> list[str]:
-    """A row a way of quantizing: each task's metric and its share of float, the mean share, size and latency."""
-    runs = result["runs"]
-    cases = [case for case in NAMES if any(run["case"] == case for run in runs)]
-    lines = _header("", *(f"{NAMES[case]} ({CASES[case].metric})" for case in cases), "mean share", "MB", "ms")
+    """A row a way of quantizing: each task's metric and its share of float, the mean shares, size and latency."""
+    summary = result["summary"]
+    cases = [case for case in NAMES if case in summary["float32"]["metrics"]]
+    headings = [f"{NAMES[case]} ({CASES[case].metric})" for case in cases]
+    lines = _header("", *headings, "mean share of float", "of float, trained on", "MB", "ms")
     for variant, name in VARIANTS.items():
-        mine = [run for run in runs if run["variant"] == variant]
-        if not mine:
+        if variant not in summary:
             continue
-        cells = [_metric_cell(result, mine, case, variant) for case in cases]
-        share = result["summary"][variant]["mean_share"]
-        sizes = [run["bytes"] / 1e6 for run in mine]
-        times = [run["latency"]["p50"] * 1e3 for run in mine if run["idle"] and run["length"] == 128]
-        lines.append(
-            _row(name, *cells, f"{share:.2%}", f"{np.median(sizes):.1f}", f"{np.median(times):.2f}" if times else "-")
-        )
-        reference = [run for run in mine if "dev_reference_kernels" in run]
-        if reference:
-            lines.append(_row("the same, reference kernels", *_reference_cells(runs, reference, cases), "", ""))
-    _plot_shares(result, cases)
+        size = np.median([run["bytes"] / 1e6 for run in result["runs"] if run["variant"] == variant])
+        latency = result["latencies"].get(SAME_OPERATORS.get(variant, variant))
+        milliseconds = f"{latency['p50'] * 1e3:.2f}" if latency else "-"
+        lines.append(_row(name, *_share_cells(summary[variant], cases), f"{size:.1f}", milliseconds))
+        if by_reference := summary.get(f"{variant}_reference_kernels"):
+            lines.append(_row("the same, reference kernels", *_share_cells(by_reference, cases), "", ""))
+    _plot_shares(summary, cases)
     return lines
 
 
-def _metric_cell(result: dict, runs: list[dict], case: str, variant: str) -> str:
-    found = [run["dev"][CASES[case].metric] for run in runs if run["case"] == case]
-    if not found:
-        return "-"
-    share = result["summary"][variant]["share_of_float"].get(case)
-    return f"{np.mean(found):.4f}" + (f" ({share:.1%})" if share and variant != "float32" else "")
+def _share_cells(found: dict, cases: list[str]) -> list[str]:
+    shares = found["shares"]["float32"]["cases"]
+    cells = [f"{found['metrics'][case]:.4f} ({shares[case]:.1%})" if case in shares else "-" for case in cases]
+    means = [found["shares"].get(reference, {}).get("mean") for reference in ("float32", "float32_trained")]
+    return [*cells, *("" if mean is None else f"{mean:.2%}" for mean in means)]
 
 
-def _reference_cells(runs: list[dict], mine: list[dict], cases: list[str]) -> list[str]:
-    cells, shares = [], []
-    for case in cases:
-        metric = CASES[case].metric
-        floats = {
-            run["seed"]: run["dev"][metric] for run in runs if run["case"] == case and run["variant"] == "float32"
-        }
-        found = {run["seed"]: run["dev_reference_kernels"][metric] for run in mine if run["case"] == case}
-        if not found:
-            cells.append("-")
-            continue
-        shares.append(np.mean([value / floats[seed] for seed, value in found.items()]))
-        cells.append(f"{np.mean(list(found.values())):.4f} ({shares[-1]:.1%})")
-    return [*cells, f"{np.mean(shares):.2%}"]
-
-
-def _plot_shares(result: dict, cases: list[str]) -> None:
+def _plot_shares(summary: dict, cases: list[str]) -> None:
     import matplotlib.pyplot as plt
 
-    variants = [variant for variant in VARIANTS if variant in result["summary"] and variant != "float32"]
+    variants = [variant for variant in VARIANTS if variant in summary and variant != "float32"]
+    shares = [summary[variant]["shares"]["float32"] for variant in variants]
     figure, axes = plt.subplots(figsize=(8, 0.55 * len(variants) + 1.4))
     for case in cases:
-        points = [
-            (result["summary"][variant]["share_of_float"][case], row)
-            for row, variant in enumerate(variants)
-            if case in result["summary"][variant]["share_of_float"]
-        ]
+        points = [(found["cases"][case], row) for row, found in enumerate(shares) if case in found["cases"]]
         axes.plot(*zip(*points, strict=True), "o", alpha=0.75, label=NAMES[case])
-    means = [result["summary"][variant]["mean_share"] for variant in variants]
-    axes.plot(means, range(len(variants)), "k|", markersize=18, markeredgewidth=2, label="mean")
+    axes.plot(
+        [found["mean"] for found in shares], range(len(variants)), "k|", markersize=18, markeredgewidth=2, label="mean"
+    )
     axes.axvline(1.0, color="0.7", linewidth=1)
     axes.set_yticks(range(len(variants)), [VARIANTS[variant] for variant in variants])
     axes.invert_yaxis()

@@ -4,13 +4,14 @@ r"""What each way of quantizing costs on real tasks: the dev scores of the `.tfl
 
 MODELS holds the float models that finetuning.py trained and kept, as CASE-SEED; `--data` the folders that finetuning_cases.py names. Every
 file is scored with XNNPACK, and integer-only ones with the reference kernels too. Results that are there already are kept, so an
-interrupted measurement goes on where it stopped. Latencies are of one row of the file's greatest length, and count with `--idle` only.
+interrupted measurement goes on where it stopped. `--idle`, while nothing else runs on the machine, times one row of 128 tokens: each way's
+file of one model in turn with the float one's. A trained model's file has the operators of a calibrated one's.
 """
 
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,12 +64,14 @@ VARIANTS = {
     "integer_ptq": Variant("static_wi8_ai8", INTEGER_ONLY),
     "integer_qat": Variant("static_wi8_ai8", INTEGER_ONLY, trained=True),
 }
+CONTROL = "float32_trained"
 
 
 def main() -> None:
     arguments = _arguments()
     load = record.load()
-    runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
+    before = json.loads(arguments.json.read_text("utf-8")) if arguments.json.is_file() else {"runs": []}
+    runs, latencies = before["runs"], before.get("latencies", {})
     done = {(run["case"], run["variant"], run["seed"]) for run in runs}
     for seed in arguments.seeds:
         for name in arguments.cases:
@@ -77,58 +80,94 @@ def main() -> None:
                 if (name, variant, seed) in done:
                     continue
                 found = _measured(arguments, name, VARIANTS[variant], model, seed)
-                runs.append({"case": name, "variant": variant, "seed": seed, "idle": arguments.idle, **found})
+                runs.append({"case": name, "variant": variant, "seed": seed, **found})
                 print(name, variant, seed, found["dev"][CASES[name].metric], f"{found['bytes']:,} bytes", flush=True)
-                record.write(arguments.json, _result(runs), record.versions(PACKAGES), load)
+                record.write(arguments.json, _result(runs, latencies), record.versions(PACKAGES), load)
+    if arguments.idle:
+        latencies = _latencies(arguments, arguments.cases[0], arguments.seeds[0])
+        record.write(arguments.json, _result(runs, latencies), record.versions(PACKAGES), load)
 
 
 def _measured(arguments, name: str, variant: Variant, model: Path, seed: int) -> dict:
     case = CASES[name]
-    columns = zip(("--text-column", "--pair-column", "--label-column"), case.columns, strict=True)
-    columns = [word for option, value in columns if value is not None for word in (option, value)]
-    found = {}
     with tempfile.TemporaryDirectory() as folder:
-        source, file = model, Path(folder) / "model.tflite"
-        if command := variant.command(model, name):
-            source = Path(folder) / "trained"
-            trained = kerasbert(
-                *command, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *columns
-            )
-            found = {key: trained[key] for key in ("seconds", "examples_per_second")}
-        converted = kerasbert("convert", source, "--recipe", variant.recipe, "--length", LENGTHS, "-o", file)
-        latency = kerasbert("benchmark", file)["measurements"][0]
+        file = Path(folder) / "model.tflite"
+        trained, converted = _make(arguments, name, variant, model, seed, file, LENGTHS)
+        found = {key: trained[key] for key in ("seconds", "examples_per_second") if trained}
         dev = {}
         for kernels in ("xnnpack", *(("reference",) if variant.integer_only else ())):
             dev[kernels] = score(file, arguments.data / case.dev, kernels, case.columns)
         return {
-            **found, "bytes": converted["bytes"], "length": converted["sequence_length"], "latency": latency, "dev": dev["xnnpack"],
+            **found, "bytes": converted["bytes"], "length": converted["sequence_length"], "dev": dev["xnnpack"],
             **({"dev_reference_kernels": dev["reference"]} if "reference" in dev else {}),
         }  # fmt: skip
 
 
-def _result(runs: list[dict]) -> dict:
-    """The runs, and of each variant: each case's mean share of float, and the mean of those over the cases."""
-    shares = {
-        variant: {case: list(_shares(runs, case, variant)) for case in dict.fromkeys(run["case"] for run in runs)}
-        for variant in dict.fromkeys(run["variant"] for run in runs)
-    }
+def _make(arguments, name: str, variant: Variant, model: Path, seed: int, file: Path, length) -> tuple[dict, dict]:
+    """Writes the variant's file; what the commands that trained and converted said."""
+    case, source, trained = CASES[name], model, {}
+    columns = zip(("--text-column", "--pair-column", "--label-column"), case.columns, strict=True)
+    columns = [word for option, value in columns if value is not None for word in (option, value)]
+    if command := variant.command(model, name):
+        source = file.with_name(f"{file.stem}-trained")
+        trained = kerasbert(*command, "--train", arguments.data / case.train, "--out", source, "--seed", seed, *columns)
+    return trained, kerasbert("convert", source, "--recipe", variant.recipe, "--length", length, "-o", file)
+
+
+def _latencies(arguments, name: str, seed: int) -> dict:
+    """By variant that nothing is trained for: the median seconds of a row, and their ratio to the float file's in the same run."""
+    model, found = arguments.models / f"{name}-{seed}", {}
+    with tempfile.TemporaryDirectory() as folder:
+        floats = Path(folder) / "float32.tflite"
+        for variant, made in VARIANTS.items():
+            if made.trained:
+                continue
+            file = Path(folder) / f"{variant}.tflite"
+            _make(arguments, name, made, model, seed, file, 128)
+            timed = kerasbert("benchmark", file, *(() if file == floats else ("--against", floats)), "--runs", 200)
+            seconds, ratio = timed["measurements"][0]["p50"], 1.0
+            for compared in timed["comparisons"]:
+                seconds = compared["latency"]["p50"]
+                ratio = seconds / compared["against_latency"]["p50"]
+            found[variant] = {"p50": seconds, "ratio_to_float": ratio}
+            print(variant, f"{seconds * 1e3:.2f} ms, x{ratio:.2f}", flush=True)
+    return found
+
+
+def _result(runs: list[dict], latencies: dict) -> dict:
+    """The runs and latencies, and of each variant: each case's mean metric and share of float, and the mean of those shares; of the trained
+    ones also of float trained on, so that what training on does by itself is told from what 8 bits do.
+    """
     summary = {}
-    for variant, cases in shares.items():
-        means = {case: float(np.mean(found)) for case, found in cases.items() if found}
-        summary[variant] = {
-            "share_of_float": means,
-            "mean_share": float(np.mean(list(means.values()))) if means else None,
-        }
-        summary[variant]["seeds"] = {case: len(found) for case, found in cases.items()}
-    return {"summary": summary, "runs": runs}
+    for variant in dict.fromkeys(run["variant"] for run in runs):
+        references = ("float32", *((CONTROL,) if VARIANTS[variant].trained else ()))
+        for name, scores in {variant: "dev", f"{variant}_reference_kernels": "dev_reference_kernels"}.items():
+            mine = [run for run in runs if run["variant"] == variant and scores in run]
+            if mine:
+                summary[name] = {
+                    "metrics": _by_case(mine, lambda run, scores=scores: _metric(run, scores)),
+                    "shares": {reference: _shares(runs, mine, scores, reference) for reference in references},
+                    "seeds": sorted({run["seed"] for run in mine}),
+                }
+    return {"summary": summary, "latencies": latencies, "runs": runs}
 
 
-def _shares(runs: list[dict], case: str, variant: str) -> Iterator[float]:
-    metric = CASES[case].metric
-    floats = {run["seed"]: run["dev"][metric] for run in runs if (run["case"], run["variant"]) == (case, "float32")}
-    for run in runs:
-        if (run["case"], run["variant"]) == (case, variant) and run["seed"] in floats:
-            yield run["dev"][metric] / floats[run["seed"]]
+def _shares(runs: list[dict], mine: list[dict], scores: str, reference: str) -> dict:
+    """What the metrics are of those of `reference` on the same case and seed: by case, and their mean."""
+    whole = {(run["case"], run["seed"]): _metric(run, "dev") for run in runs if run["variant"] == reference}
+    beside = [run for run in mine if (run["case"], run["seed"]) in whole]
+    cases = _by_case(beside, lambda run: _metric(run, scores) / whole[run["case"], run["seed"]])
+    return {"cases": cases, "mean": float(np.mean(list(cases.values()))) if cases else None}
+
+
+def _metric(run: dict, scores: str) -> float:
+    return run[scores][CASES[run["case"]].metric]
+
+
+def _by_case(runs: list[dict], value: Callable[[dict], float]) -> dict[str, float]:
+    """The mean of a value over the seeds."""
+    cases = dict.fromkeys(run["case"] for run in runs)
+    return {case: float(np.mean([value(run) for run in runs if run["case"] == case])) for case in cases}
 
 
 def _arguments() -> argparse.Namespace:
@@ -138,7 +177,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cases", nargs="+", choices=EPOCHS, default=list(EPOCHS))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine: latencies count")
+    parser.add_argument("--idle", action="store_true", help="nothing else runs on the machine: time it")
     record.add_output(parser, "quantized_tasks")
     return parser.parse_args()
 
