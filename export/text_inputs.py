@@ -12,18 +12,18 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metadata import TEXT
 from kerasbert.layers.graph import GraphLayout
+from kerasbert.tasks import SentenceEncoder, TextClassifier
 from kerasbert.text.in_graph import tensorflow_text
 from kerasbert.text.wordpiece import WordPiece
 
-_TASKS = ("TextClassifier", "SentenceEncoder")
+_TASKS = (TextClassifier, SentenceEncoder)
 
 
 def check_text_inputs(task) -> None:
     """Raises KerasBertError for a task that asks more than one text, and a tokenizer that tensorflow-text does not have."""
-    if type(task).__name__ not in _TASKS:
-        raise KerasBertError(
-            f"expected a task of {' or '.join(_TASKS)} for a file that takes texts, received {type(task).__name__}"
-        )
+    if not isinstance(task, _TASKS):
+        kinds = " or ".join(kind.__name__ for kind in _TASKS)
+        raise KerasBertError(f"expected a {kinds} for a file that takes texts, received a {type(task).__name__}")
     tokenizer = task.tokenizer
     if type(tokenizer) is not WordPiece:
         raise KerasBertError(

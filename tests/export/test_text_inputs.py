@@ -8,6 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, metadata, validate
 from kerasbert.export.convert import convert
 from kerasbert.export.predictor import open_predictor
+from kerasbert.export.text_inputs import check_text_inputs
 
 TEXTS = ["good film", "Bad film, bad!", "", "a very good film and a bad one " * 9]
 
@@ -62,7 +63,7 @@ def test_what_cannot_take_texts(trained, settings, said):
 
 def test_tasks_and_tokenizers_without(tiny):
     tagger = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "X"], sequence_length=8)
-    with pytest.raises(KerasBertError, match="received TokenTagger"):
+    with pytest.raises(KerasBertError, match="received a TokenTagger"):
         convert(tagger, inputs="text")
     model = tiny.classifier()
     model.tokenizer.strip_accents = False
@@ -76,3 +77,10 @@ def test_a_card_with_other_inputs(files):
     object.__setattr__(card, "inputs", "pixels")
     with pytest.raises(KerasBertError, match="inputs 'pixels'"):
         metadata.read(metadata.append(data, card))
+
+
+def test_a_class_of_ones_own_is_welcome(tiny):
+    class Mine(kb.TextClassifier):
+        pass
+
+    check_text_inputs(Mine(tiny.encoder(), tiny.tokenizer(), labels=tiny.labels, sequence_length=8))
