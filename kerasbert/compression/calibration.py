@@ -5,9 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.compression.long_rows import LongRows
 from kerasbert.compression.ranges import BINS, range_method
-from kerasbert.encoders.base import activation_points
+from kerasbert.encoders.base import activation_points, sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.points import ActivationPoint
 from kerasbert.problems import Rows
 
@@ -81,10 +83,12 @@ def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling:
         raise KerasBertError(
             f"expected calibration data to reach every point with different values, {len(unseen)} saw none or one: {', '.join(unseen[:3])}"
         )
+    rows, histograms = LongRows(sublayers(model, LayerNorm)), _Histograms()
+    if observers := [*([rows] if rows.paths else []), *([histograms] if method is not None else [])]:
+        _observe(model, static, _All(observers), run)
     if method is not None:
-        histograms = _Histograms()
-        _observe(model, static, histograms, run)
         histograms.set_ranges(method)
+    rows.set_grids()
     for point in static:
         point.settle_ranges()
 
@@ -119,6 +123,20 @@ class _Peaks:
         return x
 
 
+class _All:
+    """Several observers in one run."""
+
+    before_scaling = False
+
+    def __init__(self, observers):
+        self._observers = observers
+
+    def __call__(self, point: ActivationPoint, x):
+        for observer in self._observers:
+            x = observer(point, x)
+        return x
+
+
 class Extremes:
     """The smallest and the largest value, into the ranges."""
 
@@ -140,7 +158,7 @@ class _Histograms:
         self._counts: dict[tuple[str, int], tuple[ActivationPoint, tf.Variable]] = {}
 
     def __call__(self, point: ActivationPoint, x):
-        if not point.moves:
+        if not point.moves or point.kept:
             return x
         key = (point.path, point.turn)
         if key not in self._counts:

@@ -8,6 +8,7 @@ from kerasbert.layers.points import ActivationPoint, channels
 from kerasbert.layers.policy import QuantizationPolicy, integer_part
 from kerasbert.layers.taps import tap
 
+SQUARES = ("squares", "large_squares")  # the two grids of a row's sum of squares
 _SMALLEST = 1e-9  # a sum of squares: its root has a gradient
 
 
@@ -30,7 +31,7 @@ class Norm(keras.layers.Layer):
 
     def _set_points(self, names) -> None:
         for name in names if self.policy is not None else ():
-            self.points[name] = ActivationPoint(self.policy, f"{self.path}.{name}")
+            self.points[name] = ActivationPoint(self.policy, f"{self.path}.{name}", kept=name in SQUARES)
 
     def build(self, input_shape):
         # Read in float32 also under mixed precision: it may be a part of a kernel, whose grid is that of the stored one.
@@ -53,7 +54,7 @@ class LayerNorm(Norm):
     Written out instead of Keras' layer: the exporter gets nine operators with every one on the rows, none on (H,) constants.
     """
 
-    steps = ("mean", "centred", "squares", "inverse", "normal")
+    steps = ("mean", "centred", *SQUARES, "inverse", "normal")
 
     def __init__(self, epsilon: float, path: str, policy: QuantizationPolicy | None = None):
         super().__init__(path, policy)
@@ -64,7 +65,7 @@ class LayerNorm(Norm):
         if self.policy is not None:
             self.reads = stream
             self.points.clear()
-            self._set_points((*(("unscaled",) if stream.equalized else ()), "squares", "inverse", "normal"))
+            self._set_points((*(("unscaled",) if stream.equalized else ()), *SQUARES, "inverse", "normal"))
 
     def call(self, x, training=None, layout: GraphLayout = TRAINING_LAYOUT):
         if self.policy is not None:
@@ -77,12 +78,28 @@ class LayerNorm(Norm):
         tap("norm", (self.path, x, result))
         return result
 
+    def set_squares(self, turn: int, reach: float, long_rows: bool) -> None:
+        """Where the grid of the sums of squares ends in a call. long_rows: larger ones are held on the second grid, in steps of twice that,
+        where smaller ones are 0; without, both grids are the same, and files have one.
+        """
+        for name, largest in zip(SQUARES, (reach, 255 * 2 * reach if long_rows else reach), strict=True):
+            self.points[name].ranges[turn][1].assign(largest)
+
+    @property
+    def _has_long_rows(self) -> bool:
+        """Whether the call whose turn it is needs its second grid, once ranges are fixed."""
+        return self.points["large_squares"].maximum > self.points["squares"].maximum
+
     def _in_integers(self, x, training, layout):
         """The same with a point after every operator, and few operators, since each rounds.
 
         The sum of squares is a product of rows with themselves, whose accumulator has 32 bits: squares in 8 bits would leave nothing but
         outliers. Of a stream the mean is left out: whoever writes there writes without one (`ActivationPoint.centre`), and the rest, what
         gamma and the normal rows have in common, is about a hundredth of the deviation. What comes in scaled is squared unscaled.
+
+        Some rows are far longer than the others ([CLS] in many BERTs, by a factor of 10 and more), and no 8 bits hold the squares of both.
+        So there are two grids, if calibration found that: one for the others, on which long rows are cut off, and a coarse one, on which
+        the others are 0. Of the two inverse roots the smaller one is right: that of 0 is the largest there is.
         """
 
         def point(name, value):
@@ -95,8 +112,15 @@ class LayerNorm(Norm):
         if factors is not None:
             gamma = gamma / factors
             unscaled = point("unscaled", _each_channel(x, 1.0 / factors, None, layout))
-        squares = point("squares", _squares(unscaled, layout))
-        inverse = point("inverse", tf.math.rsqrt(squares if layout.integer else tf.maximum(squares, _SMALLEST)))
+        if layout.integer:
+            grids = SQUARES if self._has_long_rows else SQUARES[:1]
+            sums = [_squares(unscaled, layout, in_columns=name != grids[0]) for name in grids]
+            roots = [point("inverse", tf.math.rsqrt(point(name, each))) for name, each in zip(grids, sums, strict=True)]
+            inverse = tf.minimum(*roots) if len(roots) > 1 else roots[0]
+        else:
+            sums = _squares(unscaled, layout)
+            grids = (tf.maximum(point(name, sums), _SMALLEST) for name in SQUARES)
+            inverse = point("inverse", tf.minimum(*map(tf.math.rsqrt, grids)))
         return self._scaled(point("normal", x * inverse), gamma, training, layout)
 
 
@@ -129,12 +153,17 @@ def _each_channel(x, factors, shifts, layout: GraphLayout):
     return tf.reshape(product, (*leading(x), width))
 
 
-def _squares(x, layout: GraphLayout):
-    """(..., H) -> (..., 1): the sum of squares."""
+def _squares(x, layout: GraphLayout, in_columns: bool = False):
+    """(..., H) -> (..., 1): the sum of squares.
+
+    in_columns: the same with other operators. Converters make one product of two alike, and one product has one grid.
+    """
     if not layout.integer:
         return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
-    rows = tf.reshape(x, (-1, 1, x.shape[-1]))
-    return tf.reshape(tf.matmul(rows, rows, transpose_b=True), (*leading(x), 1))
+    width = x.shape[-1]
+    rows = tf.reshape(x, (-1, 1, width))
+    columns = tf.reshape(x, (-1, width, 1)) if in_columns else rows
+    return tf.reshape(tf.matmul(rows, columns, transpose_b=not in_columns), (*leading(x), 1))
 
 
 # transformers' MobileBERT gives two of its LayerNorms PyTorch's own epsilon instead of the config's: the embeddings' and the one after the

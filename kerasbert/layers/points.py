@@ -42,6 +42,7 @@ class ActivationPoint(keras.layers.Layer):
     reaches: a static range goes at least so far down, whatever was seen.
     bounds: the range that integer operators give what they write here, whatever the data.
     symmetric: 8 bits have their zero in the middle, and the range moves with data also where others are learned.
+    kept: calibration alone decides the range, and training leaves it.
     stream: the layers that write here scale what they write by the equalizer's factors, and this point only finds them; and they leave
     the mean of each row out once it is known what is added to what (`centre`).
     phase: `waiting` quantizes nothing while training, `moving` lets data or gradients move the range, `frozen` does not; see
@@ -59,6 +60,7 @@ class ActivationPoint(keras.layers.Layer):
         bounds: tuple[float, float] | None = None,
         stream: bool = False,
         symmetric: bool = False,
+        kept: bool = False,
         **kwargs,
     ):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
@@ -73,9 +75,10 @@ class ActivationPoint(keras.layers.Layer):
         self.calls, self.turn = 1, 0
         self._followed: set[int] = set()
         self._scaled_like: ActivationPoint | None = None
+        self.kept = kept
         self._symmetric = symmetric and self.kind == "static" and policy.activation_bits == 8
         learned = bool(policy and policy.learned_ranges) and self.kind == "static"
-        self.learns = learned and bounds is None and not symmetric
+        self.learns = learned and bounds is None and not symmetric and not kept
         self.offset: Callable | None = None
         self.ranges: list[tuple] = []
         if self.kind == "static":
@@ -226,7 +229,7 @@ class ActivationPoint(keras.layers.Layer):
         if self.learns and training and self.phase != "waiting":
             return self._learned(x)
         weights = {"min_var": self.minimum, "max_var": self.maximum}
-        moves = bool(training) and self.phase != "frozen"
+        moves = bool(training) and self.phase != "frozen" and not self.kept
         quantized = tf.cast(self._quantizer(tf.cast(x, tf.float32), moves, weights), x.dtype)
         if moves and self.reaches:
             self.minimum.assign(tf.minimum(self.minimum, self.reaches))
