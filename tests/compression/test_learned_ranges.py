@@ -148,7 +148,8 @@ def test_a_saved_model_goes_on_learning(tiny, tmp_path):
     assert model.variables_by_path().keys() == tiny.narrow().variables_by_path().keys()  # ranges are no weights
     texts = tiny.rows(6, seed=4)[0]
     np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
-    assert {point.path for point in activation_points(again) if point.moving and not point.learns} == {
+    others = {point.path for point in activation_points(again) if point.moving and not point.learns}
+    assert {path for path in others if not path.endswith("squares")} == {
         "layers.0.attention.key.output",
         "layers.0.attention.value.output",
     }
