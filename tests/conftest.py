@@ -48,9 +48,22 @@ SEQUENCE_LENGTH = 16
 
 def pytest_collection_finish():
     """Keeps what libraries made while they were imported out of garbage collections, and makes those rare: they took time."""
+    _forget()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """The same for what a file of tests leaves: every conversion collects garbage, and would look through all of it."""
+    done = yield
+    if nextitem is not None and nextitem.path != item.path:
+        _forget()
+    return done
+
+
+def _forget():
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 def rows(count: int, seed: int = 0) -> tuple[list[str], list[str]]:
