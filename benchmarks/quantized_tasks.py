@@ -125,7 +125,7 @@ def _latencies(arguments, name: str, seed: int) -> dict:
             file = Path(folder) / f"{variant}.tflite"
             _make(arguments, name, made, model, seed, file, 128)
             timed = kerasbert("benchmark", file, *(() if file == floats else ("--against", floats)), "--runs", 200)
-            seconds, ratio = timed["measurements"][0]["p50"], 1.0
+            seconds, ratio = timed["measurements"][0]["latency"]["p50"], 1.0
             for compared in timed["comparisons"]:
                 seconds = compared["latency"]["p50"]
                 ratio = seconds / compared["against_latency"]["p50"]
