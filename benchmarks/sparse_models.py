@@ -122,7 +122,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--dev", type=Path, required=True, metavar="FILE")
     parser.add_argument("--shares", nargs="+", type=float, default=[0.5, 0.8, 0.95])
     parser.add_argument("--epochs", type=int, default=2, metavar="N")
-    parser.add_argument("--learning-rate", type=float, default=5e-5, metavar="RATE")
+    parser.add_argument("--learning-rate", type=float, default=2e-4, metavar="RATE")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     record.add_output(parser, "sparse_models")
     return parser.parse_args()
