@@ -13,9 +13,11 @@ def main() -> None:
     parent = Parent()
     arguments = _arguments()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    import tf_keras as keras
-
     import kerasbert as kb
+
+    if not arguments.return_memory:  # as the command line does
+        kb.keep_memory()
+    import tf_keras as keras
 
     keras.utils.set_random_seed(arguments.seed)
     texts, labels = read_rows(arguments.train, arguments.case, arguments.length, arguments.rows)
@@ -89,6 +91,7 @@ def _arguments():
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--jit", action="store_true")
+    parser.add_argument("--return-memory", action="store_true")
     return parser.parse_args()
 
 

@@ -19,7 +19,7 @@ import record
 from turns import Worker
 
 HERE = Path(__file__).parent
-OURS = {"keras": [], "keras-jit": ["--jit"]}
+OURS = {"keras": [], "keras-jit": ["--jit"], "keras-returning-memory": ["--return-memory"]}
 PEERS = {
     "pytorch-eager": ["--attention", "eager"],
     "pytorch-sdpa": ["--attention", "sdpa"],
@@ -32,7 +32,11 @@ PEER_PACKAGES = ("torch", "transformers", "numpy")
 def main() -> None:
     arguments = _arguments()
     load = record.load()
-    ours = {"auto": OURS, "on": {"keras-jit": OURS["keras-jit"]}, "off": {"keras": OURS["keras"]}}[arguments.jit]
+    ours = {
+        "auto": OURS,
+        "on": {"keras-jit": OURS["keras-jit"]},
+        "off": {name: OURS[name] for name in ("keras", "keras-returning-memory")},
+    }[arguments.jit]
     cases = {case: _measure(case, ours, arguments) for case in arguments.cases}
     result = {
         "batch": arguments.batch,

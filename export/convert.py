@@ -9,7 +9,6 @@ from pathlib import Path
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.memory import release
 from kerasbert.export.merge import merged
 from kerasbert.export.metadata import IDS, TEXT, Metadata
 from kerasbert.export.op_versions import check_version, is_newer, minimum_runtime
@@ -18,6 +17,7 @@ from kerasbert.export.split_model import host_path
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.task_metadata import described
 from kerasbert.files import atomic_file
+from kerasbert.memory import release
 
 INTEGER_RECIPE = "static_wi8_ai8"
 SIGNATURE = "serve"

@@ -14,12 +14,12 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.convolutions import denses_as_convolutions, fewer_reshapes
 from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, unpack
 from kerasbert.export.integer_file import in_float, integer_target, integer_twin
-from kerasbert.export.memory import release
 from kerasbert.export.split_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
 from kerasbert.export.trace import converted_graph, save_function
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.sums import in_eight_bits
+from kerasbert.memory import release
 
 
 def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:

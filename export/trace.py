@@ -5,12 +5,12 @@ import tempfile
 import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES, activation_points, sublayers
-from kerasbert.export.memory import release
 from kerasbert.export.quiet import quiet
 from kerasbert.export.targets import Target
 from kerasbert.export.text_inputs import text_function
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.memory import release
 
 SIGNATURE = "serve"
 

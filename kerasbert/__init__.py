@@ -19,6 +19,7 @@ _HOMES = {
     "TextClassifier": "kerasbert.tasks",
     "TokenTagger": "kerasbert.tasks",
     "adamw": "kerasbert.training",
+    "keep_memory": "kerasbert.memory",
     "load_adapters": "kerasbert.tasks.adapters",
     "load_encoder": "kerasbert.tasks.folders",
     "load_task": "kerasbert.tasks.folders",

@@ -56,6 +56,7 @@ def cut(
     Example: kerasbert cut runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
     from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
     from kerasbert.cli.training_data import check_labels, read_described
 
@@ -64,7 +65,7 @@ def cut(
     )
     labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data)
     check_out_folder(out, source=model)
-    with progress("loading TensorFlow and the model"):
+    with loading("the model"):
         from kerasbert.compression import cutting
         from kerasbert.compression.cutting.rebuilding import check_float
         from kerasbert.tasks.folders import load_task

@@ -45,13 +45,14 @@ def diagnose(
     from dataclasses import asdict
 
     from kerasbert.cli.destinations import check_out_file
+    from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.data.reading import read_for
     from kerasbert.errors import KerasBertError
 
     if plot is not None:
         check_out_file(plot, "--plot", ending=(".png", ".svg"))
-    with progress("loading TensorFlow and the model"):
+    with loading("the model"):
         from kerasbert import compression
         from kerasbert.tasks.folders import load_task
 

@@ -75,6 +75,7 @@ def distill(
     from types import SimpleNamespace
 
     from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.errors import KerasBertError
     from kerasbert.training.recipe import Recipe
@@ -91,7 +92,7 @@ def distill(
         text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
     )  # fmt: skip
 
-    with progress("loading TensorFlow and the models"):
+    with loading("the models"):
         import tf_keras as keras
 
         from kerasbert.cli import fitting

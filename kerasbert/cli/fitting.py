@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from kerasbert.cli.loading import loading
 from kerasbert.cli.progress import note, progress
 from kerasbert.cli.results import plain
 from kerasbert.cli.training_data import TASKS, TrainingData
@@ -17,7 +18,7 @@ from kerasbert.training.run_folder import RunFolder
 
 def new_task(recipe: Recipe, data: TrainingData):
     """The task that a recipe asks for, not compiled, with a new head where the checkpoint has none."""
-    with progress("loading TensorFlow and the model"):
+    with loading("the model"):
         import tf_keras as keras
 
         from kerasbert import tasks

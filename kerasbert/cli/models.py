@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from kerasbert.cli.progress import progress
+from kerasbert.cli.loading import loading
 from kerasbert.problems import Problem
 
 _BATCH = 32
@@ -37,7 +37,7 @@ def open_predictor(model: str, threads: int = 1) -> Predictor:
         from kerasbert.export.predictor import open_predictor as open_file
 
         return open_file(model, threads)
-    with progress("loading TensorFlow and the model"):
+    with loading("the model"):
         from kerasbert.tasks.folders import load_task
 
         return _Folder(load_task(model))

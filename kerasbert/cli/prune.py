@@ -73,6 +73,7 @@ def prune(
     from types import SimpleNamespace
 
     from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.errors import KerasBertError
     from kerasbert.training.recipe import Recipe
@@ -91,7 +92,7 @@ def prune(
         text_column=text_column, pair_column=pair_column, label_column=label_column,
     )  # fmt: skip
 
-    with progress("loading TensorFlow and the model"):
+    with loading("the model"):
         import tf_keras as keras
 
         from kerasbert.cli import fitting

@@ -28,9 +28,11 @@ def quickstart(
     from dataclasses import asdict
 
     from kerasbert.cli.interrupts import native_code
+    from kerasbert.memory import keep_memory
     from kerasbert.zoo.quickstart import run
 
     with native_code():
+        keep_memory()
         summary = run(out, epochs=epochs, seed=seed, rows=rows)  # shows its table itself, among its steps
     verdict = "every check passed" if summary.ok else "not every check passed"
     data = {**asdict(summary), "ok": summary.ok}

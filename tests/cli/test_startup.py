@@ -56,3 +56,10 @@ def test_a_file_predicts_without_tensorflow(made):
     assert not {"tensorflow", "tf_keras"} & set(heavy)
     assert [line.split("\t")[0] for line in done.stdout.splitlines()[:2]] == ["pos", "neg"]
     assert done.stderr == ""
+
+
+def test_commands_with_a_keras_model_keep_memory(run, made, monkeypatch):
+    calls = []
+    monkeypatch.setattr("kerasbert.cli.loading.keep_memory", lambda: calls.append(True))
+    assert run("predict", made.float, "a good film").code == 0
+    assert calls == [True]
