@@ -17,9 +17,11 @@ PACKAGES = ("tensorflow", "tf-keras", "tensorflow-model-optimization", "numpy")
 
 
 def main() -> None:
+    import kerasbert as kb
+
+    kb.keep_memory()  # as the command line does, before TensorFlow starts
     import tf_keras as keras
 
-    import kerasbert as kb
     from kerasbert.data.reading import read_for
 
     arguments = _arguments()

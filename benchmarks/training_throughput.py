@@ -115,7 +115,9 @@ def _same_rows(workers: list[Worker]) -> None:
 def _peer_versions(python: str) -> dict[str, str]:
     code = f"import json, record; print(json.dumps(record.versions({PEER_PACKAGES!r})))"
     found = json.loads(
-        subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, cwd=HERE).stdout
+        subprocess.run(
+            [Path(python).absolute(), "-c", code], capture_output=True, text=True, check=True, cwd=HERE
+        ).stdout
     )
     return {f"peer {name}": version for name, version in found.items()}
 
