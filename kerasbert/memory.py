@@ -36,7 +36,7 @@ def _glibc() -> bool:
     """Others have functions of these names too, which take other numbers."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") is not None
-    except (AttributeError, ValueError):  # Windows; macOS, musl
+    except (AttributeError, ValueError, OSError):  # Windows; macOS; musl, which knows the name and has no answer
         return False
 
 

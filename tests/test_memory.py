@@ -59,7 +59,7 @@ def test_settings_of_the_environment_win(environment):
     assert faults >= 50
 
 
-@pytest.mark.parametrize("error", [AttributeError, ValueError])
+@pytest.mark.parametrize("error", [AttributeError, ValueError, OSError])
 def test_other_c_libraries_are_left_alone(monkeypatch, error):
     def confstr(name):
         raise error(name)
