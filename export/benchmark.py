@@ -5,10 +5,8 @@ Every measurement runs in a child process of its own (`measuring`), so that impo
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +19,7 @@ from kerasbert.export.measuring import ONNX
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import describe_machine
 from kerasbert.export.tables import format_bytes, format_seconds, text_table
+from kerasbert.leftovers import temporary_folder
 
 CHILD = "kerasbert.export.measuring"
 SECONDS = 3600.0
@@ -210,8 +209,8 @@ def _compared(result: dict) -> Comparison:
 
 def _child(paths: list[str], **settings) -> dict:
     """What `measuring.measured` gives."""
-    with tempfile.TemporaryDirectory(prefix="kerasbert-benchmark-") as folder:
-        options, answer = Path(folder, "options.json"), Path(folder, "answer.json")
+    with temporary_folder("benchmark") as folder:
+        options, answer = folder / "options.json", folder / "answer.json"
         options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")
         ended = run_module(CHILD, [options], SECONDS)
         if not ended.well:

@@ -1,7 +1,6 @@
 """A task to a `.tflite` file."""
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from kerasbert.export.split_model import host_path
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.task_metadata import described
 from kerasbert.files import atomic_file
+from kerasbert.leftovers import temporary_folder
 from kerasbert.memory import release
 
 INTEGER_RECIPE = "static_wi8_ai8"
@@ -172,7 +172,7 @@ def _content(
         tables = [twin.encoder.embeddings.word.table.numpy()]
     elif recipe.integer:
         plans, tables = _plans(task, twin, recipe)
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("graph") as folder:
         trace.save_graph(twin, target, length, folder, texts)
         # The converter holds the weights several times over; our copies need not be there as well.
         del task, twin

@@ -11,6 +11,7 @@ from kerasbert.export import metadata as packed
 from kerasbert.export.op_versions import minimum_runtime
 from kerasbert.export.tables import format_bytes, text_table
 from kerasbert.export.tflite_file import Operator, Subgraph, Tensor, TFLiteFile, load_bytes
+from kerasbert.export.tflite_reader import read_file
 
 EMBEDDINGS, DENSE, OTHER, OVERHEAD, PACKED = (
     "embeddings",
@@ -133,8 +134,8 @@ def inspect(path: str | os.PathLike) -> Inspection:
         KerasBertError: a missing, foreign or damaged file.
     """
     data, name = load_bytes(path)
-    file = TFLiteFile.read(data)
-    packed_bytes = packed.packed_size(data)
+    file = read_file(data, name)
+    packed_bytes = packed.packed_size(data, name)
     roles = _roles(file)
     weights = _weights(file, roles)
     parameters = sum(elements for elements, _ in weights.values())
@@ -160,7 +161,7 @@ def inspect(path: str | os.PathLike) -> Inspection:
         minimum_runtime=minimum_runtime(builtin),
         signatures=tuple(_summary(file, signature) for signature in file.signatures),
         subgraphs=len(file.subgraphs),
-        metadata=_metadata_summary(packed.read(data)),
+        metadata=_metadata_summary(packed.read(data, name)),
     )
 
 

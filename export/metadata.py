@@ -25,6 +25,7 @@ _MEMBERS = frozenset({CARD, VOCABULARY, LABELS})
 _MAX_BYTES = {CARD: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
 _MAX_MEMBERS = 16
 _MOST_LENGTHS = 256
+_MEMBER, _BEFORE_NAME = b"PK\x03\x04", 30  # how a member of an archive starts, and where its name stands from there
 IDS, TEXT = "ids", "text"  # what a file takes
 
 
@@ -112,13 +113,14 @@ def append(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata) -> byte
     return stream.getvalue()
 
 
-def read(path_or_bytes: str | os.PathLike | bytes) -> Metadata | None:
-    """The packed metadata, or None for a `.tflite` file that carries none of ours.
+def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> Metadata | None:
+    """The packed metadata, or None for a `.tflite` file that carries none of ours. name: of bytes, for messages.
 
     Raises:
         KerasBertError: not a `.tflite` file, or an archive that is damaged, hostile or of a newer format.
     """
-    data, name = load_bytes(path_or_bytes)
+    data, found = load_bytes(path_or_bytes)
+    name = name or found
     archive = _open(data, name)
     if archive is None or CARD not in archive.namelist():
         return None
@@ -138,9 +140,9 @@ def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
     return metadata
 
 
-def packed_size(data: bytes) -> int:
-    """Bytes of the archive behind the FlatBuffer; 0 when there is none."""
-    archive = _open(data, "the given bytes")
+def packed_size(data: bytes, name: str = "the given bytes") -> int:
+    """Bytes of the archive behind the FlatBuffer; 0 when there is none. name: for messages."""
+    archive = _open(data, name)
     if archive is None:
         return 0
     with archive:
@@ -173,6 +175,9 @@ def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose:
 def _open(data: bytes, name: str) -> zipfile.ZipFile | None:
     stream = io.BytesIO(data)
     if not zipfile.is_zipfile(stream):
+        member = data.find(CARD.encode())
+        if member >= _BEFORE_NAME and data[member - _BEFORE_NAME :].startswith(_MEMBER):
+            raise _bad(name, "an archive without its end: the file was cut short, or has something behind it")
         return None
     try:
         return zipfile.ZipFile(stream)
@@ -213,7 +218,7 @@ def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
 def _parse(texts: dict[str, str], name: str) -> Metadata:
     try:
         card = json.loads(texts[CARD])
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
         raise _bad(name, f"a {CARD} that is not JSON ({error})") from error
     if not isinstance(card, dict):
         raise _bad(name, f"a {CARD} that is not a JSON object")
@@ -233,7 +238,10 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
     for key in ("sequence_length", "row_length"):
         if fields[key] is not None and not 1 <= fields[key] <= 1 << 20:
             raise _bad(name, f"{key} {fields[key]} in {CARD}")
-    return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=_split(texts.get(LABELS)))
+    labels = _split(texts.get(LABELS))
+    if labels == ():
+        raise _bad(name, f"an empty {LABELS}")
+    return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=labels)
 
 
 def _parsed_lengths(given, name: str) -> tuple[int, ...] | None:

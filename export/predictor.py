@@ -3,7 +3,7 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.running_model import RunningModel
 from kerasbert.export.runtimes import open_model
+from kerasbert.export.tflite_reader import check_structure
 from kerasbert.problems import Problem, Reading, Rows
 
 _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
@@ -28,6 +29,7 @@ def open_predictor(path: str | os.PathLike, threads: int = 1, kernels: str = "xn
     Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
     """
     card = metadata.require(path, "to run it on texts")
+    check_structure(path)
     kind = Predictor if card.inputs == metadata.IDS else TextPredictor
     return kind(path, card, card.asks(), tokenizer_of(card), threads, kernels)
 
@@ -76,10 +78,13 @@ class Predictor:
 
     def readings(self, rows: Rows, report: Report | None = None) -> list[Reading]:
         """What the problem keeps of the outputs of each row, in their order."""
-        found = []
+        found, checked = [], None
         for row, tokens in enumerate(rows.lengths):
             model = self._models.at(int(tokens))
             packed = rows.pack([row], model.length, self.tokenizer.pad_id)
+            if model is not checked:
+                _check_ports(model, packed, self.problem)
+                checked = model
             lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
             outputs = [model.run({name: values[i] for name, values in lists.items()}) for i in range(rows.group)]
             found.append(_read(self.problem, outputs, rows, row))
@@ -112,6 +117,7 @@ class TextPredictor(Predictor):
 
     def _readings(self, examples, rows, report):
         model, found = self._model, []
+        _check_ports(model, model.inputs, self.problem)
         for row, example in enumerate(examples):
             text, pair = example if isinstance(example, tuple) else (example, None)
             if pair is not None:
@@ -124,6 +130,30 @@ class TextPredictor(Predictor):
             if report is not None:
                 report(row + 1, len(rows))
         return found
+
+
+def _check_ports(model: RunningModel, inputs: Iterable[str], problem: Problem) -> None:
+    """Raises KerasBertError unless the model takes some of the inputs, and gives what the problem reads, as wide as there are labels."""
+    by = (
+        f"the names of its signature {model.signature!r}"
+        if model.signature
+        else "names of tensors: it has no signature"
+    )
+    for side, wanted, absent in (
+        ("inputs", inputs, set(model.inputs) - set(inputs)),
+        ("outputs", problem.outputs, set(problem.outputs) - set(model.outputs)),
+    ):
+        if absent:
+            raise KerasBertError(
+                f"Expected {side} {', '.join(sorted(wanted))} of {model.name}. Received: {', '.join(sorted(getattr(model, side)))}, "
+                f"{by}. Convert the model again."
+            )
+    width = model.outputs[problem.outputs[0]].shape[-1:]
+    if problem.labels and width != (len(problem.labels),):
+        raise KerasBertError(
+            f"Expected as many labels as classes in {model.name}. Received: {len(problem.labels)} labels and {problem.outputs[0]} of "
+            f"width {' '.join(map(str, width)) or 'none'}. Convert the model again."
+        )
 
 
 def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:

@@ -5,8 +5,6 @@ that training gave them. The body computes in 8 bits from its inputs to its outp
 of the whole task would give, but for attention, which the body computes in another way (`kerasbert.layers.sums`).
 """
 
-import tempfile
-
 import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES
@@ -19,6 +17,7 @@ from kerasbert.export.targets import Target
 from kerasbert.export.trace import converted_graph, save_function
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.sums import in_eight_bits
+from kerasbert.leftovers import temporary_folder
 from kerasbert.memory import release
 
 
@@ -59,7 +58,7 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
 
 
 def _converted(function, specs, variables) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("graph") as folder:
         save_function(function, specs, variables, folder)
         release()
         return converted_graph(folder, integer=True)

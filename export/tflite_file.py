@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.tables import format_bytes
 
 IDENTIFIER = b"TFL3"
+MOST_BYTES = 1 << 31
 _NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")}
 
 
@@ -139,6 +141,11 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
         name = str(path)
         if not path.is_file():
             raise KerasBertError(f"Expected a .tflite file. Received: {name}, which is {_kind(path)}. Check the path.")
+        if path.stat().st_size > MOST_BYTES:
+            raise KerasBertError(
+                f"Expected a .tflite file of at most {format_bytes(MOST_BYTES)}, what a FlatBuffer holds. Received: {name} of "
+                f"{format_bytes(path.stat().st_size)}. Convert the model again."
+            )
         try:
             with path.open("rb") as file:
                 head = file.read(8)

@@ -1,5 +1,6 @@
 """The way from a FlatBuffer's bytes to a `TFLiteFile`, with bounds: every count and offset is held against the file's own size."""
 
+import os
 import re
 import struct
 from collections.abc import Callable, Iterator
@@ -8,6 +9,14 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite_file import Operator, Quantization, Signature, Subgraph, Tensor, TFLiteFile
 
 _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
+
+_NO_INPUTS = {"CALL_ONCE", "VAR_HANDLE"}
+_NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
+# Which inputs may be left out, from where on.
+_OPTIONAL = {
+    "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_RNN": 1,
+}  # fmt: skip
 
 
 def read_file(data: bytes, name: str) -> TFLiteFile:
@@ -28,18 +37,34 @@ def _damaged(name: str, detail: str) -> KerasBertError:
     )
 
 
+def check_structure(path_or_bytes: str | os.PathLike | bytes) -> None:
+    """Parses a file that is to be run: runtimes crash on some damages. Does nothing where tflite-runtime alone is installed.
+
+    Raises KerasBertError for a damaged one.
+    """
+    if _installed_schema() is not None:
+        TFLiteFile.read(path_or_bytes)
+
+
 def _schema():
+    found = _installed_schema()
+    if found is None:
+        raise KerasBertError(
+            "Expected ai-edge-litert for reading a .tflite file's structure. Received: an environment without it. "
+            "Install ai-edge-litert."
+        )
+    return found
+
+
+def _installed_schema():
     """TFLite's generated FlatBuffer classes; LiteRT ships them, TensorFlow too, the old tflite-runtime does not."""
     try:
         from ai_edge_litert import schema_py_generated as schema
     except ImportError:
         try:
             from tensorflow.lite.python import schema_py_generated as schema
-        except ImportError as error:
-            raise KerasBertError(
-                "Expected ai-edge-litert for reading a .tflite file's structure. Received: an environment without it. "
-                "Install ai-edge-litert."
-            ) from error
+        except ImportError:
+            return None
     return schema
 
 
@@ -48,6 +73,7 @@ class _Reader:
 
     def __init__(self, schema, data: bytes, name: str):
         self.schema, self.data, self.name = schema, data, name
+        self.entries = 0
         self.builtin_names = _names(schema.BuiltinOperator)
         self.option_names = _names(schema.BuiltinOptions)
         self.activation_names = _names(schema.ActivationFunctionType)
@@ -67,9 +93,11 @@ class _Reader:
         return TFLiteFile(len(self.data), subgraphs, signatures, spans, self.data)
 
     def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
-        """Items of a vector of tables; each entry takes at least four bytes, so a longer vector than that is a lie."""
+        """Items of a vector of tables; each entry takes at least four bytes, so a longer vector than that is a lie. So are many vectors
+        that stand in one place: entries that take more time than the file has bytes."""
         count = length()
-        if not 0 <= count <= len(self.data) // 4:
+        self.entries += max(count, 0)
+        if not 0 <= count <= len(self.data) // 4 or self.entries > len(self.data):
             raise _damaged(self.name, f"a vector of {count} entries")
         return (item(index) for index in range(count))
 
@@ -130,6 +158,8 @@ class _Reader:
         if any(not -1 <= tensor < tensors for tensor in inputs + outputs):
             raise _damaged(self.name, f"an operator with a tensor outside 0..{tensors - 1}")
         name, version, custom = codes[index]
+        if not custom and (lacks := _lacks(name, inputs, outputs)):
+            raise _damaged(self.name, f"an operator {name} without {lacks}")
         return Operator(name, version, custom, inputs, outputs, self._options(operator))
 
     def _options(self, operator) -> dict[str, int | float | bool | str]:
@@ -159,6 +189,17 @@ class _Reader:
         if any(index >= len(subgraphs[subgraph].tensors) for index in [*inputs.values(), *outputs.values()]):
             raise _damaged(self.name, "a signature of a tensor that is not there")
         return Signature(self._text(signature.SignatureKey()), subgraph, inputs, outputs)
+
+
+def _lacks(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
+    """What a builtin operator must have and this one does not: runtimes read it without looking, and crash."""
+    if name not in _NO_OUTPUTS and -1 in (outputs or (-1,)):
+        return "an output"
+    if name not in _NO_INPUTS and -1 in (inputs[: _OPTIONAL.get(name)] or (-1,)):
+        return "an input"
+    if name == "BATCH_MATMUL" and len(inputs) < 2:  # of the others the runtime counts them
+        return "a second input"
+    return ""
 
 
 def _quantization(parameters) -> Quantization | None:

@@ -1,6 +1,6 @@
 """A trained task traced once more for its target, as a float `.tflite`. Needs TensorFlow."""
 
-import tempfile
+from pathlib import Path
 
 import tensorflow as tf
 
@@ -10,6 +10,7 @@ from kerasbert.export.targets import Target
 from kerasbert.export.text_inputs import text_function
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.leftovers import temporary_folder
 from kerasbert.memory import release
 
 SIGNATURE = "serve"
@@ -39,12 +40,12 @@ def float_model(twin, target: Target, length: int | None, half: bool = False) ->
 
     length: tokens in a row, or None for a length that the caller of the file sets.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("graph") as folder:
         save_graph(twin, target, length, folder)
         return converted_graph(folder, half)
 
 
-def save_graph(twin, target: Target, length: int | None, folder: str, texts: bool = False) -> None:
+def save_graph(twin, target: Target, length: int | None, folder: Path, texts: bool = False) -> None:
     """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it. texts: see `text_inputs`."""
     layout = target.layout(length)
     if texts:
@@ -54,21 +55,21 @@ def save_graph(twin, target: Target, length: int | None, folder: str, texts: boo
     save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, twin.variables, folder)
 
 
-def save_function(function, specs: dict[str, tf.TensorSpec], variables, folder: str) -> None:
+def save_function(function, specs: dict[str, tf.TensorSpec], variables, folder: Path) -> None:
     """A function from tensors by name to tensors by name as a SavedModel of one signature. variables: those that it reads."""
     traced = tf.function(function, autograph=False)
     # The module holds the variables and not the layers: a SavedModel of the layers would trace each of them again.
     module = tf.Module()
     module.weights = list(variables)
     with quiet():
-        tf.saved_model.save(module, folder, signatures={SIGNATURE: traced.get_concrete_function(**specs)})
+        tf.saved_model.save(module, str(folder), signatures={SIGNATURE: traced.get_concrete_function(**specs)})
 
 
-def converted_graph(folder: str, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
+def converted_graph(folder: Path, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
     """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization. texts: with
     tensorflow-text's operators."""
     with quiet():
-        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=[SIGNATURE])
+        converter = tf.lite.TFLiteConverter.from_saved_model(str(folder), signature_keys=[SIGNATURE])
         # Each of these saves the memory of one to three copies of the weights (and most of the time that a large model takes): the
         # loaded SavedModel, which is loaded once more to be converted; building the file anew to write constants inside the flatbuffer
         # (`flatbuffer` does that where it matters), and once more to say which converter wrote it.

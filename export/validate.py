@@ -84,10 +84,13 @@ def validate(
     card = packed.read(model_path)
     packed.check_takes_ids(model_path, card, "to compare it")
     if isolated and (words := last_words(model_path)):
-        return _written(_broken(model_path, against, card, words), report, None)
+        check = Check("opens and runs once", FAILED, words)
+        return _written(_broken(model_path, against, card, check), report, None)
     given = _data(card, against, data, model_path)
     length = _length(model_path, card, against, given)
     model = open_model(model_path, threads=threads, length=length)
+    if card is not None and model.signature is None:  # nothing of ours can be bound
+        return _written(_broken(model_path, against, card, _signature_check(model, 0)), report, None)
     side = open_side(against, model.length, threads)
     _same_kind(card, side, model_path)
     examples = _examples(model, card, side, given, rows, model_path)
@@ -125,8 +128,8 @@ def validate(
     return _written(result, report, model_path)
 
 
-def _broken(model_path, against, card: packed.Metadata | None, words: str) -> ValidationReport:
-    """The report of a file that no backend gets: it ended the process that opened it."""
+def _broken(model_path, against, card: packed.Metadata | None, check: Check) -> ValidationReport:
+    """The report of a file that no backend gets, for what `check` found."""
     return ValidationReport(
         model=Path(model_path).name,
         against=Path(against).name if isinstance(against, str | os.PathLike) else type(against).__name__,
@@ -135,7 +138,7 @@ def _broken(model_path, against, card: packed.Metadata | None, words: str) -> Va
         rows=0,
         length=0,
         tolerance=Tolerance(),
-        checks=(Check("opens and runs once", FAILED, words),),
+        checks=(check,),
         machine=describe_machine(),
     )
 

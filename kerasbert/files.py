@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from kerasbert.leftovers import removed_by
+
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
@@ -19,12 +21,17 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(handle)
     partial = Path(name)
-    try:
-        yield partial
-        partial.chmod(0o666 & ~_umask())
-        os.replace(partial, path)
-    finally:
+
+    def remove() -> None:
         partial.unlink(missing_ok=True)
+
+    with removed_by(remove):
+        try:
+            yield partial
+            partial.chmod(0o666 & ~_umask())
+            os.replace(partial, path)
+        finally:
+            remove()
 
 
 @contextlib.contextmanager
@@ -38,20 +45,25 @@ def atomic_folder(path: str | os.PathLike, keep: tuple[str, ...] = ()) -> Iterat
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
     replaced = partial.with_suffix(".old")
-    try:
-        yield partial
-        partial.chmod(0o777 & ~_umask())
-        for name in keep:
-            if (path / name).exists():
-                os.replace(path / name, partial / name)
-        if path.exists():
-            os.replace(path, replaced)
-        os.replace(partial, path)
-    finally:
+
+    def remove() -> None:
         if replaced.exists() and not path.exists():
             os.replace(replaced, path)
         shutil.rmtree(replaced, ignore_errors=True)
         shutil.rmtree(partial, ignore_errors=True)
+
+    with removed_by(remove):
+        try:
+            yield partial
+            partial.chmod(0o777 & ~_umask())
+            for name in keep:
+                if (path / name).exists():
+                    os.replace(path / name, partial / name)
+            if path.exists():
+                os.replace(path, replaced)
+            os.replace(partial, path)
+        finally:
+            remove()
 
 
 def _umask() -> int:

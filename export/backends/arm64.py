@@ -1,7 +1,6 @@
 """The kernels of phones (NEON, dot products, i8mm), by the aarch64 runtime under QEMU: which numbers they give, not how fast."""
 
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from kerasbert.export.backends.known_environments import ARM64
 from kerasbert.export.backends.operators_alone import integer_denses
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.examples import Kept, spread
+from kerasbert.leftovers import temporary_folder
 
 NAME = "arm64"
 CHILD = Path(__file__).with_name("runtime_process.py")
@@ -27,8 +27,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     if not ARM64.ready:
         return [Check(name, NOT_RUN, ARM64.missing) for name in (*names, f"{NAME} operators")], []
     rows = spread(len(job.examples), min(job.reference_rows, _ROWS))
-    with tempfile.TemporaryDirectory(prefix="kerasbert-arm64-") as folder:
-        place = Path(folder)
+    with temporary_folder("arm64") as place:
         job.write(place / "rows.npz", rows)
         found = []
         for name, processor in zip(names, PROCESSORS, strict=True):

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kerasbert.leftovers import removed_by, temporary_folder
+
 SECONDS = 600.0
 _LAST_WORDS = 300
 _RAISED = re.compile(r"[A-Za-z_.]*(Error|Exception)\b.*:")  # the last line of a traceback may be a text of several
@@ -57,13 +59,14 @@ def run_child(
 ) -> Ended:
     """Runs a command in a session of its own, its output and errors in one log, for so many seconds at most.
 
-    Nothing of it is left behind, whatever happens here: the whole session is killed in the end. Raises OSError where there is no such
-    command.
+    Nothing of it is left behind, whatever happens here: the whole session is killed in the end, and what it put among the temporary files
+    is removed. Raises OSError where there is no such command.
     """
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(
-        _mortal(list(map(str, command))), **pipes, start_new_session=True, env={**os.environ, **(environment or {})}
-    ) as process:  # fmt: skip
+    with temporary_folder("child") as scratch, subprocess.Popen(
+        _mortal(list(map(str, command))), **pipes, start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch), **(environment or {})},
+    ) as process, removed_by(lambda: _end(process)):  # fmt: skip
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode

@@ -5,7 +5,6 @@ Coral's compiler is closed, and in no package registry; a forecast is no proof, 
 
 import re
 import shutil
-import tempfile
 from collections import Counter
 from ctypes.util import find_library
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.examples import Kept, spread
 from kerasbert.export.split_model import compiled_path, host_path
 from kerasbert.export.tflite_file import TFLiteFile
+from kerasbert.leftovers import temporary_folder
 
 COMPILER = "edgetpu_compiler"
 CHILD = "kerasbert.export.backends.edge_tpu_process"
@@ -81,8 +81,8 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """The forecast, the numbers of the body, and what compiler and device say where they are installed."""
     found = forecast(TFLiteFile.read(job.model_path))
     body, kept = _body(job)
-    with tempfile.TemporaryDirectory(prefix="kerasbert-edge-tpu-") as folder:
-        compiler, compiled = _compiler(job, found, Path(folder))
+    with temporary_folder("edge-tpu") as folder:
+        compiler, compiled = _compiler(job, found, folder)
         device, on_device = _device(job, compiled)
     return [_forecast(found), body, compiler, device], on_device or kept
 
@@ -148,8 +148,8 @@ def _device(job: Job, compiled: Path | None) -> tuple[Check, list[Kept]]:
         missing = host if compiled.is_file() else compiled
         return Check(name, NOT_RUN, f"no {missing.name}: an Edge TPU runs a file in two parts, its body compiled"), []
     rows = spread(len(job.examples), job.reference_rows)
-    with tempfile.TemporaryDirectory(prefix="kerasbert-edge-tpu-") as folder:
-        given, outputs = Path(folder, "rows.npz"), Path(folder, "outputs.npz")
+    with temporary_folder("edge-tpu") as folder:
+        given, outputs = folder / "rows.npz", folder / "outputs.npz"
         job.write(given, rows)
         ended = run_module(CHILD, [library, host, compiled, given, outputs], SECONDS)
         if not ended.well:

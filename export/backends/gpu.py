@@ -5,7 +5,6 @@ The adapter that the accelerator names is the proof that it ran there; without o
 
 import os
 import re
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.known_environments import LAVAPIPE
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.examples import Kept, spread
+from kerasbert.leftovers import temporary_folder
 
 CHILD = "kerasbert.export.backends.gpu_process"
 # Which Vulkan driver: the system's own choice first, then software ones by their manifest.
@@ -64,8 +64,7 @@ class _Log:
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
     rows = spread(len(job.examples), job.reference_rows)
-    with tempfile.TemporaryDirectory(prefix="kerasbert-gpu-") as folder:
-        place = Path(folder)
+    with temporary_folder("gpu") as place:
         job.write(place / "rows.npz", rows)
         environment, first, reason = _device(job, place)
         if first is None:

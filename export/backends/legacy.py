@@ -1,6 +1,5 @@
 """The last tflite-runtime, 2.14, in an environment of its own: what devices with an old runtime make of a file."""
 
-import tempfile
 from pathlib import Path
 
 from kerasbert.export.backends.child import run_child
@@ -9,6 +8,7 @@ from kerasbert.export.backends.known_environments import LEGACY
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.examples import Kept, spread
 from kerasbert.export.runtimes import cpu_model
+from kerasbert.leftovers import temporary_folder
 
 NAME = "legacy"
 CHILD = Path(__file__).with_name("runtime_process.py")
@@ -21,8 +21,8 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     if not LEGACY.ready:
         return [Check(NAME, NOT_RUN, LEGACY.missing)], []
     rows = spread(len(job.examples), job.reference_rows)
-    with tempfile.TemporaryDirectory(prefix="kerasbert-legacy-") as folder:
-        given, outputs = Path(folder, "rows.npz"), Path(folder, "outputs.npz")
+    with temporary_folder("legacy") as folder:
+        given, outputs = folder / "rows.npz", folder / "outputs.npz"
         job.write(given, rows)
         ended = run_child([LEGACY.python, CHILD, job.model_path, given, outputs], SECONDS)
         if not ended.well:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.known_environments import WEB
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.examples import Kept, spread
+from kerasbert.leftovers import temporary_folder
 
 CHILD = Path(__file__).parent / "web_page" / "run.mjs"
 BROWSER_VARIABLE = "KERASBERT_CHROMIUM"
@@ -30,8 +30,8 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
         return [Check(name, NOT_RUN, reason) for name in _ACCELERATORS], []
     rows = spread(len(job.examples), job.reference_rows)
     found, outputs = [], []
-    with tempfile.TemporaryDirectory(prefix="kerasbert-web-") as folder:
-        given = Path(folder, "rows.json")
+    with temporary_folder("web") as folder:
+        given = folder / "rows.json"
         given.write_text(json.dumps({"inputs": job.inputs(rows), "length": job.examples.length}), "utf-8")
         for done, (name, accelerator) in enumerate(_ACCELERATORS.items(), start=1):
             check, kept = _check(job, name, rows, _run(job, given, accelerator))

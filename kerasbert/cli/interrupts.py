@@ -1,4 +1,5 @@
-"""Ctrl-C. A KeyboardInterrupt raised while TensorFlow's C++ calls back into Python aborts the process, so there we end it ourselves."""
+"""Ctrl-C, and being told to end. A KeyboardInterrupt raised while TensorFlow's C++ calls back into Python aborts the process, so there we
+end it ourselves."""
 
 import contextlib
 import os
@@ -8,9 +9,11 @@ import threading
 from collections.abc import Callable, Iterator
 
 from kerasbert.cli.failures import INTERRUPTED
+from kerasbert.leftovers import remove_all
 
 # What to close before the process ends; not empty while native code runs.
 _open: list[Callable[[], None]] = []
+_USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
 @contextlib.contextmanager
@@ -25,14 +28,11 @@ def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
-    """While it lasts, Ctrl-C in `native_code` prints `message()` and ends the process; elsewhere it raises KeyboardInterrupt as ever."""
-    ours = (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )
-    if not ours:
-        yield
-        return
+    """While it lasts, Ctrl-C and SIGTERM in `native_code` print `message()` and end the process, which leaves no temporary folder and no
+    child behind; elsewhere they raise KeyboardInterrupt."""
+    main = threading.current_thread() is threading.main_thread()
+    # A signal that is ignored, or that a program around us handles, stays so.
+    ours = [number for number, usual in _USUAL.items() if main and signal.getsignal(number) is usual]
 
     def leave(number, frame):
         if not _open:
@@ -40,13 +40,16 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
         for close in reversed(_open):
             with contextlib.suppress(Exception):
                 close()
+        remove_all()
         # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
         cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
         os.write(sys.stderr.fileno(), f"{cursor}{message()}\n".encode())
         os._exit(INTERRUPTED)
 
-    signal.signal(signal.SIGINT, leave)
+    for number in ours:
+        signal.signal(number, leave)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in ours:
+            signal.signal(number, _USUAL[number])

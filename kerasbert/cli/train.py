@@ -1,7 +1,6 @@
 """`kerasbert train`."""
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from typer import Argument, Option
 from kerasbert.cli import options
 from kerasbert.cli.recipe_options import recipe_options
 from kerasbert.cli.results import Result
+from kerasbert.leftovers import temporary_folder
 from kerasbert.training.recipe import Recipe
 
 RecipeFile = Annotated[
@@ -77,5 +77,5 @@ def _destination(asked: Recipe) -> Iterator[Path]:
     if asked.distribute != "multi-worker" or is_chief():
         yield Path(asked.out)
         return
-    with tempfile.TemporaryDirectory(prefix="kerasbert-worker-") as folder:
-        yield Path(folder)
+    with temporary_folder("worker") as folder:
+        yield folder

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,23 @@ def test_an_interrupt_while_tensorflow_trains(place, tmp_path, interruptible):
     )
     assert list(tmp_path.iterdir()) == [out] and rest == ""
     assert not [line for line in seen if "oneDNN" in line or line.startswith(("I0000", "WARNING"))]
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_a_validation_that_is_stopped_leaves_no_temporary_folder(made, place, tmp_path, interruptible, told):
+    """A child runs the file at that moment, in a folder of its own."""
+    command = ["validate", str(made.file), "--against", str(made.file), "--data", str(place.train), "--rows", "4"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "kerasbert.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 60
+        while not list(tmp_path.glob("kerasbert-child-*")) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(told)
+        try:
+            _, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert process.returncode == 130 and said.splitlines()[-1] == "interrupted"
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """Child processes of validators: how they end is told, and nothing of them is left."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
     mark = tmp_path / "pid"
     child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
     code = f"import sys\nfrom kerasbert.export.backends.child import run_child\nrun_child([sys.executable, '-S', '-c', {child!r}])"
-    parent = subprocess.Popen([sys.executable, "-c", code])
+    parent = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)})
     for _ in range(400):
         if mark.exists() and mark.read_text():
             break

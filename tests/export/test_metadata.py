@@ -55,6 +55,7 @@ def test_file_without_metadata(float_file):
         ({"other.bin": "x"}, "other.bin"),
         ({"kerasbert.json": "{not json"}, "not JSON"),
         ({"kerasbert.json": "[" * 100_000}, "not JSON"),
+        ({"kerasbert.json": "9" * 5000}, "not JSON"),
         ({"kerasbert.json": "[1]"}, "not a JSON object"),
         ({"kerasbert.json": '{"format": 99}'}, "format 99"),
         ({"kerasbert.json": '{"format": 1}'}, "'task'"),
@@ -85,6 +86,15 @@ def test_damaged_member_is_noticed(float_file, card):
     data[place : place + 4] = b"Rent"
     with pytest.raises(KerasBertError, match="cannot be read"):
         metadata.read(bytes(data))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda data: data[:-1], lambda data: data[:-40], lambda data: data + bytes(1 << 17)]
+)
+def test_a_file_without_its_end_is_no_file_without_metadata(float_file, card, change):
+    data = metadata.append(float_file, card)
+    with pytest.raises(KerasBertError, match="cut short"):
+        metadata.read(change(data))
 
 
 def test_files_of_the_first_versions_are_read(float_file, card):
@@ -119,6 +129,12 @@ def test_wrong_fields_are_refused(float_file, card, field):
     text = json.dumps(card.card() | field)
     with pytest.raises(KerasBertError, match=next(iter(field))):
         metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}))
+
+
+def test_labels_without_one_are_refused(float_file, card):
+    members = {"kerasbert.json": json.dumps(card.card()), "labels.txt": ""}
+    with pytest.raises(KerasBertError, match="an empty labels.txt"):
+        metadata.read(_pack(float_file.read_bytes(), members))
 
 
 def test_labels_with_line_breaks_are_refused(card):

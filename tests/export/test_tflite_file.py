@@ -1,7 +1,9 @@
+import flatbuffers
 import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
 from kerasbert.export.tflite_file import TFLiteFile
 
 
@@ -62,3 +64,72 @@ def test_foreign_and_missing_files(tmp_path):
         TFLiteFile.read(tmp_path / "none.tflite")
     with pytest.raises(KerasBertError, match="a folder"):
         TFLiteFile.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        ("FULLY_CONNECTED", {"inputs": []}, "FULLY_CONNECTED without an input"),
+        ("GATHER", {"inputs": [0, -1]}, "GATHER without an input"),
+        ("BATCH_MATMUL", {"inputs": [0]}, "BATCH_MATMUL without a second input"),
+        ("SOFTMAX", {"outputs": []}, "SOFTMAX without an output"),
+    ],
+)
+def test_operators_that_runtimes_crash_on(float_file, kind, change, said):
+    with pytest.raises(KerasBertError, match=said):
+        TFLiteFile.read(_changed(float_file, kind, change))
+
+
+def test_a_dense_may_be_without_a_bias(float_file):
+    TFLiteFile.read(_changed(float_file, "FULLY_CONNECTED", {"inputs": [0, 1, -1]}))
+
+
+def _changed(path, kind: str, change: dict) -> bytes:
+    """The file with other tensors at its first operator of a kind."""
+    content = unpack(path.read_bytes())
+    kinds = operator_kinds(content)
+    operator = next(each for each in content.subgraphs[0].operators if kinds[each.opcodeIndex] == kind)
+    for side, tensors in change.items():
+        setattr(operator, side, np.array(tensors, np.int32))
+    return pack(content)
+
+
+def test_vectors_that_all_stand_in_one_place_take_no_time():
+    """Each of many graphs is the same one, each of whose many tensors is the same one."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    builder, many = flatbuffers.Builder(1024), 3000
+    schema.TensorStart(builder)
+    tensor = schema.TensorEnd(builder)
+    schema.SubGraphStartTensorsVector(builder, many)
+    tensors = _same(builder, tensor, many)
+    schema.SubGraphStart(builder)
+    schema.SubGraphAddTensors(builder, tensors)
+    graph = schema.SubGraphEnd(builder)
+    schema.ModelStartSubgraphsVector(builder, many)
+    graphs = _same(builder, graph, many)
+    schema.BufferStart(builder)
+    buffer = schema.BufferEnd(builder)
+    schema.ModelStartBuffersVector(builder, 1)
+    buffers = _same(builder, buffer, 1)
+    schema.ModelStart(builder)
+    schema.ModelAddSubgraphs(builder, graphs)
+    schema.ModelAddBuffers(builder, buffers)
+    builder.Finish(schema.ModelEnd(builder), b"TFL3")
+    with pytest.raises(KerasBertError, match="a vector of 3000 entries"):
+        TFLiteFile.read(bytes(builder.Output()))
+
+
+def _same(builder, offset: int, times: int) -> int:
+    for _ in range(times):
+        builder.PrependUOffsetTRelative(offset)
+    return builder.EndVector()
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    path = tmp_path / "huge.tflite"
+    with path.open("wb") as file:
+        file.write(b"\x20\0\0\0TFL3")
+        file.truncate((1 << 31) + 1)  # takes no room on the disk
+    with pytest.raises(KerasBertError, match="at most 2"):
+        TFLiteFile.read(path)
