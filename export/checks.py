@@ -124,28 +124,48 @@ class ValidationReport:
                 head,
                 "",
                 text_table(check_columns(self.problem), [check_row(check) for check in self.checks]),
+                *devices(self.checks),
                 *further_metrics(self.checks),
                 *self.notes,
             ]
         )
 
 
-def check_columns(problem: str) -> tuple[str, ...]:
+def check_columns(problem: str, wide: bool = False) -> tuple[str, ...]:
     """The headings of `check_row`; what counts as saying the same depends on the problem."""
     same = {"embedding": "cosine", "regression": "correlation"}.get(problem_class(problem).compared_as, "agreement")
-    return ("check", "result", "rows", "max error", same, "metric", "share", "p50", "p90", "partitions", "remark")
+    more = ("mean error", "mean cosine") if wide else ()
+    return (
+        "check",
+        "result",
+        "rows",
+        "max error",
+        *more,
+        same,
+        "metric",
+        "share",
+        "p50",
+        "p90",
+        "partitions",
+        "remark",
+    )
 
 
-def check_row(check: Check) -> tuple[str, ...]:
-    """A check as the cells of a table row."""
+def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
+    """A check as the cells of a table row. wide: with what a page has room for and a terminal has not."""
     same = [o.agreement if o.agreement is not None else o.correlation for o in check.outputs]
     same = [value for value in same if value is not None] or [o.cosine for o in check.outputs]
     metric = check.metrics[0] if check.metrics else None
+    more = (
+        format_number(max((o.mean_error for o in check.outputs), default=None), 5),
+        format_number(min((o.cosine for o in check.outputs), default=None), 5),
+    )
     return (
         check.name,
         check.status,
         str(check.rows or "-"),
         format_number(max((o.max_error for o in check.outputs), default=None), 5),
+        *(more if wide else ()),
         format_number(min(same, default=None)),
         f"{metric.name} {metric.model:.4f}" if metric else "-",
         f"{metric.share:.2%}" if metric else "-",
@@ -154,6 +174,15 @@ def check_row(check: Check) -> tuple[str, ...]:
         "-" if check.partitions is None else str(check.partitions),
         check.reason,
     )
+
+
+def devices(checks: Sequence[Check]) -> list[str]:
+    """A line for each device: which checks ran there."""
+    names: dict[str, list[str]] = {}
+    for check in checks:
+        if check.device:
+            names.setdefault(check.device, []).append(check.name)
+    return [f"{', '.join(found)}: on {device}" for device, found in names.items()]
 
 
 def further_metrics(checks: Sequence[Check]) -> list[str]:

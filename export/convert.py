@@ -269,6 +269,7 @@ def _metadata(
         problem=task.problem,
         sequence_length=lengths[-1],
         lengths=tuple(lengths) if len(lengths) > 1 else None,
+        signature=SIGNATURE if len(lengths) == 1 else f"{SIGNATURE}_{lengths[-1]}",
         recipe=recipe.name,
         target=target,
         parameters=sum(int(variable.shape.num_elements()) for variable in task.variables_by_path().values()),

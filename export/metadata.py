@@ -38,7 +38,8 @@ class Metadata:
     was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
     `integer_only`: whether no operator computes in float. `settings`: the problem's own, JSON-able, see `kerasbert.problems`.
     `row_length`: the longest row of the task that was converted, where texts are cut when the file leaves its length open; None in files of
-    before there were such. `lengths`: those of a file with a signature `SIGNATURE_N` for each; None for a file of one.
+    before there were such. `lengths`: those of a file with a signature `serve_N` for each, of which `signature` is the longest; None
+    for a file of one.
     `inputs`: `ids`, or `text` for a file with the tokenizer in its graph.
     """
 

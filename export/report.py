@@ -136,7 +136,11 @@ def _report_sections(report: ValidationReport) -> list[str]:
     cards = [
         _card(
             "Checks",
-            _table(check_columns(report.problem), [check_row(check) for check in report.checks], status=1),
+            _table(
+                check_columns(report.problem, wide=True),
+                [check_row(check, wide=True) for check in report.checks],
+                status=1,
+            ),
             notes,
         )
     ]
@@ -146,7 +150,7 @@ def _report_sections(report: ValidationReport) -> list[str]:
     charts += [_scatter_chart(report)] if report.samples else []
     charts += [_latency_chart(report.checks)]
     cards.append(_grid(charts))
-    placed = [check for check in report.checks if check.ops]
+    placed = [check for check in report.checks if check.device]
     if placed:
         cards.append(
             _card(
@@ -214,7 +218,7 @@ def _placement(check: Check) -> tuple[str, ...]:
         check.device,
         str(check.threads or "-"),
         "-" if check.partitions is None else str(check.partitions),
-        operators,
+        operators or "-",
     )
 
 

@@ -32,7 +32,7 @@ class Target:
         found = self.fixed if length else self.resizable
         if found is None:
             raise KerasBertError(
-                f"expected a number of tokens for the target {self.name!r}, received a resizable length"
+                f"expected a number of tokens, or several, for the target {self.name!r}, received a resizable length"
             )
         return found
 
@@ -57,7 +57,7 @@ TARGETS = {
         Target(
             "web",
             fixed=GraphLayout(positions="slice", scaled_query=True),
-            resizable=GraphLayout(positions="gather", scaled_query=True),
+            resizable=None,  # LiteRT.js takes tensors of the shapes that the file has
             default_recipe="dynamic_wi8_afp32",
         ),
         Target(

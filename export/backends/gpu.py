@@ -4,13 +4,13 @@ The adapter that the accelerator names is the proof that it ran there; without o
 """
 
 import os
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kerasbert.export.backends.child import Ended, run_module
+from kerasbert.export.backends.gpu_log import GpuLog
 from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.known_environments import LAVAPIPE
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
@@ -33,34 +33,6 @@ _WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}
 _NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
 
 
-@dataclass(frozen=True)
-class _Log:
-    """What the accelerator said. adapter: the device, empty where none was found. refused: operators that it does not have, with reasons.
-    on_gpu, on_cpu: operators of each, None where it took all or said nothing."""
-
-    adapter: str
-    architecture: str
-    refused: tuple[str, ...]
-    on_gpu: int | None
-    on_cpu: int | None
-    missing: bool
-
-    @classmethod
-    def of(cls, log: str) -> "_Log":
-        device = re.search(r"Selected adapter: (.+), arch=(\w*), vendor=(\w*), backend=(\w+), adapterType=(.+)", log)
-        split = re.search(
-            r"^(\d+|No) operations will run on the GPU, and (?:the remaining|all) (\d+) operations", log, re.M
-        )
-        _, _, listed = log.partition("Following operations are not supported by GPU delegate:\n")
-        refused = re.findall(r"^([A-Z0-9_]+): (.*)$", listed.partition(" operations will run")[0], re.M)
-        on_gpu = split and (0 if split[1] == "No" else int(split[1]))
-        return cls(
-            f"{device[1]}, {device[4]}, {device[5].strip()}" if device else "", device[2] if device else "",
-            tuple(f"{name}: {reason}" for name, reason in refused), on_gpu, int(split[2]) if split else None,
-            "No adapters found" in log,
-        )  # fmt: skip
-
-
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
     rows = spread(len(job.examples), job.reference_rows)
@@ -81,12 +53,12 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
 def _half(job: Job, rows: np.ndarray, place: Path, first: Ended) -> Check:
     """What phones do by default, and SwiftShader cannot: 16 bits, in which a large mask constant is infinite."""
     name = "gpu-half"
-    if _SINGLE_PRECISION not in _Log.of(first.log).architecture:
+    if _SINGLE_PRECISION not in GpuLog.of(first.log).architecture:
         return Check(name, NOT_RUN, "the device of gpu-strict may compute in 16 bits already, and was judged so")
     if not LAVAPIPE.ready:
         return Check(name, NOT_RUN, LAVAPIPE.missing)
     ended = _run(job, place, name, LAVAPIPE.variables)
-    if not _Log.of(ended.log).adapter:
+    if not GpuLog.of(ended.log).adapter:
         return Check(name, NOT_RUN, f"lavapipe was not named as a device; {ended.last_words}")
     return _check(job, name, rows, place, ended)[0]
 
@@ -102,7 +74,7 @@ def _device(job: Job, place: Path) -> tuple[dict[str, str], Ended | None, str]:
         drivers += [{DRIVER_VARIABLE: path} for path in SOFTWARE_DRIVERS if Path(path).is_file()]
     for environment in drivers:
         ended = _run(job, place, "gpu-strict", environment)
-        said = _Log.of(ended.log)
+        said = GpuLog.of(ended.log)
         if said.adapter:
             return environment, ended, ""
     if said.missing or ended.well:
@@ -117,20 +89,19 @@ def _run(job: Job, place: Path, name: str, environment: dict[str, str]) -> Ended
 
 
 def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
-    said = _Log.of(ended.log)
+    said = GpuLog.of(ended.log)
     if not ended.well:
         reason = "; ".join(said.refused) or ended.last_words
         return Check(name, FAILED, reason, device=said.adapter), []
     found = ChildOutputs.read(place / f"{name}.npz")
-    kept, where = job.keep(found.outputs, rows), job.where(rows)
-    faults = ["not all operators ran on the GPU"] if name != "gpu-mixed" and not found.more["fully_accelerated"] else []
-    if said.on_cpu:
-        left = f"{said.on_gpu} operators on the GPU, {said.on_cpu} on the CPU: {'; '.join(said.refused)}"
-        where = f"{where}; {left}" if where else left
+    whole = bool(found.more["fully_accelerated"])
+    if name == "gpu-mixed" and (reason := said.unproven(whole)):
+        return Check(name, NOT_RUN, reason, device=said.adapter), []
+    kept = job.keep(found.outputs, rows)
+    faults = [] if whole or name == "gpu-mixed" else ["not all operators ran on the GPU"]
     check = job.judged(
-        name, rows, kept, found.seconds, limits=half_limits(job.tolerance, said.architecture), remark=where, faults=faults,
-        device=said.adapter,
-        ops={"gpu": {"all": said.on_gpu}, "cpu": {"all": said.on_cpu}} if said.on_cpu else {},
+        name, rows, kept, found.seconds, limits=half_limits(job.tolerance, said.architecture), faults=faults, device=said.adapter,
+        remark="; ".join(filter(None, (job.where(rows), said.remark))), ops=said.ops(whole, job.operators),
     )  # fmt: skip
     return check, kept
 

@@ -1,14 +1,18 @@
 """What every backend gets, and how its outputs are judged."""
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from kerasbert.errors import KerasBertError
 from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
 from kerasbert.export.examples import Examples, Kept, blocks
 from kerasbert.export.metrics import OutputDifference, compare
+from kerasbert.export.running_model import SIGNATURE
+from kerasbert.export.tflite_file import TFLiteFile
 
 _OUTPUT = "output "
 
@@ -24,6 +28,16 @@ class Job:
     threads: int
     reference_rows: int
     progress: Callable[[str, int, int], None]
+
+    @functools.cached_property
+    def operators(self) -> int | None:
+        """How many the graph of the rows' length has; None where the file's structure cannot be read here."""
+        try:
+            file = TFLiteFile.read(self.model_path)
+        except KerasBertError:
+            return None
+        graphs = {signature.name: signature.subgraph for signature in file.signatures}
+        return len(file.subgraphs[graphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
 
     def differences(self, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
         """Of two sides over the same rows, output by output."""

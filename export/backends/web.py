@@ -9,6 +9,7 @@ import numpy as np
 
 from kerasbert.export.backends.child import Ended, run_child
 from kerasbert.export.backends.gpu import half_limits
+from kerasbert.export.backends.gpu_log import GpuLog
 from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.known_environments import WEB
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
@@ -79,10 +80,13 @@ def _check(job: Job, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, 
         key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
         for key, port in said["outputs"].items()
     }
-    kept, remark, limits = job.keep(outputs, rows), job.where(rows), job.tolerance
+    kept, remarks, limits, ops = job.keep(outputs, rows), [job.where(rows)], job.tolerance, {}
     if name == "web-webgpu":
-        limits = half_limits(limits, said["adapter"])
-        if not said["accelerated"]:
-            remark = "; ".join(filter(None, (remark, "not all operators on WebGPU")))
+        log, whole = GpuLog.of(said["log"]), said["accelerated"]
+        if reason := log.unproven(whole):
+            return Check(name, NOT_RUN, reason, device=device), []
+        limits, ops = half_limits(limits, said["adapter"]), log.ops(whole, job.operators)
+        remarks.append(log.remark)
+    remark = "; ".join(filter(None, remarks))
     seconds = said["seconds"][1:] if len(said["seconds"]) > 1 else said["seconds"]
-    return job.judged(name, rows, kept, seconds, limits=limits, remark=remark, device=device), kept
+    return job.judged(name, rows, kept, seconds, limits=limits, remark=remark, device=device, ops=ops), kept

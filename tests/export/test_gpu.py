@@ -6,7 +6,8 @@ import pytest
 import kerasbert as kb
 from kerasbert.export.backends import gpu
 from kerasbert.export.backends.child import Ended
-from kerasbert.export.backends.gpu import _Log
+from kerasbert.export.backends.gpu_log import GpuLog
+from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.export.validate import validate
 
 ADAPTER = (
@@ -22,16 +23,16 @@ PHONE = ADAPTER.replace("SwiftShader Device (Subzero)", "Adreno 740").replace("a
 
 
 def test_words():
-    said = _Log.of(ADAPTER + REFUSED)
+    said = GpuLog.of(ADAPTER + REFUSED)
     assert said.adapter == "SwiftShader Device (Subzero), Vulkan, CPU / Software" and said.architecture == "swiftshader"
     assert said.refused == (
         "GATHER: Only support 1D indices",
         "STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.",
     )
     assert (said.on_gpu, said.on_cpu, said.missing) == (93, 2, False)
-    assert _Log.of(ADAPTER).on_cpu is None
-    assert _Log.of("No operations will run on the GPU, and all 12 operations will run on the CPU.").on_gpu == 0
-    assert _Log.of("ERROR: No adapters found").missing
+    assert GpuLog.of(ADAPTER).on_cpu is None
+    assert GpuLog.of("No operations will run on the GPU, and all 12 operations will run on the CPU.").on_gpu == 0
+    assert GpuLog.of("ERROR: No adapters found").missing
 
 
 @pytest.fixture
@@ -54,16 +55,33 @@ def pretend(monkeypatch, float_file, helpers):
     return run
 
 
-def test_all_on_the_gpu(pretend):
+def test_all_on_the_gpu(pretend, float_file):
     checks = pretend(ADAPTER, {"fully_accelerated": True})
     assert checks["gpu-strict"].status == checks["gpu-mixed"].status == "passed"
     assert "SwiftShader" in checks["gpu-strict"].device
+    assert checks["gpu-strict"].ops == {"gpu": {"all": len(TFLiteFile.read(float_file).subgraphs[0].operators)}}
 
 
 def test_strict_means_all(pretend):
     checks = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})
     assert checks["gpu-strict"].status == "failed" and "not all operators" in checks["gpu-strict"].reason
     assert checks["gpu-mixed"].status == "passed" and "2 on the CPU: GATHER: Only support" in checks["gpu-mixed"].reason
+
+
+@pytest.mark.parametrize(
+    "split, expected",
+    [
+        (
+            "No operations will run on the GPU, and all 95 operations will run on the CPU.",
+            "no operator ran on the GPU: GATHER: 1D",
+        ),
+        ("", "did not say"),
+    ],
+)
+def test_mixed_means_some(pretend, split, expected):
+    log = f"{ADAPTER}Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split}\n"
+    check = pretend(log, {"fully_accelerated": False})["gpu-mixed"]
+    assert check.status == "not run" and expected in check.reason and "SwiftShader" in check.device
 
 
 def test_wrong_numbers_fail(pretend):
@@ -155,6 +173,7 @@ def test_integers_only_need_a_model_without_layer_norms(trained, tiny):
         kb.export.convert(trained, target="gpu", integer_only=True, calibration=tiny.rows(8)[0])
 
 
-def test_a_length_that_the_caller_sets_is_refused(trained):
-    with pytest.raises(kb.errors.KerasBertError, match="a number of tokens for the target 'gpu'"):
-        kb.export.convert(trained, target="gpu", length="resizable")
+@pytest.mark.parametrize("target", ["gpu", "web"])
+def test_a_length_that_the_caller_sets_is_refused(trained, target):
+    with pytest.raises(kb.errors.KerasBertError, match=f"a number of tokens, or several, for the target '{target}'"):
+        kb.export.convert(trained, target=target, length="resizable")

@@ -32,6 +32,7 @@ def files(trained, tmp_path_factory):
 def test_each_signature_gives_what_its_own_file_gives(files, tiny, trained):
     several, single = files
     whole = open_model(several)
+    assert read(several).signature == whole.signature and read(single[8]).signature == "serve"
     assert whole.lengths == LENGTHS and whole.length == 16 and whole.signature == "serve_16"
     texts, _ = tiny.rows(12, seed=5)
     for length in LENGTHS:

@@ -49,7 +49,7 @@ def report():
         metrics=(Metric("accuracy", 0.9, 0.8),),
         latency=Latency(1e-3, 2e-3, 3e-3, 1e-3, 50),
     )
-    checks = (check, Check("gpu", "not run", "no GPU"))
+    checks = (check, Check("gpu", "not run", "no GPU"), Check("web-wasm", "passed", device="Chromium 1"))
     samples = {"cpu: probabilities": (expected.ravel(), actual.ravel())}
     return ValidationReport(
         HOSTILE,
@@ -88,6 +88,8 @@ def test_page_is_self_contained_and_escaped(report, float_file, tmp_path):
         "At least one check failed",
         "not run",
         "GATHER",
+        "Chromium 1",
+        "mean cosine",
         "88.89%",
         "static_wi8_ai8",
         "prefers-color-scheme: dark",

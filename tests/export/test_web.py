@@ -8,6 +8,7 @@ import pytest
 
 from kerasbert.export.backends import environments, legacy, web
 from kerasbert.export.backends.child import Ended
+from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.export.validate import validate
 
 
@@ -30,6 +31,7 @@ def pretend(monkeypatch, float_file, helpers):
                 "adapter": "google swiftshader" if asked["accelerator"] == "webgpu" else "",
                 "accelerated": True,
                 "browser": "Chromium 1",
+                "log": "",
             }
             return Ended(
                 status, log if log is not None else f"noise\nRESULT {json.dumps(answer | (said or {}))}\n", seconds
@@ -42,11 +44,30 @@ def pretend(monkeypatch, float_file, helpers):
     return run
 
 
-def test_both_ways(pretend):
+def test_both_ways(pretend, float_file):
     checks = pretend()
     assert checks["web-wasm"].status == checks["web-webgpu"].status == "passed"
     assert checks["web-wasm"].device == "Chromium 1" and checks["web-webgpu"].device == "Chromium 1, google swiftshader"
-    assert "not all operators" in pretend({"accelerated": False})["web-webgpu"].reason
+    operators = len(TFLiteFile.read(float_file).subgraphs[0].operators)
+    assert checks["web-webgpu"].ops == {"gpu": {"all": operators}}
+
+
+@pytest.mark.parametrize(
+    "split, outcome, expected",
+    [
+        ("7 operations will run on the GPU, and the remaining 1 operations", "passed", "7 operators on the GPU, 1 on"),
+        (
+            "No operations will run on the GPU, and all 8 operations",
+            "not run",
+            "no operator ran on the GPU: GATHER: 1D",
+        ),
+        ("", "not run", "did not say"),
+    ],
+)
+def test_what_the_cpu_was_left_with(pretend, split, outcome, expected):
+    log = f"Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split} will run on the CPU.\n"
+    check = pretend({"accelerated": False, "log": log})["web-webgpu"]
+    assert check.status == outcome and expected in check.reason
 
 
 def test_wrong_numbers_fail(pretend):

@@ -3,7 +3,7 @@
 //   node run.mjs '{"modules": folder, "chromium": file, "model": file, "rows": file, "accelerator": "wasm" | "webgpu"}'
 //
 // rows: JSON, {"inputs": {name: [[numbers of a row], ...]}, "length": n}. Answer: {"outputs": {name: {"shape": [...], "rows": [[...], ...]}},
-// "seconds": [...], "adapter": text, "accelerated": bool, "browser": text}; or {"error": text}.
+// "seconds": [...], "adapter": text, "accelerated": bool, "browser": text, "log": what the page's console said}; or {"error": text}.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -57,7 +57,7 @@ async function run() {
       const reason = said.findLast((line) => /^F\d{4} |Check failed|ERROR/.test(line)) ?? "";
       found = { error: `${firstLine(error)} ${reason}`.trim() };
     }
-    return { ...found, browser: `Chromium ${browser.version()}` };
+    return { ...found, log: said.join("\n"), browser: `Chromium ${browser.version()}` };
   } finally {
     await browser.close();
     server.close();
