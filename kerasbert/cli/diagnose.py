@@ -104,7 +104,9 @@ def _table(found, worst: int) -> str:
         "channel peak",
         "clipped",
     )
-    chosen = sorted(found, key=lambda loss: loss.own_signal_to_noise)[:worst]
+    # Where activations stay in float no point loses anything by itself: then those come first that the kernels' loss reaches most.
+    in_float = all(loss.kind == "float" for loss in found)
+    chosen = sorted(found, key=lambda loss: loss.signal_to_noise if in_float else loss.own_signal_to_noise)[:worst]
     lines = [
         (
             loss.path if not loss.call else f"{loss.path} (call {loss.call})", loss.kind, f"{loss.signal_to_noise:.1f}",
@@ -115,8 +117,11 @@ def _table(found, worst: int) -> str:
     ]  # fmt: skip
     first = found[0]
     last = found[-1]
+    which = "that lose most by themselves (own SNR)"
+    if in_float:
+        which = "that kernels and tables in few bits cost most, activations staying in float"
     said = (
-        f"{len(found)} points; the {len(chosen)} that lose most by themselves (own SNR). Signal-to-noise at the first point "
+        f"{len(found)} points; the {len(chosen)} {which}. Signal-to-noise at the first point "
         f"({first.path}) {first.signal_to_noise:.1f} dB, at the last ({last.path}) {last.signal_to_noise:.1f} dB"
     )
     return f"{said}\n{text_table(columns, lines)}"

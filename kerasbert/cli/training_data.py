@@ -8,6 +8,7 @@ from kerasbert.cli.progress import note, progress
 from kerasbert.data.reading import read_for
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
+from kerasbert.export.examples import spread as spread_rows
 from kerasbert.problems import Problem, Rows, problem_class, problem_named
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.training.recipe import Recipe
@@ -187,7 +188,8 @@ def _own_vectors(task, table):
 
 
 def spread(examples, wanted: int):
-    """`wanted` examples, or pairs of columns, spread evenly over all."""
+    """`wanted` examples, or pairs of columns, spread evenly over all; all where there are no more."""
     if isinstance(examples, tuple):
         return tuple(spread(side, wanted) for side in examples)
-    return list(examples)[:: -(-len(examples) // wanted)]
+    examples = list(examples)
+    return [examples[row] for row in spread_rows(len(examples), wanted)]

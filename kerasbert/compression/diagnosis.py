@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.compression.words import check_words
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.points import ActivationPoint
@@ -39,18 +40,23 @@ def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
     """Runs a quantized task and the same weights in float side by side, and says of every point what was lost there, in the order of
     execution.
 
-    data: texts, or anything that the task predicts on; the first `rows` token rows of it count.
+    data: texts, or anything that the task predicts on; the first `rows` token rows of it count. Of a task whose activations stay in float
+    (a recipe that stores kernels in 8 or 4 bits, and no more) every point tells what kernels and tables lost up to there, and loses nothing
+    itself.
 
-    Raises KerasBertError for a task that is not quantized, and for no data.
+    Raises KerasBertError for a task that is not quantized, for fewer than one row, and for data without a word.
     """
-    if not any(point.kind != "float" for point in activation_points(task)):
+    if task.policy is None:
         raise KerasBertError("expected a quantized task, received one in float; quantize it first, or name a recipe")
+    if rows < 1:
+        raise KerasBertError(f"expected at least one row to run, received {rows}")
     inputs, attended = _inputs(task, data, rows)
     reference = task.with_policy(replace(task.policy, kernels=False, tables=False))
     for mine, theirs in zip(activation_points(reference), activation_points(task), strict=True):
         if theirs.equalizer is not None:
             mine.equalizer.assign(theirs.equalizer)
-    plain, held = _Recorder(quantizes=False), _Recorder(quantizes=True)
+    in_float = all(point.kind == "float" for point in activation_points(task))
+    plain, held = _Recorder(False, in_float), _Recorder(not in_float, in_float)
     plain.run(reference, inputs)
     held.run(task, inputs)
     return list(_losses(plain, held, attended))
@@ -58,6 +64,7 @@ def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
 
 def _inputs(task, data, rows: int) -> tuple[dict, np.ndarray]:
     found = task.rows(data, scoring=True)[1]
+    check_words(task, found, "run float and 8 bits on them")
     wanted = range(min(rows, len(found)))
     longest = max(len(found.tokens.input_ids[i]) for i in wanted)
     packed = found.pack(wanted, min(-(-longest // 8) * 8, task.sequence_length), task.config.pad_token_id)
@@ -66,12 +73,10 @@ def _inputs(task, data, rows: int) -> tuple[dict, np.ndarray]:
 
 
 class _Recorder:
-    """An observer that keeps what points take and give."""
+    """An observer that keeps what points take and give. before_scaling: whether it is asked at points in float as well."""
 
-    before_scaling = False
-
-    def __init__(self, quantizes: bool):
-        self.quantizes = quantizes
+    def __init__(self, quantizes: bool, before_scaling: bool):
+        self.quantizes, self.before_scaling = quantizes, before_scaling
         self.found: dict[tuple[str, int], tuple[ActivationPoint, np.ndarray, np.ndarray]] = {}
 
     def run(self, task, inputs) -> None:

@@ -55,6 +55,24 @@ def test_clipped_values_are_counted(trained, texts):
     assert found[point.path].maximum > found[point.path].range[1]
 
 
+@pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "weight_only_wi8"])
+def test_activations_in_float_show_what_the_kernels_cost(trained, texts, recipe):
+    found = diagnose(quantize(trained, recipe), texts)
+    assert len(found) > 8 and all(loss.kind == "float" and loss.own_signal_to_noise == np.inf for loss in found)
+    assert np.isfinite([loss.signal_to_noise for loss in found]).any() and found[-1].signal_to_noise > 15
+
+
+@pytest.mark.parametrize("data", [[""], ["\u2603"]])
+def test_data_without_a_word_are_refused(static_model, data):
+    with pytest.raises(KerasBertError, match="in words that the model's tokenizer knows"):
+        diagnose(static_model, data)
+
+
+def test_no_row_is_refused(static_model, texts):
+    with pytest.raises(KerasBertError, match="at least one row"):
+        diagnose(static_model, texts, rows=0)
+
+
 def test_a_float_task_is_refused(trained, texts):
     with pytest.raises(KerasBertError, match="quantized task"):
         diagnose(trained, texts)

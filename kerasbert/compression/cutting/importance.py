@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.compression.cutting.rebuilding import attentions, check_float, feed_forwards
+from kerasbert.compression.words import check_words
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.points import ActivationPoint
@@ -55,6 +56,7 @@ def gate_derivatives(
     """
     loss = _loss(task)
     x, y = _examples_and_labels(task, data)
+    check_words(task, task.rows(x)[1], "find on them what matters")
     batches = task.dataset(x, y, batch_size=batch_size)
     if isinstance(batches.element_spec, dict):
         raise KerasBertError("expected labels beside the examples that importance is found on, received none")

@@ -13,6 +13,7 @@ from kerasbert.compression.cutting.rebuilding import (
     rebuilt,
     values_of,
 )
+from kerasbert.compression.words import check_words
 from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.encoders.cut import Cut
@@ -69,6 +70,7 @@ def layer_similarities(task, data, batch_size: int = 32) -> np.ndarray:
     if data is None:
         raise KerasBertError("expected data to compare layers' inputs and outputs on, received none")
     rows = task.rows(data.x if is_table(data) else data)[1]
+    check_words(task, rows, "compare layers' inputs and outputs on them")
     total, tokens = np.zeros(task.config.num_hidden_layers), 0.0
     for inputs, *_ in batches(task, rows, batch_size=batch_size, inputs_only=True)[0]:
         flat = {name: tf.reshape(values, (-1, values.shape[-1])) for name, values in inputs.items()}

@@ -7,6 +7,7 @@ import numpy as np
 
 from kerasbert.compression.cutting.rebuilding import check_float, heads, rebuilt, values_of, widths
 from kerasbert.compression.cutting.tokenizers import check_trimmable, with_tokens, with_what_they_need
+from kerasbert.compression.words import words_of
 from kerasbert.data.table import is_table
 from kerasbert.encoders.cut import Cut
 from kerasbert.errors import KerasBertError
@@ -66,11 +67,12 @@ def _ids_of(tokenizer, tokens: Iterable[str]) -> set[int]:
 def _used(task, texts) -> set[int]:
     """The ids of all tokens of the texts."""
     texts = texts.x if is_table(texts) else texts
-    if not (isinstance(texts, list | tuple | np.ndarray) and len(texts) and all(isinstance(t, str) for t in texts)):
-        return {int(number) for row in task.rows(texts)[1].tokens.input_ids for number in row}
-    found: set[int] = set()
-    for start in range(0, len(texts), _CHUNK):
-        found.update(*task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE).input_ids)
-    if found <= {task.tokenizer.cls_id, task.tokenizer.sep_id}:
-        raise KerasBertError("expected texts whose words stay, received none with a word")
+    if isinstance(texts, list | tuple | np.ndarray) and len(texts) and all(isinstance(t, str) for t in texts):
+        found: set[int] = set()
+        for start in range(0, len(texts), _CHUNK):
+            found.update(*task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE).input_ids)
+    else:
+        found = {int(number) for row in task.rows(texts)[1].tokens.input_ids for number in row}
+    if not words_of(task.tokenizer, found):
+        raise KerasBertError("expected texts whose words stay, received none with a word that the vocabulary has")
     return found

@@ -179,6 +179,8 @@ class _Odd(WordPiece):
     [
         ([], (), "expected at least one text, received none"),
         ([""], (), "received none with a word"),
+        (["\u2603 \u2603"], (), "received none with a word"),
+        ([("", "")], (), "received none with a word"),
         (["the film"], ["nowhere"], "expected tokens of the vocabulary to keep, received 'nowhere'"),
         (["the film"], "film", "expected tokens to keep as a list"),
     ],
