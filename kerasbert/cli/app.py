@@ -102,6 +102,8 @@ def _what_became_of(out: Path | None, before) -> str:
     state = Path(out) / "run" / "state.safetensors"
     if state.is_file() and state.with_name("recipe.toml").is_file():
         return f"interrupted; `kerasbert train {state.with_name('recipe.toml')} --resume` goes on from the last saved state"
+    if state.is_file() and state.with_name("command.json").is_file():
+        return "interrupted; the same command with --resume goes on from the last saved state"
     return f"interrupted; {'nothing was written to' if state_of(out) == before else 'already written:'} {out}"
 
 

@@ -63,7 +63,7 @@ def cut(
     columns = SimpleNamespace(
         text_column=text_column, pair_column=pair_column, label_column=label_column, max_rows=max_rows
     )
-    labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data)
+    labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data, heads_per_layer, characters)
     check_out_folder(out, source=model)
     with loading("the model"):
         from kerasbert.compression import cutting
@@ -96,7 +96,7 @@ def cut(
     return Result(found, _told(found))
 
 
-def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data) -> bool:
+def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data, heads_per_layer, characters) -> bool:
     """Whether labels are needed. Raises KerasBertError for nothing to cut, shares that are none, and data that is missing."""
     from kerasbert.errors import KerasBertError
 
@@ -108,6 +108,10 @@ def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data) -
             raise KerasBertError(f"expected {name} as a share above 0 and below 1, received {asked[name]:g}")
     if layers is None and strategy != "top":
         raise KerasBertError(f"expected --layers with --strategy {strategy}, received none")
+    if heads_per_layer and heads is None:
+        raise KerasBertError("expected --heads with --heads-per-layer, received none")
+    if not characters and vocabulary is None:
+        raise KerasBertError("expected --vocabulary with --no-characters, received none")
     needing = [name for name in ("--heads", "--feed-forward") if asked[name] is not None]
     needing += ["--strategy contribution"] if layers is not None and strategy == "contribution" else []
     if needing and data is None:

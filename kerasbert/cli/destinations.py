@@ -36,6 +36,13 @@ def check_out_file(out: Path, option: str, ending: str | tuple[str, ...] = "") -
     _check_writable(out)
 
 
+def check_cache_folder(folder: Path) -> None:
+    """Raises KerasBertError unless folders can be made in `folder`."""
+    if folder.exists() and not folder.is_dir():
+        raise KerasBertError(f"expected a folder as --cache, received the file {str(folder)!r}; name another")
+    _check_writable(folder / "cache")
+
+
 def _check_writable(out: Path) -> None:
     parent = next(folder for folder in out.absolute().parents if folder.exists())
     if not parent.is_dir():

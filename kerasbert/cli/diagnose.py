@@ -12,7 +12,9 @@ Data = Annotated[Path, Option(metavar="FILE", help="Examples to run, in a file a
 Calibration = Annotated[
     Path | None, Option(metavar="FILE", help="Of a float model: examples that set its ranges; by default --data.")
 ]
-Ranges = Annotated[str, Option(metavar="NAME", help="Of a float model: min-max, percentile, percentile:99.9 or mse.")]
+Ranges = Annotated[
+    str | None, Option(metavar="NAME", help="Of a float model: min-max, percentile, percentile:99.9 or mse.")
+]
 IntegerOnly = Annotated[bool, Option("--integer-only", help="Of a float model: leave no activation in float.")]
 Rows = Annotated[int, Option(metavar="N", min=1, help="Run so many token rows.")]
 Worst = Annotated[int, Option(metavar="N", min=1, help="Show so many points, the worst first; --json holds all.")]
@@ -27,7 +29,7 @@ def diagnose(
     recipe: options.Recipe = None,
     integer_only: IntegerOnly = False,
     calibration: Calibration = None,
-    ranges: Ranges = "min-max",
+    ranges: Ranges = None,
     rows: Rows = 64,
     worst: Worst = 12,
     plot: Plot = None,
@@ -57,9 +59,11 @@ def diagnose(
         from kerasbert.tasks.folders import load_task
 
         task = load_task(model)
-    if task.policy and (recipe or integer_only):
+    of_float = {"--recipe": recipe, "--integer-only": integer_only, "--calibration": calibration, "--ranges": ranges}
+    if task.policy and any(of_float.values()):
+        asked = next(name for name, value in of_float.items() if value)
         raise KerasBertError(
-            f"expected a float model for --recipe and --integer-only, received {model}, which is quantized for {task.policy.recipe!r}"
+            f"expected a float model for {asked}, received {model}, which is quantized for {task.policy.recipe!r}"
         )
     columns = {"text": text_column, "pair": pair_column, "label": None}
     tables = [read_for(task.problem, path, **columns) for path in (data, calibration or data)]
@@ -67,7 +71,8 @@ def diagnose(
     if not task.policy:
         with progress("calibrating"):
             task = compression.quantize(
-                task, recipe or "static_wi8_ai8", _first(tables[1].x, _CALIBRATION_ROWS), integer_only=integer_only, ranges=ranges
+                task, recipe or "static_wi8_ai8", _first(tables[1].x, _CALIBRATION_ROWS), integer_only=integer_only,
+                ranges=ranges or "min-max",
             )  # fmt: skip
     with progress("running float and 8 bits side by side"):
         found = compression.diagnose(task, _first(tables[0].x, rows), rows)

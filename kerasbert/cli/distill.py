@@ -7,6 +7,7 @@ from typer import Option
 
 from kerasbert.cli import options
 from kerasbert.cli.results import Result
+from kerasbert.cli.resuming import Resume, asked_options, run_folder
 
 Teacher = Annotated[str, Option(metavar="FOLDER|HUB", help="The trained model that is learned from.")]
 Student = Annotated[
@@ -65,6 +66,7 @@ def distill(
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
+    resume: Resume = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -72,9 +74,10 @@ def distill(
 
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
+    given = asked_options(locals())
     from types import SimpleNamespace
 
-    from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.destinations import check_cache_folder, check_out_folder
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.errors import KerasBertError
@@ -84,8 +87,13 @@ def distill(
         raise KerasBertError(
             f"expected either --student or --layers, received {'neither' if student is None else 'both'}"
         )
+    if strategy != "alternate" and (layers is None or "," in layers):
+        raise KerasBertError(f"expected --layers as a number with --strategy {strategy}, received {layers or 'none'}")
     for source in (teacher, student):
         check_out_folder(out, source=source)
+    if cache is not None:
+        check_cache_folder(cache)
+    folder = run_folder(out, given, resume)
     asked = Recipe(
         model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
@@ -99,7 +107,6 @@ def distill(
         from kerasbert.cli.training_data import read_described, spread
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
-        from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import shown
 
         wanted = objectives_named(objectives, temperature, layer_map)
@@ -118,7 +125,7 @@ def distill(
         taught = large.score(tables[1]) if dev else None
     data = SimpleNamespace(train=tables[0], dev=tables[1])
     with fitting.training() as listener:
-        fitted = fitting.fit(distiller, data, asked, RunFolder(out), False, listener, repeatable=False)
+        fitted = fitting.fit(distiller, data, asked, folder, resume, listener, given)
     settings = {
         **fitting.settings_of(asked),
         "objectives": objectives,

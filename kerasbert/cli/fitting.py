@@ -4,7 +4,7 @@ import contextlib
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -54,11 +54,13 @@ def training() -> Iterator:
         yield Listener(bar.update, note)
 
 
-def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, repeatable: bool = True, callbacks=()):
+def fit(
+    task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, options: Mapping | None = None, callbacks=()
+):
     """Compiles and trains the task as the recipe says; the run folder says how it went. Gives a `Fitted`.
 
-    data: has tables `train` and `dev`. repeatable: whether `kerasbert train` with the recipe is this run again; the folder keeps it then.
-    callbacks: further ones of Keras'.
+    data: has tables `train` and `dev`. options: of a command other than `kerasbert train`, which the recipe alone does not repeat; the
+    folder keeps them in the recipe's place. callbacks: further ones of Keras'.
     """
     from kerasbert.training import plots
     from kerasbert.training.preparation import prepare
@@ -67,7 +69,7 @@ def fit(task, data, recipe: Recipe, folder: RunFolder, resume: bool, listener, r
     with task.distribute_strategy.scope():
         callbacks = (*prepare(task, recipe, data.train), *callbacks)
     if not resume:
-        folder.begin(recipe if repeatable else None)
+        folder.begin(recipe if options is None else options)
     settings = Settings(
         recipe.epochs, recipe.batch_size, recipe.seed, recipe.early_stopping, recipe.checkpoint_minutes, recipe.tensorboard
     )  # fmt: skip

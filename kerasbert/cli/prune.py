@@ -8,6 +8,7 @@ from typer import Option
 from kerasbert.cli import options
 from kerasbert.cli.recipe_options import numbers_by_part
 from kerasbert.cli.results import Result
+from kerasbert.cli.resuming import Resume, asked_options, run_folder
 
 Target = Annotated[
     float | None,
@@ -60,6 +61,7 @@ def prune(
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
+    resume: Resume = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -69,6 +71,7 @@ def prune(
 
     Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
     """
+    given = asked_options(locals())
     from dataclasses import asdict
     from types import SimpleNamespace
 
@@ -86,6 +89,7 @@ def prune(
         raise KerasBertError("expected --sparsity, such as 0.8, or --keep-zeros, received neither")
     if sparsity is None and (parts or pattern != "unstructured"):
         raise KerasBertError("expected --sparsity beside --part and --pattern, received none")
+    folder = run_folder(out, given, resume)
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
@@ -102,7 +106,6 @@ def prune(
         from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
-        from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import shown
 
         keras.utils.set_random_seed(seed)
@@ -128,9 +131,7 @@ def prune(
     # Without dev: a run keeps the epoch that is best on it, and the best ones are those before all is pruned.
     data = SimpleNamespace(train=tables[0], dev=None)
     with fitting.training() as listener:
-        fitted = fitting.fit(
-            learner, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=tuple(callbacks)
-        )
+        fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=tuple(callbacks))
     after = task.score(tables[1]) if dev else None
     zeros = asdict(sparsity_report(task))
     record = fitting.write_record(

@@ -6,6 +6,8 @@ from typer import Option
 
 from kerasbert.cli import options
 from kerasbert.cli.results import Result
+from kerasbert.cli.resuming import Resume, asked_options, run_folder
+from kerasbert.errors import KerasBertError
 
 Recipe = Annotated[
     str,
@@ -60,6 +62,7 @@ def quantize(
     seed: options.Seed = 1,
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
+    resume: Resume = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -69,15 +72,17 @@ def quantize(
 
     Example: kerasbert quantize runs/mine --recipe static_wi8_ai8 --train train.tsv --dev dev.tsv --out runs/mine-int8
     """
+    given = asked_options(locals())
     from types import SimpleNamespace
 
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
-    from kerasbert.errors import KerasBertError
     from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
+    _check_asked(epochs, activation_delay, freeze_ranges, learned_ranges, objectives, resume)
+    folder = run_folder(out, given, resume)
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
@@ -92,7 +97,6 @@ def quantize(
         from kerasbert.cli.training_data import checked_tables, spread
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
-        from kerasbert.training.run_folder import RunFolder
         from kerasbert.training.running import Fitted, shown
 
         keras.utils.set_random_seed(seed)
@@ -100,13 +104,6 @@ def quantize(
     wanted = objectives_named(objectives) if objectives else None
     compression.policy_named(recipe, integer_only, learned_ranges)
     compression.range_method(ranges)
-    if learned_ranges and not epochs:
-        raise KerasBertError("expected training for --learned-ranges, received --epochs 0")
-    if activation_delay >= freeze_ranges:
-        raise KerasBertError(
-            "expected ranges to be frozen after activations are quantized, received --activation-delay "
-            f"{activation_delay} and --freeze-ranges {freeze_ranges}"
-        )
     if task.policy:
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
@@ -129,9 +126,7 @@ def quantize(
             callbacks = (*callbacks, compression.KeepZeros(quantized))
         learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
         with fitting.training() as listener:
-            fitted = fitting.fit(
-                learner, data, asked, RunFolder(out), False, listener, repeatable=False, callbacks=callbacks
-            )
+            fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=callbacks)
     else:
         quantized.save_pretrained(out)
     after = fitted.dev or (quantized.score(tables[1]) if dev else None)
@@ -145,6 +140,22 @@ def quantize(
         note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
     said = f"saved {out}" + (f": dev {shown(after)}; before quantization {shown(before)}" if after else "")
     return Result({"out": out, **record}, said)
+
+
+def _check_asked(epochs, activation_delay, freeze_ranges, learned_ranges, objectives, resume) -> None:
+    """Raises KerasBertError for what only training does where none is asked for, and for phases in the wrong order."""
+    only_trained = {
+        "--learned-ranges": learned_ranges, "--objectives": objectives, "--activation-delay": activation_delay > 0,
+        "--freeze-ranges": freeze_ranges < 1, "--resume": resume,
+    }  # fmt: skip
+    for option, wanted in only_trained.items():
+        if wanted and not epochs:
+            raise KerasBertError(f"expected training for {option}, received --epochs 0")
+    if activation_delay >= freeze_ranges:
+        raise KerasBertError(
+            "expected ranges to be frozen after activations are quantized, received --activation-delay "
+            f"{activation_delay} and --freeze-ranges {freeze_ranges}"
+        )
 
 
 def _count(examples) -> int:

@@ -107,7 +107,8 @@ def from_folder(
     told, saved = task_class.settings_of(config, folder), _own_settings(own, task_class, folder)
     if "labels" not in overrides:
         _check_same_labels(told.get("labels"), saved.get("labels"), folder)
-    settings = {**told, **_numbered_labels(task_class, config, tensors), **saved, **overrides}
+    known = {**told, **_numbered_labels(task_class, config, tensors), **saved}
+    settings = {**known, **overrides}
     policy = _policy(own, folder)
     kind = encoder_class(config.get("model_type"))
     pooler = _pools(kind, config, tensors) if task_class.pools is None else task_class.pools
@@ -116,6 +117,8 @@ def from_folder(
     options = _options(saved_options, options, folder)
     task = task_class(_encoder(config, policy, pooler=pooler, **options), tokenizer, **settings)
     new_heads = [head for head in task.heads if not has_head(tensors, task.config.model_type, head)]
+    if len(new_heads) < len(task.heads):
+        _check_as_many_labels(settings.get("labels"), known.get("labels"), folder)
     may_initialize = ["pooler", *new_heads, *_added(task.encoder, options.keys() - saved_options.keys())]
     names = _names(task.encoder, task.heads)
     task.load_report = names.apply(tensors, _checkpoint_variables(task), may_initialize=may_initialize)
@@ -215,6 +218,19 @@ def _own_settings(own: dict, task_class, folder: Path) -> dict:
     if not isinstance(length, int) or isinstance(length, bool):
         raise KerasBertError(f"{folder / OWN_FILE}: expected sequence_length as a whole number, received {length!r}")
     return settings
+
+
+def _check_as_many_labels(wanted, known, folder: Path) -> None:
+    """Raises KerasBertError where the checkpoint's head gives another number of labels than are wanted."""
+    if wanted and known and len(wanted) != len(known):
+        raise KerasBertError(
+            f"expected a model of {len(wanted)} labels ({_few(wanted)}), received {folder} with a head of {len(known)} ({_few(known)}). "
+            "Start from the checkpoint that it was trained from, which has no head yet"
+        )
+
+
+def _few(labels) -> str:
+    return ", ".join(map(str, labels[:3])) + (", ..." if len(labels) > 3 else "")
 
 
 def _check_same_labels(hub, own, folder: Path) -> None:

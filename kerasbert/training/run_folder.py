@@ -15,6 +15,7 @@ class RunFolder:
     """The folder `run` inside a model's folder.
 
     recipe.toml       what was asked for; `kerasbert train run/recipe.toml` does it again
+    command.json      in its place, the options of another command that trains
     metrics.jsonl     a line every so many steps, and one an epoch with its dev scores
     plots/            loss.png, metric.png, confusion.png
     tensorboard/      with --tensorboard
@@ -25,20 +26,31 @@ class RunFolder:
         self.model = Path(model_folder)
         self.path = self.model / RUN_FOLDER
         self.recipe, self.metrics = self.path / "recipe.toml", self.path / "metrics.jsonl"
+        self.command = self.path / "command.json"
         self.state, self.best = self.path / "state.safetensors", self.path / "best.safetensors"
         self.plots, self.tensorboard = self.path / "plots", self.path / "tensorboard"
 
     @property
     def unfinished(self) -> bool:
         """Whether an interrupted training can go on here."""
-        return self.state.is_file() and self.recipe.is_file()
+        return self.state.is_file() and (self.recipe.is_file() or self.command.is_file())
 
-    def begin(self, recipe: Recipe | None) -> None:
-        """Makes the folder anew, without what an earlier run left. recipe: None for a run that no recipe describes in full."""
+    def begin(self, asked: Recipe | Mapping) -> None:
+        """Makes the folder anew, without what an earlier run left. asked: the recipe; or of a run that no recipe describes in full, the
+        options of its command, JSON-able."""
         shutil.rmtree(self.path, ignore_errors=True)
         self.plots.mkdir(parents=True)
-        if recipe is not None:
-            recipe.write(self.recipe)
+        if isinstance(asked, Recipe):
+            asked.write(self.recipe)
+        else:
+            self.command.write_text(json.dumps(dict(asked), indent=2) + "\n", "utf-8")
+
+    def read_command(self) -> dict | None:
+        """The options of the command that was interrupted here; None where there is none."""
+        try:
+            return json.loads(self.command.read_text("utf-8")) if self.state.is_file() else None
+        except (OSError, ValueError):
+            return None
 
     def log(self, record: Mapping) -> None:
         """Adds a line to metrics.jsonl."""
@@ -64,7 +76,7 @@ class RunFolder:
 
 def check_resumable(folder: RunFolder, recipe: Recipe) -> None:
     """Raises KerasBertError unless a training of this very recipe was interrupted in the folder."""
-    if not folder.unfinished:
+    if not (folder.unfinished and folder.recipe.is_file()):
         raise KerasBertError(
             f"expected an interrupted training in {folder.model}, received a folder without one; leave --resume out"
         )

@@ -97,6 +97,8 @@ def test_training_and_converting_go_on(run, place, cut):
         (["--feed-forward", "0"], "expected --feed-forward as a share above 0 and below 1, received 0"),
         (["--heads", "0.5"], "expected --data for --heads"),
         (["--layers", "1", "--strategy", "contribution"], "expected --data for --strategy contribution"),
+        (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
+        (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
         (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
     ],
 )
@@ -109,3 +111,11 @@ def test_layers_that_cannot_be_kept(run, place, folder):
     done = run("cut", folder, "--layers", 3, "--out", place.folder / "never")
     assert done.code == 2 and "expected from 1 to 2 layers to keep, received 3" in done.err
     assert not (place.folder / "never").exists()
+
+
+def test_importance_is_not_found_on_rows_without_a_word(run, place, folder, tmp_path):
+    blank = tmp_path / "blank.tsv"
+    blank.write_text("text\tlabel\n \tpos\n \tneg\n", "utf-8")
+    for arguments in (["--heads", "0.5"], ["--layers", "1", "--strategy", "contribution"]):
+        done = run("cut", folder, *arguments, "--data", blank, "--out", tmp_path / "never")
+        assert done.code == 2 and "2 rows without one" in done.err and not (tmp_path / "never").exists()

@@ -83,6 +83,10 @@ def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path)
         (["--layers", "1", "--temperature", "0"], "a temperature above 0"),
         (["--layers", "1", "--objectives", "soft-labels=0", "--label-weight", "0"], "nothing would be learned"),
         (["--layers", "2", "--objectives", "hidden", "--layer-map", "middle"], "uniform, skip, last"),
+        (["--layers", "1", "--layer-map", "skip"], "an objective of layers with the layer map 'skip'"),
+        (["--student", "x", "--strategy", "last"], "--layers as a number with --strategy last"),
+        (["--layers", "1", "--cache", __file__], "expected a folder as --cache, received the file"),
+        (["--layers", "1", "--resume"], "expected an interrupted training in"),
     ],
 )
 def test_bad_options(command, run, tmp_path, options, expected):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
+from kerasbert.cli.training_data import spread
 
 COMMAND = [sys.executable, "-m", "kerasbert.cli"]
 
@@ -60,6 +61,66 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
     assert records[0] == records[1]
     again = run("train", out / "run" / "recipe.toml", "--resume")
     assert again.code == 2 and "an interrupted training" in again.err
+
+
+def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
+    from kerasbert.training import running
+
+    def command(out, *more):
+        learning = (
+            "--epochs",
+            2,
+            "--max-rows",
+            48,
+            "--batch-size",
+            16,
+            "--objectives",
+            "soft-labels=1",
+            "--activation-delay",
+            0.3,
+        )
+        return ("quantize", made.float, "--train", place.train, *learning, "--out", out, *more)
+
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    assert run(*command(whole)).code == 0
+
+    def saved_and_interrupted(path, *arguments):
+        save_state(path, *arguments)
+        raise KeyboardInterrupt
+
+    save_state = running.save_state
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "save_state", saved_and_interrupted)
+        done = run(*command(out))
+    assert done.code == 130 and "the same command with --resume goes on" in done.err.splitlines()[-1]
+    other = run(*command(out, "--resume", "--seed", 5))
+    assert other.code == 2 and "received --seed 5 in place of 1" in other.err
+    done = run(*command(out, "--resume"))
+    assert done.code == 0 and "resumed behind step" in done.err
+    same_weights(out, whole, rtol=0, atol=0)
+    assert run(*command(out, "--resume")).code == 2  # it is finished
+
+
+@pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--activation-delay", "0.3"), ("--resume",)])
+def test_what_only_training_does_is_refused_without_it(run, place, tmp_path, option):
+    done = run("quantize", "no such folder", "--train", place.train, "--epochs", 0, *option, "--out", tmp_path / "out")
+    assert done.code == 2 and f"expected training for {option[0]}, received --epochs 0" in done.err
+
+
+def test_rows_are_spread_over_all():
+    assert spread(list(range(96)), 64)[:3] == [0, 2, 3] and len(spread(list(range(96)), 64)) == 64
+    assert spread((["a", "b"], ["c", "d"]), 5) == (["a", "b"], ["c", "d"])
+    assert spread(list("abcde"), 2) == ["a", "e"]
+
+
+def test_a_model_with_another_number_of_labels_is_named(made, place, run, tmp_path):
+    three = tmp_path / "three.tsv"
+    three.write_text("text\tlabel\n" + "good\ta\nbad\tb\nso\tc\n" * 8, "utf-8")
+    done = run("train", "--model", made.float, "--train", three, "--out", tmp_path / "out")
+    assert (
+        done.code == 2
+        and f"expected a model of 3 labels (a, b, c), received {made.float} with a head of 2 (neg, pos)" in done.err
+    )
 
 
 def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):

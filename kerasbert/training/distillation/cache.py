@@ -174,6 +174,6 @@ def _check_room(place: Path, size: int) -> None:
     free = shutil.disk_usage(parent).free
     if size > free:
         raise KerasBertError(
-            f"expected {size / 1e9:,.1f} GB of room for the teacher's tensors in {parent}, received {free / 1e9:,.1f} GB; "
-            "cache as float16, or train without a cache"
+            f"expected {size / 1e6:,.1f} MB of room for the teacher's tensors in {parent}, received {free / 1e6:,.1f} MB; "
+            "free some, or train without a cache"
         )

@@ -18,7 +18,7 @@ def objectives_named(text: str, temperature: float | None = 1.0, layers: LayerMa
 
     temperature: of soft labels. layers: of those objectives that are sums over layers; None: their own default.
 
-    Raises KerasBertError for an unknown name, one that comes twice, and a weight that is no number.
+    Raises KerasBertError for an unknown name, one that comes twice, a weight that is no number, and layers that no objective asks for.
     """
     found: dict[str, Objective] = {}
     for word in text.split(","):
@@ -34,6 +34,10 @@ def objectives_named(text: str, temperature: float | None = 1.0, layers: LayerMa
                 f"expected objectives as NAME=WEIGHT, such as soft-labels=0.5, received {word!r}"
             ) from None
         found[name] = _made(OBJECTIVES[name], number, temperature, layers)
+    if layers is not None and not any(isinstance(objective, LayerObjective) for objective in found.values()):
+        raise KerasBertError(
+            f"expected an objective of layers with the layer map {layers!r}, received {', '.join(found)}"
+        )
     return list(found.values())
 
 
