@@ -95,6 +95,7 @@ def _first(examples, count: int):
 
 
 def _table(found, worst: int) -> str:
+    from kerasbert.compression.diagnosis import only_kernels, worst_first
     from kerasbert.export.tables import text_table
 
     columns = (
@@ -109,13 +110,11 @@ def _table(found, worst: int) -> str:
         "channel peak",
         "clipped",
     )
-    # Where activations stay in float no point loses anything by itself: then those come first that the kernels' loss reaches most.
-    in_float = all(loss.kind == "float" for loss in found)
-    chosen = sorted(found, key=lambda loss: loss.signal_to_noise if in_float else loss.own_signal_to_noise)[:worst]
+    chosen = worst_first(found)[:worst]
     lines = [
         (
             loss.path if not loss.call else f"{loss.path} (call {loss.call})", loss.kind, f"{loss.signal_to_noise:.1f}",
-            f"{loss.own_signal_to_noise:.1f}", f"{loss.cosine:.4f}", _bounds((loss.minimum, loss.maximum)), _bounds(loss.range),
+            f"{loss.own_signal_to_noise:.1f}", f"{loss.cosine:.4f}", _bounds((loss.minimum, loss.maximum)), _eight_bits(loss),
             f"{loss.outlier_share:.3%}", f"{loss.channel_ratio:.0f}x median", f"{loss.clipped_share:.3%}",
         )
         for loss in chosen
@@ -123,13 +122,17 @@ def _table(found, worst: int) -> str:
     first = found[0]
     last = found[-1]
     which = "that lose most by themselves (own SNR)"
-    if in_float:
+    if only_kernels(found):
         which = "that kernels and tables in few bits cost most, activations staying in float"
     said = (
         f"{len(found)} points; the {len(chosen)} {which}. Signal-to-noise at the first point "
         f"({first.path}) {first.signal_to_noise:.1f} dB, at the last ({last.path}) {last.signal_to_noise:.1f} dB"
     )
     return f"{said}\n{text_table(columns, lines)}"
+
+
+def _eight_bits(loss) -> str:
+    return "-" if loss.kind == "float" else _bounds(loss.range)
 
 
 def _bounds(bounds) -> str:

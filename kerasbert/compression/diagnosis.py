@@ -1,6 +1,6 @@
 """Where a quantized model loses the signal: every point of it, in float and in 8 bits, side by side."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,6 +60,17 @@ def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
     plain.run(reference, inputs)
     held.run(task, inputs)
     return list(_losses(plain, held, attended))
+
+
+def only_kernels(losses: Sequence[PointLoss]) -> bool:
+    """Whether all that was lost is what kernels and tables in few bits cost: no point holds anything in 8 bits itself."""
+    return all(loss.kind == "float" for loss in losses)
+
+
+def worst_first(losses: Sequence[PointLoss]) -> list[PointLoss]:
+    """Those first that lose most by themselves; where no point does, those that the kernels' loss reaches most."""
+    kernels = only_kernels(losses)
+    return sorted(losses, key=lambda loss: loss.signal_to_noise if kernels else loss.own_signal_to_noise)
 
 
 def _inputs(task, data, rows: int) -> tuple[dict, np.ndarray]:

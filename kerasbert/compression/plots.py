@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Sequence
 
-from kerasbert.compression.diagnosis import PointLoss
+from kerasbert.compression.diagnosis import PointLoss, only_kernels, worst_first
 from kerasbert.files import atomic_file
 
 _LOUDEST = 80.0  # dB: what is drawn for a point without any loss
@@ -18,19 +18,15 @@ def plot_losses(losses: Sequence[PointLoss], path: str | os.PathLike) -> None:
     axes = figure.subplots()
     places = range(len(losses))
     axes.plot(places, [_shown(loss.signal_to_noise) for loss in losses], color="tab:blue", label="up to here")
-    axes.scatter(
-        places,
-        [_shown(loss.own_signal_to_noise) for loss in losses],
-        s=12,
-        color="tab:orange",
-        label="by this point alone",
-    )
-    worst = sorted(places, key=lambda place: losses[place].own_signal_to_noise)[:5]
-    for place in worst:
+    alone = not only_kernels(losses)
+    if alone:
+        own = [_shown(loss.own_signal_to_noise) for loss in losses]
+        axes.scatter(places, own, s=12, color="tab:orange", label="by this point alone")
+    for loss in worst_first(losses)[:5]:
+        height = _shown(loss.own_signal_to_noise if alone else loss.signal_to_noise)
         axes.annotate(
-            losses[place].path, (place, _shown(losses[place].own_signal_to_noise)), fontsize=7, rotation=20, xytext=(3, -8),
-            textcoords="offset points",
-        )  # fmt: skip
+            loss.path, (losses.index(loss), height), fontsize=7, rotation=20, xytext=(3, -8), textcoords="offset points"
+        )
     starts = [
         place for place in places if _layer(losses[place].path) != _layer(losses[place - 1].path if place else "")
     ]

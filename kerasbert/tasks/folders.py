@@ -118,7 +118,8 @@ def from_folder(
     task = task_class(_encoder(config, policy, pooler=pooler, **options), tokenizer, **settings)
     new_heads = [head for head in task.heads if not has_head(tensors, task.config.model_type, head)]
     if len(new_heads) < len(task.heads):
-        _check_as_many_labels(settings.get("labels"), known.get("labels"), folder)
+        of_another_task = own.get("settings", {}).get("labels")
+        _check_as_many_labels(settings.get("labels"), known.get("labels") or of_another_task, folder)
     may_initialize = ["pooler", *new_heads, *_added(task.encoder, options.keys() - saved_options.keys())]
     names = _names(task.encoder, task.heads)
     task.load_report = names.apply(tensors, _checkpoint_variables(task), may_initialize=may_initialize)
