@@ -10,7 +10,7 @@ from kerasbert.export.tflite_file import Operator, Quantization, Signature, Subg
 
 _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
 
-_NO_INPUTS = {"CALL_ONCE", "VAR_HANDLE"}
+_NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
 _NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
 # Which inputs may be left out, from where on.
 _OPTIONAL = {

@@ -67,19 +67,16 @@ def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, ru
     from kerasbert.training import running
 
     def command(out, *more):
-        learning = (
-            "--epochs",
-            2,
-            "--max-rows",
-            48,
-            "--batch-size",
-            16,
-            "--objectives",
-            "soft-labels=1",
-            "--activation-delay",
-            0.3,
-        )
-        return ("quantize", made.float, "--train", place.train, *learning, "--out", out, *more)
+        learning = {
+            "epochs": 2,
+            "max-rows": 48,
+            "batch-size": 16,
+            "objectives": "soft-labels=1",
+            "train": place.train,
+            "out": out,
+        }
+        given = [word for name, value in learning.items() for word in (f"--{name}", value)]
+        return ("quantize", made.float, "--recipe", "weight_only_wi8", *given, *more)
 
     whole, out = tmp_path / "whole", tmp_path / "out"
     assert run(*command(whole)).code == 0

@@ -143,7 +143,7 @@ def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
     settings, teacher = Settings(epochs=2, batch_size=12, seed=5, checkpoint_minutes=0), models.student(3)
     for stops in ((), (3, None)):
         folder = RunFolder(tmp_path / f"run{len(found)}")
-        folder.begin(None)
+        folder.begin({})
         for stop in stops or (None,):
             keras.utils.set_random_seed(9)
             distiller = Distiller(tiny.narrow(2), teacher, [HiddenStates(), SoftLabels()], label_weight=1.0)
