@@ -134,25 +134,13 @@ class ValidationReport:
 def check_columns(problem: str, wide: bool = False) -> tuple[str, ...]:
     """The headings of `check_row`; what counts as saying the same depends on the problem."""
     same = {"embedding": "cosine", "regression": "correlation"}.get(problem_class(problem).compared_as, "agreement")
-    more = ("mean error", "mean cosine") if wide else ()
-    return (
-        "check",
-        "result",
-        "rows",
-        "max error",
-        *more,
-        same,
-        "metric",
-        "share",
-        "p50",
-        "p90",
-        "partitions",
-        "remark",
-    )
+    more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))
+    return ("check", "result", "rows", "max error", *more, same, "metric", "share", "p50", "p90", *last, "remark")
 
 
 def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
-    """A check as the cells of a table row. wide: with what a page has room for and a terminal has not."""
+    """A check as the cells of a table row. wide: with what a page has room for and a terminal has not, and without partitions, which a page
+    tells beside the operators."""
     same = [o.agreement if o.agreement is not None else o.correlation for o in check.outputs]
     same = [value for value in same if value is not None] or [o.cosine for o in check.outputs]
     metric = check.metrics[0] if check.metrics else None
@@ -171,7 +159,7 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
         f"{metric.share:.2%}" if metric else "-",
         format_seconds(check.latency.p50 if check.latency else None),
         format_seconds(check.latency.p90 if check.latency else None),
-        "-" if check.partitions is None else str(check.partitions),
+        *(() if wide else ("-" if check.partitions is None else str(check.partitions),)),
         check.reason,
     )
 

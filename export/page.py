@@ -35,7 +35,7 @@ body {
   margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
 }
-main { max-width: 1160px; margin: 0 auto; padding: 28px 18px 48px; }
+main { max-width: 1320px; margin: 0 auto; padding: 28px 18px 48px; }
 header { margin-bottom: 20px; }
 .brand { margin: 0; color: var(--soft); font-size: 13px; letter-spacing: .06em; }
 h1 { margin: 2px 0 14px; font-size: 28px; line-height: 1.2; overflow-wrap: anywhere; }

@@ -7,7 +7,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.export import Tolerance, inspect, write_html
 from kerasbert.export.charts import bar_chart, histogram, line_chart, scatter
-from kerasbert.export.checks import Check, Latency, ValidationReport, check_report_path
+from kerasbert.export.checks import Check, Latency, ValidationReport, check_columns, check_report_path, check_row
 from kerasbert.export.metrics import Metric, compare
 from kerasbert.export.report import Bars, Lines, Table
 
@@ -115,3 +115,15 @@ def test_charts_survive_odd_numbers():
 def test_report_names():
     with pytest.raises(KerasBertError, match="html"):
         check_report_path("report.txt")
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_row_has_a_cell_under_each_heading(report, wide):
+    columns, row = check_columns(report.problem, wide), check_row(report.checks[0], wide)
+    assert len(row) == len(columns)
+    assert (row[columns.index("share")], row[columns.index("p50")]) == ("88.89%", "1 ms")
+    assert ("mean cosine" in columns, "partitions" in columns) == (wide, not wide)
+
+
+def test_devices_are_named_in_text(report):
+    assert "cpu-xnnpack: on a CPU" in report.table() and "web-wasm: on Chromium 1" in report.table()
