@@ -6,11 +6,18 @@ Models have random weights, which are a harder test of numbers than trained ones
 in static int8 with calibrated ranges, and one of the target's default recipe are made for cpu, gpu and web, and validated twice on that
 backend: against the Keras model, and against the same file on the CPU. Backends
 that this machine does not have are `not run`. Results that are there already are kept.
+
+    python benchmarks/targets.py --trained models/sst-2-1 sst2-dev.tsv sst2-train.tsv --sizes
+
+does the same with a model that was trained, on labelled rows: the task's metric is compared too, and the recipes' own tolerances judge.
+`--sizes` without a word leaves the random models out.
 """
 
 import argparse
 import json
 import tempfile
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,38 +35,89 @@ NARROW = {
     "tiny": {"embedding_size": 32, "intra_bottleneck_size": 32},
     "minilm": {"embedding_size": 128, "intra_bottleneck_size": 96},
 }
+TRAINED, TRAINED_ROWS = "trained", 200
 DEFAULT = "default"
+RECIPES = ("float32", "static_wi8_ai8", DEFAULT)
 TARGETS = {"cpu": "cpu", "gpu": "gpu", "web": "web"}  # target: backend
 
 
 def main() -> None:
-    from kerasbert.data import read_table
-
     arguments = _arguments()
     load = record.load()
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
     done = {(run["size"], run["architecture"], run["head"], run["recipe"], run["target"]) for run in runs}
-    texts = read_table(arguments.texts, max_rows=4 * arguments.rows + 64).texts
+    for size, architecture, head, open_model in _models(arguments):
+        keys = [(size, architecture, head, recipe, target) for recipe in RECIPES for target in TARGETS]
+        subject = None
+        for key in keys:
+            if key in done:
+                continue
+            subject = subject or open_model()
+            runs.append(dict(zip(("size", "architecture", "head", "recipe", "target"), key, strict=True)))
+            runs[-1] |= _run(subject, *key[3:])
+            print(*key, _line(runs[-1]), flush=True)
+            record.write(
+                arguments.json,
+                {"rows": arguments.rows, "summary": _summary(runs), "runs": runs},
+                record.versions(PACKAGES),
+                load,
+            )
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, what to compare and on how many rows of it, and texts to calibrate with. tolerance: the largest error allowed; None: what
+    the recipe allows. length: of the file, in tokens; None: the model's."""
+
+    model: object
+    data: object
+    calibration: list
+    rows: int
+    tolerance: float | None
+    length: int | None = None
+
+
+def _models(arguments):
+    """Size, architecture and head of every model, with what opens it."""
     for size in arguments.sizes:
         for architecture in arguments.architectures:
             for head in HEADS:
-                wanted = [
-                    key
-                    for recipe in ("float32", "static_wi8_ai8", DEFAULT)
-                    for target in TARGETS
-                    if (key := (size, architecture, head, recipe, target)) not in done
-                ]
-                model = _model(arguments, size, architecture, head) if wanted else None
-                for key in wanted:
-                    runs.append(dict(zip(("size", "architecture", "head", "recipe", "target"), key, strict=True)))
-                    runs[-1] |= _run(arguments, model, texts, *key[3:])
-                    print(*key, _line(runs[-1]), flush=True)
-                    record.write(
-                        arguments.json,
-                        {"rows": arguments.rows, "summary": _summary(runs), "runs": runs},
-                        record.versions(PACKAGES),
-                        load,
-                    )
+                yield size, architecture, head, partial(_random, arguments, size, architecture, head)
+    for folder, data, train in arguments.trained:
+        card = json.loads((Path(folder) / "kerasbert.json").read_text("utf-8"))
+        yield TRAINED, Path(folder).name, card["task"], partial(_trained, arguments, folder, data, train)
+
+
+def _random(arguments, size: str, architecture: str, head: str) -> Subject:
+    from kerasbert.data import read_table
+
+    texts = read_table(arguments.texts, max_rows=4 * arguments.rows + 64).texts
+    model = _model(arguments, size, architecture, head)
+    pairs = [texts[: arguments.rows], texts[arguments.rows : 2 * arguments.rows]]
+    data = model.pack(*pairs) if model.problem == "question_answering" else model.pack(pairs[0])
+    calibration = texts[2 * arguments.rows :]
+    if model.problem == "question_answering":
+        half = len(calibration) // 2
+        calibration = [
+            {"question": one, "context": other}
+            for one, other in zip(calibration[:half], calibration[half:], strict=False)
+        ]
+    return Subject(model, data, calibration, arguments.rows, 1.0)
+
+
+def _trained(arguments, folder: str, data: str, train: str) -> Subject:
+    from kerasbert.data.reading import read_for
+    from kerasbert.tasks.folders import load_task
+
+    model = load_task(folder)
+    return Subject(
+        model,
+        read_for(model.problem, Path(data)),
+        read_for(model.problem, Path(train), max_rows=512).x,
+        arguments.trained_rows,
+        None,
+        arguments.trained_length,
+    )
 
 
 def _model(arguments, size: str, architecture: str, head: str):
@@ -86,28 +144,26 @@ def _model(arguments, size: str, architecture: str, head: str):
     return kb.QuestionAnswerer(made, tokenizer, **settings)
 
 
-def _run(arguments, model, texts: list[str], recipe: str, target: str) -> dict:
+def _run(subject: Subject, recipe: str, target: str) -> dict:
     from kerasbert.export import convert, validate
     from kerasbert.export.targets import target_named
 
     recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe
-    pairs = [texts[: arguments.rows], texts[arguments.rows : 2 * arguments.rows]]
-    data = model.pack(*pairs) if model.problem == "question_answering" else model.pack(pairs[0])
-    calibration = texts[2 * arguments.rows :]
-    if model.problem == "question_answering":
-        half = len(calibration) // 2
-        calibration = [
-            {"question": one, "context": other}
-            for one, other in zip(calibration[:half], calibration[half:], strict=False)
-        ]
     with tempfile.TemporaryDirectory() as folder:
+        static = recipe.startswith("static")
         made = convert(
-            model, recipe=recipe, target=target, calibration=calibration if recipe.startswith("static") else None
+            subject.model,
+            recipe=recipe,
+            target=target,
+            calibration=subject.calibration if static else None,
+            length=subject.length,
         )
         file = made.save(Path(folder) / "model.tflite")
-        settings = {"data": data, "on": TARGETS[target], "reference_rows": arguments.rows, "tolerance": 1.0}
-        sides = {"keras": model, "file_on_cpu": file}
-        found = {side: validate(file, against=against, **settings) for side, against in sides.items()}
+        settings = {"data": subject.data, "on": TARGETS[target], "reference_rows": subject.rows, "rows": subject.rows}
+        found = {
+            side: validate(file, against=against, tolerance=subject.tolerance, **settings)
+            for side, against in (("keras", subject.model), ("file_on_cpu", file))
+        }
     checks = {}
     for side, report in found.items():
         for check in report.checks:
@@ -121,6 +177,8 @@ def _run(arguments, model, texts: list[str], recipe: str, target: str) -> dict:
                     "max_error": max(output.max_error for output in check.outputs),
                     "agreement": min(output.agreement for output in check.outputs if output.agreement is not None),
                 }
+            if check.metrics:
+                facts[f"to_{side}"] |= {"metric": check.metrics[0].name, "share": check.metrics[0].share}
     return {"recipe_used": recipe, "checks": checks}
 
 
@@ -151,14 +209,20 @@ def _line(run: dict) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", required=True, metavar="FILE")
-    parser.add_argument("--vocabulary", type=Path, required=True, metavar="FILE", help="WordPiece, a word a line")
-    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--texts", metavar="FILE")
+    parser.add_argument("--vocabulary", type=Path, metavar="FILE", help="WordPiece, a word a line")
+    parser.add_argument("--trained", nargs=3, action="append", default=[], metavar=("MODEL", "DATA", "TRAIN"))
+    parser.add_argument("--trained-rows", type=int, default=TRAINED_ROWS)
+    parser.add_argument("--trained-length", type=int, default=64, metavar="TOKENS")
+    parser.add_argument("--sizes", nargs="*", choices=SIZES, default=list(SIZES))
     parser.add_argument("--architectures", nargs="+", choices=ARCHITECTURES, default=list(ARCHITECTURES))
     parser.add_argument("--rows", type=int, default=8)
     parser.add_argument("--length", type=int, default=32)
     record.add_output(parser, "targets")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.sizes and not (arguments.texts and arguments.vocabulary):
+        parser.error("models of random weights need --texts and --vocabulary; --sizes without a word leaves them out")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -9,21 +9,22 @@ import threading
 from collections.abc import Callable, Iterator
 
 from kerasbert.cli.failures import INTERRUPTED
-from kerasbert.leftovers import remove_all
+from kerasbert.leftovers import remove_all, removed_by
 
-# What to close before the process ends; not empty while native code runs.
-_open: list[Callable[[], None]] = []
+_native: list[None] = []  # one for each block of native code that runs
 _USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
 
 @contextlib.contextmanager
 def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Work in which Ctrl-C must not raise. Nothing is written meanwhile, so nothing is left half-written."""
-    _open.append(close)
+    """Work in which Ctrl-C must not raise. Nothing is written meanwhile, so nothing is left half-written. close: what to do before the
+    process ends in it."""
+    _native.append(None)
     try:
-        yield
+        with removed_by(close):
+            yield
     finally:
-        _open.pop()
+        _native.pop()
 
 
 @contextlib.contextmanager
@@ -35,11 +36,8 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
     ours = [number for number, usual in _USUAL.items() if main and signal.getsignal(number) is usual]
 
     def leave(number, frame):
-        if not _open:
+        if not _native:
             raise KeyboardInterrupt
-        for close in reversed(_open):
-            with contextlib.suppress(Exception):
-                close()
         remove_all()
         # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
         cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
