@@ -83,6 +83,7 @@ def convert(
     target = target_named(target)
     integer_only = integer_only or is_integer_only(task) or target.split
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
+    target.check_recipe(recipe.name)
     lengths = _lengths(length, task)
     for each in lengths:
         target.layout(each)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
+from kerasbert.export.backends.gpu_rules import LITERT_GPU
 from kerasbert.export.backends.rules import Verdict, verdicts
 from kerasbert.export.runtimes import open_at_any_length
 from kerasbert.export.tables import text_table
@@ -20,6 +21,7 @@ class OperatorPlacement:
     operator: str
     calls: int
     cpu: str
+    gpu: str
     gpu_classic: str
     edge_tpu: str
 
@@ -36,8 +38,8 @@ class Placement:
 
     def table(self) -> str:
         """As plain text."""
-        heads = ("operator", "calls", "cpu", "gpu-classic (rules)", "edge-tpu (forecast)")
-        rows = [(o.operator, str(o.calls), o.cpu, o.gpu_classic, o.edge_tpu) for o in self.operators]
+        heads = ("operator", "calls", "cpu", "gpu (forecast)", "gpu-classic (rules)", "edge-tpu (forecast)")
+        rows = [(o.operator, str(o.calls), o.cpu, o.gpu, o.gpu_classic, o.edge_tpu) for o in self.operators]
         return text_table(heads, rows)
 
 
@@ -49,11 +51,11 @@ def placement(path: str | os.PathLike) -> Placement:
     file = TFLiteFile.read(path)
     names = Counter(operator.name for operator in file.subgraphs[0].operators)
     on_cpu = _on_cpu(path)
-    gpu, tpu = verdicts(file, GPU_CLASSIC), forecast(file)
+    gpu, gpu_classic, tpu = verdicts(file, LITERT_GPU), verdicts(file, GPU_CLASSIC), forecast(file)
     return Placement(
         os.path.basename(path),
         tuple(
-            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(tpu, name))
+            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(gpu_classic, name), _told(tpu, name))
             for name, count in names.items()
         ),
     )

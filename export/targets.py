@@ -1,8 +1,10 @@
 """Who will run a file, and what that asks of its graph."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.recipes import RECIPES
 from kerasbert.layers.graph import GraphLayout
 
 
@@ -13,6 +15,7 @@ class Target:
 
     default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
     squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
+    refused_recipes: recipes of which the backend runs no file, with the reason.
     split: whether ids become vectors in a file of their own, and the other one computes with integers only (`split_file`).
     """
 
@@ -23,6 +26,7 @@ class Target:
     single_tables: bool = False
     split: bool = False
     squares_by_itself: bool = True
+    refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
     def layout(self, length: int | None) -> GraphLayout:
         """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
@@ -35,6 +39,14 @@ class Target:
                 f"expected a number of tokens, or several, for the target {self.name!r}, received a resizable length"
             )
         return found
+
+    def check_recipe(self, name: str) -> None:
+        """Raises KerasBertError for a recipe of which the backend runs no file."""
+        if name in self.refused_recipes:
+            others = ", ".join(recipe for recipe in RECIPES if recipe not in self.refused_recipes)
+            raise KerasBertError(
+                f"expected a recipe that the target {self.name!r} can run ({others}), received {name!r}: {self.refused_recipes[name]}"
+            )
 
 
 TARGETS = {
@@ -53,6 +65,10 @@ TARGETS = {
             default_recipe="float16",
             single_tables=True,
             squares_by_itself=False,
+            refused_recipes={
+                "weight_only_wi8": "its accelerator does not start on a dense whose 8-bit kernel is widened first",
+                "static_wi8_ai16": "its accelerator has no 16-bit integers",
+            },
         ),
         Target(
             "web",

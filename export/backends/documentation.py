@@ -11,38 +11,35 @@ from pathlib import Path
 
 from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
+from kerasbert.export.backends.gpu_rules import LITERT_GPU
 from kerasbert.export.backends.rules import RuleTable
 
-# Operators of our own files that were seen to run there: LiteRT 2.3 on x86-64, its GPU accelerator with everything on it.
+# Operators of our own files that were seen to run there: LiteRT 2.3 on x86-64.
 ON_XNNPACK = frozenset(
     "ADD BATCH_MATMUL CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE DIV FULLY_CONNECTED GELU LOGISTIC MAXIMUM MEAN MINIMUM MUL PAD "
     "QUANTIZE REDUCE_MAX RESHAPE RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()
-)
-ON_GPU = frozenset(
-    "ADD BATCH_MATMUL CAST CONCATENATION DEQUANTIZE DIV FULLY_CONNECTED GATHER GELU MAXIMUM MEAN MINIMUM MUL PAD QUANTIZE RESHAPE "
-    "RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()
 )
 _MARKS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def operator_table() -> str:
     """Markdown: a row an operator, with a limit or `yes`; `-`: there is none. Limits of every operator stand in the first row."""
-    tables = (GPU_CLASSIC, EDGE_TPU)
-    names = sorted(ON_XNNPACK | ON_GPU | set().union(*(table.operators for table in tables)))
+    columns = {"LiteRT GPU, seen": LITERT_GPU} | {f"{table.backend}, rules": table for table in (GPU_CLASSIC, EDGE_TPU)}
+    tables = columns.values()
+    names = sorted(ON_XNNPACK.union(*(table.operators for table in tables)))
     rows = [
-        ("operator", "XNNPACK, seen", "LiteRT GPU, seen", *(f"{table.backend}, rules" for table in tables)),
-        ("---",) * (3 + len(tables)),
-        ("all", "", "", *("; ".join(rule.limit for rule in table.everywhere) for table in tables)),
+        ("operator", "XNNPACK, seen", *columns),
+        ("---",) * (2 + len(columns)),
+        ("all", "", *("; ".join(rule.limit for rule in table.everywhere) for table in tables)),
     ]
     for name in names:
-        seen = ("yes" if name in found else "" for found in (ON_XNNPACK, ON_GPU))
-        rows.append((name, *seen, *(_limits(table, name) for table in tables)))
+        rows.append((name, "yes" if name in ON_XNNPACK else "", *(_limits(table, name) for table in tables)))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _limits(table: RuleTable, name: str) -> str:
     if name not in table.operators:
-        return "-"
+        return "" if table is LITERT_GPU else "-"
     return "; ".join(rule.limit for rule in table.operators[name]) or "yes"
 
 

@@ -91,7 +91,7 @@ def _run(job: Job, place: Path, name: str, environment: dict[str, str]) -> Ended
 def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
     said = GpuLog.of(ended.log)
     if not ended.well:
-        reason = "; ".join(said.refused) or ended.last_words
+        reason = said.told or said.fault or ended.last_words
         return Check(name, FAILED, reason, device=said.adapter), []
     found = ChildOutputs.read(place / f"{name}.npz")
     whole = bool(found.more["fully_accelerated"])

@@ -1,10 +1,10 @@
 """What the OpenCL and OpenGL delegate of TFLite parses, the stricter of its documentation and its source.
 
 Source: `tflite/delegates/gpu/common/model_builder.cc` and `tflite/tools/versioning/gpu_compatibility.cc` of LiteRT, and "GPU delegates for
-LiteRT". The newer LiteRT accelerator has other limits; it is run, see `backends.gpu`.
+LiteRT". The newer LiteRT accelerator has other limits, see `gpu_rules`.
 """
 
-from kerasbert.export.backends.rules import Call, Rule, RuleTable, fixed_shapes, rule
+from kerasbert.export.backends.rules import Call, Rule, RuleTable, fixed_shapes, no_tensor_twice, rule
 
 _FLOATS = ("float32", "float16", "int8", "uint8")  # the quantized ones are computed in float
 _INDICES = {"GATHER": 1, "ONE_HOT": 0, "CAST": 0, "EMBEDDING_LOOKUP": 0}  # operator -> the input that may be int32
@@ -45,13 +45,6 @@ def _types(call: Call) -> str | None:
 def _rank(call: Call) -> str | None:
     high = [tensor for tensor in (*call.computed, *call.outputs) if len(tensor.shape) > _HIGHEST_RANK]
     return f"a tensor of rank {len(high[0].shape)}" if high else None
-
-
-@rule("no tensor twice")
-def _twice(call: Call) -> str | None:
-    """The newer accelerator's process ends over such a call, and no rule of the older one speaks for it."""
-    computed = call.computed_indices
-    return "the same tensor twice" if len(set(computed)) < len(computed) else None
 
 
 def _at_most(version: int) -> Rule:
@@ -154,7 +147,7 @@ _REDUCING = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
 GPU_CLASSIC = RuleTable(
     "gpu-classic",
     "LiteRT, tflite/delegates/gpu/common/model_builder.cc and tflite/tools/versioning/gpu_compatibility.cc",
-    (_types, _rank, fixed_shapes, _twice),
+    (_types, _rank, fixed_shapes, no_tensor_twice),
     {
         **{name: () for name in _PLAIN},
         **{name: (_broadcast,) for name in _TWO_SIDED},

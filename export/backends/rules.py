@@ -16,7 +16,7 @@ class Call:
     file: TFLiteFile
     graph: Subgraph
     operator: Operator
-    widened: frozenset[int] = frozenset()  # tensors that are constants of 16 bits, widened by a DEQUANTIZE
+    widened: frozenset[int] = frozenset()  # tensors that are constants of fewer bits, widened by a DEQUANTIZE
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
@@ -71,22 +71,30 @@ def fixed_shapes(call: Call) -> str | None:
     return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
 
 
+@rule("no tensor twice")
+def no_tensor_twice(call: Call) -> str | None:
+    """The process of LiteRT's GPU accelerator ends over such a call, and no rule of the older delegate speaks for it."""
+    computed = call.computed_indices
+    return "the same tensor twice" if len(set(computed)) < len(computed) else None
+
+
 @dataclass(frozen=True)
 class RuleTable:
     """A backend's rules. everywhere: of every call. operators: of each operator that it has; another one is refused.
 
-    backend: whose rules they are. source: where they are written down.
+    backend: whose rules they are. source: where they are written down. unknown: what is said of an operator that it does not have.
     """
 
     backend: str
     source: str
     everywhere: tuple[Rule, ...]
     operators: Mapping[str, tuple[Rule, ...]]
+    unknown: str = "no such operator"
 
     def refusal(self, call: Call) -> str | None:
         """Why the backend does not take a call, None if it does."""
         if call.operator.custom or call.operator.name not in self.operators:
-            return "no such operator"
+            return self.unknown
         found = (each.broken(call) for each in (*self.everywhere, *self.operators[call.operator.name]))
         return next((reason for reason in found if reason is not None), None)
 

@@ -7,6 +7,8 @@ import kerasbert as kb
 from kerasbert.export.backends import gpu
 from kerasbert.export.backends.child import Ended
 from kerasbert.export.backends.gpu_log import GpuLog
+from kerasbert.export.backends.gpu_rules import LITERT_GPU
+from kerasbert.export.backends.rules import verdicts
 from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.export.validate import validate
 
@@ -33,6 +35,20 @@ def test_words():
     assert GpuLog.of(ADAPTER).on_cpu is None
     assert GpuLog.of("No operations will run on the GPU, and all 12 operations will run on the CPU.").on_gpu == 0
     assert GpuLog.of("ERROR: No adapters found").missing
+
+
+def test_words_of_a_failure():
+    failed = (
+        "E0000 23588 delegate_webgpu.cc:478] Failed to create litert::ml_drift::DelegateKernelLiteRt: INVALID_ARGUMENT: Shape mismatch\n"
+        "=== Source Location Trace: ===\n"
+    )
+    assert GpuLog.of(ADAPTER + failed).fault == "INVALID_ARGUMENT: Shape mismatch"
+    assert GpuLog.of(ADAPTER + REFUSED).fault == ""
+    lines = "".join(f"ADD: number {number}\n" for number in (1, 1, 2, 3, 4, 5, 6))
+    many = GpuLog.of(
+        f"Following operations are not supported by GPU delegate:\n{lines}3 operations will run on the GPU"
+    )
+    assert many.told == "ADD: number 1; ADD: number 2; ADD: number 3; ADD: number 4; and 2 more"
 
 
 @pytest.fixture
@@ -166,6 +182,31 @@ def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
     if checks["gpu-strict"].status == "not run":
         pytest.skip(checks["gpu-strict"].reason)
     assert checks["gpu-strict"].status == "failed" and "GATHER" in checks["gpu-strict"].reason
+
+
+@pytest.mark.parametrize("recipe", ["weight_only_wi8", "static_wi8_ai16"])
+def test_recipes_that_the_accelerator_cannot_run_are_refused(trained, recipe):
+    with pytest.raises(
+        kb.errors.KerasBertError, match=rf"'gpu' can run \(float32, float16, .*received '{recipe}': its acc"
+    ):
+        kb.export.convert(trained, target="gpu", recipe=recipe)
+
+
+@pytest.mark.environment
+@pytest.mark.parametrize("recipe", ["float16", "dynamic_wi8_afp32", "dynamic_wi4_afp32", "static_wi8_ai8"])
+def test_the_forecast_is_what_happens(trained, tiny, tmp_path, recipe):
+    texts, _ = tiny.rows(40, seed=4)
+    calibration = texts[8:] if recipe.startswith("static") else None
+    for target, refused in (("gpu", set()), ("cpu", {"GATHER"})):
+        made = kb.export.convert(trained, recipe=recipe, target=target, calibration=calibration)
+        file = made.save(tmp_path / f"{target}.tflite")
+        found = verdicts(TFLiteFile.read(file), LITERT_GPU)
+        assert {verdict.operator for verdict in found if verdict.refused} == refused
+        report = validate(file, against=file, data=texts[:4], on=["gpu"], tolerance=1.0)
+        strict = next(check for check in report.checks if check.name == "gpu-strict")
+        if strict.status == "not run":
+            pytest.skip(strict.reason)
+        assert (strict.status == "failed") is bool(refused) and all(name in strict.reason for name in refused)
 
 
 def test_integers_only_need_a_model_without_layer_norms(trained, tiny):

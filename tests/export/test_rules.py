@@ -1,10 +1,13 @@
 """Rules that tell what a backend takes: one call each, made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
+from kerasbert.export.backends.gpu_rules import LITERT_GPU
 from kerasbert.export.backends.rules import Call, Verdict, counted, operators_by_backend, told, verdicts
 from kerasbert.export.tflite_file import Operator, Subgraph, Tensor, TFLiteFile
 
@@ -170,3 +173,44 @@ def test_what_is_told_of_a_file():
     assert told(found) == "2 ERF: no such operator"
     assert counted(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
     assert operators_by_backend(found, "gpu", "cpu") == {"gpu": {"GELU": 1}, "cpu": {"ERF": 2}}
+
+
+IDS, TABLE = ("int32", (16,)), np.ones((1, 9, 8), np.float32)
+
+
+@pytest.mark.parametrize(
+    "name, inputs, outputs, options, reason",
+    [
+        ("GATHER", [TABLE, IDS], [real(1, 16, 8)], {}, None),
+        ("GATHER", [TABLE, ("int32", (1, 16))], [real(1, 1, 16, 8)], {}, "indices of rank 2"),
+        ("GATHER", [TABLE[0], IDS], [real(16, 8)], {}, "become a batch"),
+        ("GATHER", [TABLE.astype(np.float16), IDS], [real(1, 16, 8)], {}, "16 bits"),
+        ("STRIDED_SLICE", [real(1, 4, 8), ints(0), ints(1), ints(1)], [real(1, 8)], {"shrink_axis_mask": 2}, "shrink"),
+        ("FULLY_CONNECTED", [real(1, 16, 4), KERNEL, BIAS], [real(1, 16, 8)], {}, None),
+        ("FULLY_CONNECTED", [("int16", (1, 16, 4)), KERNEL, BIAS], [("int16", (1, 16, 8))], {}, "16-bit integers"),
+        ("L2_NORMALIZATION", [real(1, 8)], [real(1, 8)], {}, "not taken"),
+        ("LOG", [real(1, 8)], [real(1, 8)], {}, "not tried"),
+        ("ADD", [real(1, -1, 8), real(1, -1, 8)], [real(1, -1, 8)], {}, "not fixed"),
+    ],
+)
+def test_the_accelerator(name, inputs, outputs, options, reason):
+    found = refusal(LITERT_GPU, name, inputs, outputs, **options)
+    assert found is None if reason is None else reason in found
+
+
+def test_the_accelerator_takes_a_tensor_once():
+    states = real(1, 16, 8)
+    assert refusal(LITERT_GPU, "MUL", [states, states], [states]) == "the same tensor twice"
+
+
+@pytest.mark.parametrize("dtype, reason", [("int8", "a kernel of int8 that a DEQUANTIZE widens"), ("float16", "")])
+def test_kernels_that_the_accelerator_does_not_start_on(dtype, reason):
+    made = file(
+        ("DEQUANTIZE", 1, [np.ones((8, 4), dtype)], [real(8, 4)], {}),
+        ("FULLY_CONNECTED", 1, [real(1, 16, 4), real(8, 4)], [real(1, 16, 8)], {}),
+    )
+    graph = made.subgraphs[0]
+    widened, dense = graph.operators
+    dense = replace(dense, inputs=(dense.inputs[0], widened.outputs[0]))
+    made = replace(made, subgraphs=(replace(graph, operators=(widened, dense)),))
+    assert reason in told(verdicts(made, LITERT_GPU)) and bool(told(verdicts(made, LITERT_GPU))) is bool(reason)
