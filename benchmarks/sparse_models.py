@@ -4,6 +4,7 @@ r"""What pruning costs on a task and gains in a compressed file: several shares 
 
 Every pruned model becomes a dynamic int8 file, which is scored, packed with gzip, and run in turn with the file of the whole model. One of
 50 % is trained on in 8 bits with its zeros kept; zeros of its file are counted against the model's before.
+With `--files` what is trained stays in a folder, and the same command goes on where it was interrupted.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from commands import kerasbert, score
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
 from kerasbert.compression import gzip_size
+from kerasbert.training.run_folder import RunFolder
 
 DYNAMIC, STATIC = "dynamic_wi8_afp32", "static_wi8_ai8"
 LEARNING = ("--objectives", "soft-labels=1,hidden=1", "--label-weight", "0.5")
@@ -29,7 +31,8 @@ def main() -> None:
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
     done = {(run["sparsity"], run["distilled"], run["seed"]) for run in runs}
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+        place = arguments.files or Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
         whole = place / "whole.tflite"
         kerasbert("convert", arguments.model, "--recipe", DYNAMIC, "-o", whole)
         floats = place / "float.tflite"
@@ -52,8 +55,8 @@ def main() -> None:
 def _pruned(arguments, place: Path, share: float, distilled: bool, seed: int, whole: Path) -> dict:
     name = f"{share}-{distilled}-{seed}"
     sparse, file = place / f"{name}-sparse", place / f"{name}.tflite"
-    trained = kerasbert(
-        "prune", arguments.model, "--sparsity", share, "--train", arguments.train, "--out", sparse, "--seed", seed,
+    trained = _trained(
+        sparse, "prune", arguments.model, "--sparsity", share, "--train", arguments.train, "--seed", seed,
         "--epochs", arguments.epochs, "--learning-rate", arguments.learning_rate, *(LEARNING if distilled else ()),
     )  # fmt: skip
     kerasbert("convert", sparse, "--recipe", DYNAMIC, "-o", file)
@@ -67,11 +70,20 @@ def _pruned(arguments, place: Path, share: float, distilled: bool, seed: int, wh
     return found
 
 
+def _trained(out: Path, *words) -> dict:
+    """What the command said that left a model in `out`; run now, gone on with, or read where it is done."""
+    said = out.with_name(f"{out.name}.json")
+    if not said.is_file():
+        found = kerasbert(*words, "--out", out, *(["--resume"] if RunFolder(out).unfinished else []))
+        said.write_text(json.dumps(found), "utf-8")
+    return json.loads(said.read_text("utf-8"))
+
+
 def _quantized(arguments, place: Path, sparse: Path, name: str, seed: int) -> dict:
     """The sparse model trained on in 8 bits: its static file, and how many of the zeros are still there."""
     quantized, file = place / f"{name}-int8", place / f"{name}-int8.tflite"
-    kerasbert(
-        "quantize", sparse, "--recipe", STATIC, "--train", arguments.train, "--out", quantized, "--seed", seed, "--freeze-ranges", "0.8",
+    _trained(
+        quantized, "quantize", sparse, "--recipe", STATIC, "--train", arguments.train, "--seed", seed, "--freeze-ranges", "0.8"
     )  # fmt: skip
     kerasbert("convert", quantized, "--recipe", STATIC, "-o", file)
     return {
@@ -121,6 +133,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--train", type=Path, required=True, metavar="FILE")
     parser.add_argument("--dev", type=Path, required=True, metavar="FILE")
     parser.add_argument("--shares", nargs="+", type=float, default=[0.5, 0.8, 0.95])
+    parser.add_argument("--files", type=Path, metavar="FOLDER", help="where what is trained stays")
     parser.add_argument("--epochs", type=int, default=2, metavar="N")
     parser.add_argument("--learning-rate", type=float, default=2e-4, metavar="RATE")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
