@@ -97,7 +97,7 @@ def sparse_models(result: dict) -> list[str]:
     lines.append(
         _row("none, dynamic", f"{whole['dev']['accuracy']:.4f}", _share(whole["dev"], whole["dev_float"]), *_sizes([whole]), "1.00")
     )  # fmt: skip
-    kinds = dict.fromkeys((run["sparsity"], run["distilled"]) for run in result["runs"])
+    kinds = sorted({(run["sparsity"], run["distilled"]) for run in result["runs"]})
     for share, distilled in kinds:
         mine = [run for run in result["runs"] if (run["sparsity"], run["distilled"]) == (share, distilled)]
         name = f"{share:.0%}" + (", distilled" if distilled else "")

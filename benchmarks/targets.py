@@ -58,7 +58,12 @@ def main() -> None:
             print(*key, _line(runs[-1]), flush=True)
             record.write(
                 arguments.json,
-                {"rows": arguments.rows, "summary": _summary(runs), "runs": runs},
+                {
+                    "rows": arguments.rows,
+                    "trained_rows": arguments.trained_rows,
+                    "summary": _summary(runs),
+                    "runs": runs,
+                },
                 record.versions(PACKAGES),
                 load,
             )
@@ -172,10 +177,11 @@ def _run(subject: Subject, recipe: str, target: str) -> dict:
             facts = checks.setdefault(
                 check.name, {"status": check.status, "device": check.device, "reason": check.reason}
             )
+            agreements = [output.agreement for output in check.outputs if output.agreement is not None]
             if check.outputs:
                 facts[f"to_{side}"] = {
                     "max_error": max(output.max_error for output in check.outputs),
-                    "agreement": min(output.agreement for output in check.outputs if output.agreement is not None),
+                    "agreement": min(agreements) if agreements else None,
                 }
             if check.metrics:
                 facts[f"to_{side}"] |= {"metric": check.metrics[0].name, "share": check.metrics[0].share}

@@ -104,7 +104,7 @@ def convert(
     check_out_file(out, "--out", ending=".tflite")
     integer_only = integer_only or target_named(target).split
     if recipe is not None:
-        recipe_named(recipe)
+        target_named(target).check_recipe(recipe_named(recipe).name)
     wanted = _length(length)
     if calibration is not None and not calibration.is_file():
         from kerasbert.errors import KerasBertError

@@ -74,8 +74,9 @@ def convert(
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
     It holds its word table once, also where that is the decoder.
 
-    Raises KerasBertError for an unknown recipe or target, a length that the model does not have, a static recipe without ranges, an integer
-    file of another recipe or without calibration texts, and a file that would need a newer runtime than `min_runtime`.
+    Raises KerasBertError for an unknown recipe or target, a recipe that the target cannot run, a length that the model does not have, a
+    static recipe without ranges, an integer file of another recipe or without calibration texts, and a file that would need a newer runtime
+    than `min_runtime`.
     """
     from kerasbert.encoders.base import sublayers
     from kerasbert.layers.norms import LayerNorm

@@ -12,6 +12,11 @@ _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, At
 
 _NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
 _NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
+_TWO_INPUTS = {
+    "BATCH_MATMUL",
+    "FULLY_CONNECTED",
+    "GATHER",
+}  # of which the runtime counts none, or rules look at the second
 # Which inputs may be left out, from where on.
 _OPTIONAL = {
     "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
@@ -197,7 +202,7 @@ def _lacks(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
         return "an output"
     if name not in _NO_INPUTS and -1 in (inputs[: _OPTIONAL.get(name)] or (-1,)):
         return "an input"
-    if name == "BATCH_MATMUL" and len(inputs) < 2:  # of the others the runtime counts them
+    if name in _TWO_INPUTS and len(inputs) < 2:
         return "a second input"
     return ""
 

@@ -192,6 +192,16 @@ def test_recipes_that_the_accelerator_cannot_run_are_refused(trained, recipe):
         kb.export.convert(trained, target="gpu", recipe=recipe)
 
 
+def test_the_command_refuses_them_before_it_loads_anything(capsys, tmp_path):
+    from kerasbert.cli import main
+
+    out = tmp_path / "made.tflite"
+    assert (
+        main(["convert", str(tmp_path / "none"), "--target", "gpu", "--recipe", "weight_only_wi8", "-o", str(out)]) == 2
+    )
+    assert "received 'weight_only_wi8'" in capsys.readouterr().err and not out.exists()
+
+
 @pytest.mark.environment
 @pytest.mark.parametrize("recipe", ["float16", "dynamic_wi8_afp32", "dynamic_wi4_afp32", "static_wi8_ai8"])
 def test_the_forecast_is_what_happens(trained, tiny, tmp_path, recipe):

@@ -72,6 +72,8 @@ def test_foreign_and_missing_files(tmp_path):
         ("FULLY_CONNECTED", {"inputs": []}, "FULLY_CONNECTED without an input"),
         ("GATHER", {"inputs": [0, -1]}, "GATHER without an input"),
         ("BATCH_MATMUL", {"inputs": [0]}, "BATCH_MATMUL without a second input"),
+        ("FULLY_CONNECTED", {"inputs": [0]}, "FULLY_CONNECTED without a second input"),
+        ("GATHER", {"inputs": [0]}, "GATHER without a second input"),
         ("SOFTMAX", {"outputs": []}, "SOFTMAX without an output"),
     ],
 )
