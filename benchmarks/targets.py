@@ -10,6 +10,7 @@ that this machine does not have are `not run`. Results that are there already ar
     python benchmarks/targets.py --trained models/sst-2-1 sst2-dev.tsv sst2-train.tsv --sizes
 
 does the same with a model that was trained, on labelled rows: the task's metric is compared too, and the recipes' own tolerances judge.
+`small_models.py` trains one of each architecture and head.
 `--sizes` without a word leaves the random models out.
 """
 
@@ -22,19 +23,9 @@ from pathlib import Path
 
 import numpy as np
 import record
+from small_models import ARCHITECTURES, HEADS, SIZES, small_model
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
-ARCHITECTURES = ("bert", "albert", "mobilebert")
-HEADS = ("classifier", "tagger", "question_answerer")
-# MiniLM's: 6 blocks of 384. Deviations of the first weights that keep what comes out from being the same everywhere.
-SIZES = {
-    "tiny": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "initializer_range": 0.15},
-    "minilm": {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536, "initializer_range": 0.06},
-}  # fmt: skip
-NARROW = {
-    "tiny": {"embedding_size": 32, "intra_bottleneck_size": 32},
-    "minilm": {"embedding_size": 128, "intra_bottleneck_size": 96},
-}
 TRAINED, TRAINED_ROWS = "trained", 200
 DEFAULT = "default"
 RECIPES = ("float32", "static_wi8_ai8", DEFAULT)
@@ -97,7 +88,8 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
     from kerasbert.data import read_table
 
     texts = read_table(arguments.texts, max_rows=4 * arguments.rows + 64).texts
-    model = _model(arguments, size, architecture, head)
+    words = arguments.vocabulary.read_text("utf-8").splitlines()
+    model = small_model(words, size, architecture, head, arguments.length)
     pairs = [texts[: arguments.rows], texts[arguments.rows : 2 * arguments.rows]]
     data = model.pack(*pairs) if model.problem == "question_answering" else model.pack(pairs[0])
     calibration = texts[2 * arguments.rows :]
@@ -123,30 +115,6 @@ def _trained(arguments, folder: str, data: str, train: str) -> Subject:
         None,
         arguments.trained_length,
     )
-
-
-def _model(arguments, size: str, architecture: str, head: str):
-    import tf_keras as keras
-
-    import kerasbert as kb
-    from kerasbert.encoders import encoder_class
-    from kerasbert.text import WordPiece
-
-    keras.utils.set_random_seed(1)
-    words = arguments.vocabulary.read_text("utf-8").splitlines()
-    encoder = encoder_class(architecture)
-    sizes = {**SIZES[size], "vocab_size": len(words), "max_position_embeddings": 128}
-    if architecture == "mobilebert":
-        sizes |= {**NARROW[size], "hidden_act": "relu", "num_attention_heads": 4}
-    elif architecture == "albert":
-        sizes |= {"embedding_size": NARROW[size]["embedding_size"]}
-    made = encoder(encoder.config_class(**sizes), pooler=head == "classifier")
-    tokenizer, settings = WordPiece(words), {"sequence_length": arguments.length}
-    if head == "classifier":
-        return kb.TextClassifier(made, tokenizer, labels=["a", "b", "c"], **settings)
-    if head == "tagger":
-        return kb.TokenTagger(made, tokenizer, labels=["O", "B-X", "I-X", "B-Y", "I-Y"], **settings)
-    return kb.QuestionAnswerer(made, tokenizer, **settings)
 
 
 def _run(subject: Subject, recipe: str, target: str) -> dict:
