@@ -6,17 +6,15 @@ A table stands between `<!-- name -->` and `<!-- end -->`; what has no result is
 """
 
 import json
-import re
 from collections.abc import Callable
-from pathlib import Path
 
 import matplotlib
 import numpy as np
 import record
 from finetuning_cases import CASES
+from tables import DOCS, header, put, row
 
 matplotlib.use("Agg")
-DOCS = Path(__file__).parent.parent / "docs"
 NAMES = {"mrpc": "MRPC", "sts-b": "STS-B", "rte": "RTE", "cola": "CoLA", "sst-2": "SST-2", "conll2003": "CoNLL-2003"}
 VARIANTS = {
     "float32": "float", "float32_trained": "float, trained on", "dynamic": "dynamic", "dynamic_4_bits": "dynamic, 4-bit kernels",
@@ -27,18 +25,14 @@ SAME_OPERATORS = {"float32_trained": "float32", "static_qat": "static_ptq", "int
 
 
 def main() -> None:
-    page = DOCS / "compression.md"
-    text = page.read_text("utf-8")
+    tables = {}
     for name, table in TABLES.items():
         path = record.RESULTS / f"{name}.json"
-        if not path.is_file():
+        if path.is_file():
+            tables[name] = table(json.loads(path.read_text("utf-8")))
+        else:
             print(f"no {path.name}: the table stays as it is")
-            continue
-        between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        lines = "\n".join(table(json.loads(path.read_text("utf-8"))))
-        text = between.sub(lambda found, lines=lines: f"{found[1]}{lines}\n{found[2]}", text)
-    page.write_text(text, "utf-8")
-    print(f"written: {page}")
+    put(DOCS / "compression.md", tables)
 
 
 def quantized_tasks(result: dict) -> list[str]:
@@ -46,16 +40,16 @@ def quantized_tasks(result: dict) -> list[str]:
     summary = result["summary"]
     cases = [case for case in NAMES if case in summary["float32"]["metrics"]]
     headings = [f"{NAMES[case]} ({CASES[case].metric})" for case in cases]
-    lines = _header("", *headings, "mean share of float", "of float, trained on", "MB", "ms")
+    lines = header("", *headings, "mean share of float", "of float, trained on", "MB", "ms")
     for variant, name in VARIANTS.items():
         if variant not in summary:
             continue
         size = np.median([run["bytes"] / 1e6 for run in result["runs"] if run["variant"] == variant])
         latency = result["latencies"].get(SAME_OPERATORS.get(variant, variant))
         milliseconds = f"{latency['p50'] * 1e3:.2f}" if latency else "-"
-        lines.append(_row(name, *_share_cells(summary[variant], cases), f"{size:.1f}", milliseconds))
+        lines.append(row(name, *_share_cells(summary[variant], cases), f"{size:.1f}", milliseconds))
         if by_reference := summary.get(f"{variant}_reference_kernels"):
-            lines.append(_row("the same, reference kernels", *_share_cells(by_reference, cases), "", ""))
+            lines.append(row("the same, reference kernels", *_share_cells(by_reference, cases), "", ""))
     _plot_shares(summary, cases)
     return lines
 
@@ -90,12 +84,12 @@ def _plot_shares(summary: dict, cases: list[str]) -> None:
 def sparse_models(result: dict) -> list[str]:
     """A row a share of zeros, alone and with distillation, and one for each trained on in 8 bits."""
     whole = result["whole"]
-    lines = _header("zeros", "accuracy", "share of float", "gzip MB", "file MB", "latency")
+    lines = header("zeros", "accuracy", "share of float", "gzip MB", "file MB", "latency")
     lines.append(
-        _row("none, float", f"{whole['dev_float']['accuracy']:.4f}", "100 %", "", "", ""),
+        row("none, float", f"{whole['dev_float']['accuracy']:.4f}", "100 %", "", "", ""),
     )
     lines.append(
-        _row("none, dynamic", f"{whole['dev']['accuracy']:.4f}", _share(whole["dev"], whole["dev_float"]), *_sizes([whole]), "1.00")
+        row("none, dynamic", f"{whole['dev']['accuracy']:.4f}", _share(whole["dev"], whole["dev_float"]), *_sizes([whole]), "1.00")
     )  # fmt: skip
     kinds = sorted({(run["sparsity"], run["distilled"]) for run in result["runs"]})
     for share, distilled in kinds:
@@ -113,7 +107,7 @@ def sparse_models(result: dict) -> list[str]:
 def _sparse_row(name: str, runs: list[dict], whole: dict, latency: str) -> str:
     accuracies = [run["dev"]["accuracy"] for run in runs]
     share = np.mean(accuracies) / whole["dev_float"]["accuracy"]
-    return _row(name, _mean(accuracies), f"{share:.2%}", *_sizes(runs), latency)
+    return row(name, _mean(accuracies), f"{share:.2%}", *_sizes(runs), latency)
 
 
 def _sizes(runs: list[dict]) -> list[str]:
@@ -127,8 +121,8 @@ def _share(dev: dict, whole: dict) -> str:
 def cut_models(result: dict) -> list[str]:
     """A row a cut: accuracy after training on, its share, size and latency beside the whole model's file."""
     whole = result["whole"]
-    lines = _header("cut", "accuracy", "share of the whole", "MB", "latency")
-    lines.append(_row("nothing", f"{whole['dev']['accuracy']:.4f}", "100 %", f"{whole['bytes'] / 1e6:.1f}", "1.00"))
+    lines = header("cut", "accuracy", "share of the whole", "MB", "latency")
+    lines.append(row("nothing", f"{whole['dev']['accuracy']:.4f}", "100 %", f"{whole['bytes'] / 1e6:.1f}", "1.00"))
     for cut in dict.fromkeys(run["cut"] for run in result["runs"]):
         mine = [run for run in result["runs"] if run["cut"] == cut]
         accuracies = [run["dev"]["accuracy"] for run in mine]
@@ -136,23 +130,23 @@ def cut_models(result: dict) -> list[str]:
         megabytes = np.median([run["bytes"] for run in mine]) / 1e6
         latency = np.median([run["latency_ratio"] for run in mine])
         lines.append(
-            _row(cut.replace("_", " "), _mean(accuracies), f"{share:.2%}", f"{megabytes:.1f}", f"{latency:.2f}")
+            row(cut.replace("_", " "), _mean(accuracies), f"{share:.2%}", f"{megabytes:.1f}", f"{latency:.2f}")
         )
     if words := result.get("vocabulary"):
         equal = f"{words['equal_answers']:,} of {words['answers']:,} answers the same"
-        lines.append(_row("words that no text has", equal, "", f"{words['bytes'] / 1e6:.1f}", ""))
+        lines.append(row("words that no text has", equal, "", f"{words['bytes'] / 1e6:.1f}", ""))
     return lines
 
 
 def small_students(result: dict) -> list[str]:
     """The teacher's files, and the student's."""
-    lines = _header("", "accuracy", "share of the float teacher", "MB", "times as fast as the teacher, dynamic")
+    lines = header("", "accuracy", "share of the float teacher", "MB", "times as fast as the teacher, dynamic")
     teacher = result["teacher"]["float32"]["dev"]["accuracy"]
     for name, recipe in (("teacher, float", "float32"), ("teacher, dynamic", "dynamic_wi8_afp32")):
         found = result["teacher"][recipe]
         fast = "1.00" if recipe.startswith("dynamic") else ""
         share = f"{found['dev']['accuracy'] / teacher:.2%}"
-        lines.append(_row(name, f"{found['dev']['accuracy']:.4f}", share, f"{found['bytes'] / 1e6:.1f}", fast))
+        lines.append(row(name, f"{found['dev']['accuracy']:.4f}", share, f"{found['bytes'] / 1e6:.1f}", fast))
     runs = result["runs"]
     for name, key in (
         ("student, float", "dev_float"),
@@ -163,16 +157,16 @@ def small_students(result: dict) -> list[str]:
         file = key == "dev"
         size = f"{np.median([run['bytes'] for run in runs]) / 1e6:.1f}" if file else ""
         fast = f"{result['summary']['times_as_fast']['median']:.2f}" if file else ""
-        lines.append(_row(name, _mean(accuracies), f"{np.mean(accuracies) / teacher:.2%}", size, fast))
+        lines.append(row(name, _mean(accuracies), f"{np.mean(accuracies) / teacher:.2%}", size, fast))
     return lines
 
 
 def quantized_steps(result: dict) -> list[str]:
     """How long a step takes, as a multiple of float."""
-    lines = _header("trained for", "time of a step / float", "quartiles of the rounds")
+    lines = header("trained for", "time of a step / float", "quartiles of the rounds")
     for name, ratio in result["ratio_to_float"].items():
         lines.append(
-            _row(
+            row(
                 name.replace("_", " "),
                 f"{ratio['of_medians']:.2f}",
                 f"{ratio['round_q1']:.2f} to {ratio['round_q3']:.2f}",
@@ -184,14 +178,6 @@ def quantized_steps(result: dict) -> list[str]:
 def _mean(values: list[float]) -> str:
     spread = f" (deviation {np.std(values, ddof=1):.4f})" if len(values) > 1 else ""
     return f"{np.mean(values):.4f}{spread}"
-
-
-def _header(*names: str) -> list[str]:
-    return [_row(*names), "|" + "---|" * len(names)]
-
-
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def _save(figure, name: str) -> None:

@@ -1,0 +1,55 @@
+"""Writes the measured table of docs/targets.md from the results of targets.py.
+
+python benchmarks/targets_table.py
+"""
+
+import json
+
+import record
+from tables import DOCS, header, put, row
+
+MODELS = {"tiny": "random weights, tiny", "minilm": "random weights, MiniLM's size", "trained": "trained"}
+CHECKS = {
+    "cpu-xnnpack": "XNNPACK", "cpu-reference": "reference kernels", "gpu-strict": "GPU accelerator, everything on it, SwiftShader",
+    "gpu-half": "the same in 16 bits, lavapipe", "web-wasm": "LiteRT.js, WebAssembly", "web-webgpu": "LiteRT.js, WebGPU",
+}  # fmt: skip
+RECIPES = {"float32": "float32", "static_wi8_ai8": "static int8", "default": "the target's default"}
+
+
+def main() -> None:
+    path = record.RESULTS / "targets.json"
+    runs = json.loads(path.read_text("utf-8"))["runs"]
+    put(DOCS / "targets.md", {"targets": lines(runs)})
+
+
+def lines(runs: list[dict]) -> list[str]:
+    """A row a kind of model and check; of each recipe how many files passed, and the largest errors."""
+    table = header("models", "ran by", *RECIPES.values())
+    for size, models in MODELS.items():
+        for check, name in CHECKS.items():
+            cells = [
+                _cell([run["checks"][check] for run in runs if (run["size"], run["recipe"]) == (size, recipe) and check in run["checks"]])
+                for recipe in RECIPES
+            ]  # fmt: skip
+            if any(cells):
+                table.append(row(models, name, *cells))
+    return table
+
+
+def _cell(checks: list[dict]) -> str:
+    """`passed of files: error to the model, error to the same file on the CPU; least share of the metric`."""
+    if not checks:
+        return ""
+    passed = sum(check["status"] == "passed" for check in checks)
+    errors = [
+        f"{max(found):.1e}"
+        for side in ("to_keras", "to_file_on_cpu")
+        if (found := [check[side]["max_error"] for check in checks if side in check])
+    ]
+    shares = [check["to_keras"]["share"] for check in checks if check.get("to_keras", {}).get("share") is not None]
+    told = f"; metric {min(shares):.1%}" if shares else ""
+    return f"{passed} of {len(checks)}: {', '.join(errors)}{told}"
+
+
+if __name__ == "__main__":
+    main()
