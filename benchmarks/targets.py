@@ -51,8 +51,6 @@ def main() -> None:
             record.write(
                 arguments.json,
                 {
-                    "rows": arguments.rows,
-                    "trained_rows": arguments.trained_rows,
                     "summary": _summary(runs),
                     "runs": runs,
                 },
@@ -155,7 +153,7 @@ def _run(subject: Subject, recipe: str, target: str) -> dict:
                 }
             if check.metrics:
                 facts[f"to_{side}"] |= {"metric": check.metrics[0].name, "share": check.metrics[0].share}
-    return {"recipe_used": recipe, "checks": checks}
+    return {"recipe_used": recipe, "rows": subject.rows, "checks": checks}
 
 
 def _summary(runs: list[dict]) -> dict:
