@@ -72,7 +72,7 @@ def convert(
     length for the target cpu, by recipes with floats between. See `kerasbert.export.text_inputs` for what it splits otherwise.
 
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
-    It holds its word table once, also where that is the decoder.
+    It holds its word table once, also where that is the decoder (for the target gpu, which lays tables out otherwise, twice).
 
     Raises KerasBertError for an unknown recipe or target, a recipe that the target cannot run, a length that the model does not have, a
     static recipe without ranges, an integer file of another recipe or without calibration texts, and a file that would need a newer runtime
@@ -164,7 +164,7 @@ def _content(
     task, recipe: Recipe, target: Target, length: int | None, integer_only: bool, per_channel: bool, texts: bool
 ) -> bytes:
     """A file of one length, without its card."""
-    from kerasbert.export import flatbuffer, half_file, integer_file, quantize_file, trace
+    from kerasbert.export import flatbuffer, half_file, half_sums, integer_file, quantize_file, trace
 
     if integer_only:
         target = integer_file.integer_target(target)
@@ -184,9 +184,12 @@ def _content(
         return integer_file.integer_file(content, tables)
     if plans is not None:
         return quantize_file.quantize_file(content, plans, tables, recipe, per_channel)
+    unpacked = flatbuffer.unpack(content)
     if target.single_tables and recipe.name == "float16":
-        return half_file.single_tables(content)
-    return flatbuffer.pack(flatbuffer.unpack(content))  # runtimes of before 2024 read constants inside it only
+        half_file.single_tables(unpacked)
+    if target.sums_in_parts:
+        half_sums.sums_in_parts(unpacked)
+    return flatbuffer.pack(unpacked)  # also as it is: runtimes of before 2024 read constants inside it only
 
 
 def check_integer_only(recipe: Recipe) -> None:

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import operator_kinds
+from kerasbert.export.flatbuffer import code_of, new_operator, operator_kinds
 
 
 def denses_as_convolutions(content) -> None:
@@ -16,8 +16,8 @@ def denses_as_convolutions(content) -> None:
     from ai_edge_litert import schema_py_generated as schema
 
     (graph,), kinds = content.subgraphs, operator_kinds(content)
-    convolution = _code(content, schema.BuiltinOperator.CONV_2D, 3)
-    reshape = _code(content, schema.BuiltinOperator.RESHAPE, 1)
+    convolution = code_of(content, schema.BuiltinOperator.CONV_2D, 3)
+    reshape = code_of(content, schema.BuiltinOperator.RESHAPE, 1)
     operators = []
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
@@ -31,7 +31,7 @@ def denses_as_convolutions(content) -> None:
         wide = _reshaped(graph, source, (1, 1, rows, int(kernel.shape[-1])))
         result = _reshaped(graph, written, (1, 1, rows, int(kernel.shape[0])))
         operators.append(
-            _operator(reshape, [source], [wide], schema.BuiltinOptions.ReshapeOptions, _shape(graph, wide))
+            new_operator(reshape, [source], [wide], schema.BuiltinOptions.ReshapeOptions, _shape(graph, wide))
         )
         options = schema.Conv2DOptionsT()
         options.strideW = options.strideH = options.dilationWFactor = options.dilationHFactor = 1
@@ -43,9 +43,9 @@ def denses_as_convolutions(content) -> None:
             else _zeros(content, wide, kernel)
         )
         inputs = [wide, operator.inputs[1], bias]
-        operators.append(_operator(convolution, inputs, [result], schema.BuiltinOptions.Conv2DOptions, options))
+        operators.append(new_operator(convolution, inputs, [result], schema.BuiltinOptions.Conv2DOptions, options))
         operators.append(
-            _operator(reshape, [result], [written], schema.BuiltinOptions.ReshapeOptions, _shape(graph, written))
+            new_operator(reshape, [result], [written], schema.BuiltinOptions.ReshapeOptions, _shape(graph, written))
         )
     graph.operators = operators
 
@@ -83,20 +83,6 @@ def _zeros(content, source: int, kernel) -> int:
     return len(graph.tensors) - 1
 
 
-def _code(content, builtin: int, version: int) -> int:
-    """The number of an operator code, which is added where there is none."""
-    from ai_edge_litert.schema_py_generated import OperatorCodeT
-
-    for number, code in enumerate(content.operatorCodes):
-        if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
-            return number
-    code = OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = builtin
-    code.version = version
-    content.operatorCodes.append(code)
-    return len(content.operatorCodes) - 1
-
-
 def _reshaped(graph, tensor: int, shape: tuple[int, ...]) -> int:
     """A new computed tensor with the type and scale of another one."""
     made = copy.copy(graph.tensors[tensor])
@@ -113,12 +99,3 @@ def _shape(graph, tensor: int):
     options = ReshapeOptionsT()
     options.newShape = np.array(graph.tensors[tensor].shape, np.int32)
     return options
-
-
-def _operator(code: int, inputs: list[int], outputs: list[int], kind: int, options):
-    from ai_edge_litert.schema_py_generated import OperatorT
-
-    operator = OperatorT()
-    operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
-    operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
-    return operator

@@ -54,3 +54,27 @@ def drop_unused(content) -> None:
     content.operatorCodes = [content.operatorCodes[code] for code in codes]
     for operator in graph.operators:
         operator.opcodeIndex = codes.index(operator.opcodeIndex)
+
+
+def code_of(content, builtin: int, version: int) -> int:
+    """The number of an operator code, which is added where there is none."""
+    from ai_edge_litert.schema_py_generated import OperatorCodeT
+
+    for number, code in enumerate(content.operatorCodes):
+        if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
+            return number
+    code = OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = builtin
+    code.version = version
+    content.operatorCodes.append(code)
+    return len(content.operatorCodes) - 1
+
+
+def new_operator(code: int, inputs: list[int], outputs: list[int], kind: int, options):
+    """An operator of a code's number, between tensors by theirs. kind: which options of `BuiltinOptions` these are."""
+    from ai_edge_litert.schema_py_generated import OperatorT
+
+    operator = OperatorT()
+    operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
+    operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
+    return operator

@@ -2,17 +2,16 @@
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
+from kerasbert.export.flatbuffer import operator_kinds
 
 
-def single_tables(model: bytes) -> bytes:
-    """The same file, in which the tables of look-ups are stored in float32. What they hold stays what float16 can hold.
+def single_tables(content) -> None:
+    """Stores the tables of look-ups of an unpacked file in float32. What they hold stays what float16 can hold.
 
     The converter stores a table in float16 and widens it whole before a GATHER; a GPU would gather in 16 bits and say that it gives 32.
     """
     from ai_edge_litert.schema_py_generated import TensorType
 
-    content = unpack(model)
     (graph,), kinds = content.subgraphs, operator_kinds(content)
     looked_up = {op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "GATHER"}
     kept = []
@@ -27,4 +26,3 @@ def single_tables(model: bytes) -> bytes:
         content.buffers[stored.buffer].data = half.astype(np.float32).view(np.uint8)
         stored.type = TensorType.FLOAT32  # nothing reads it any more, and both share the buffer
     graph.operators = kept
-    return pack(content)

@@ -14,6 +14,7 @@ class Target:
     such a file cannot run.
 
     default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
+    sums_in_parts: whether denses with kernels in floats add up in parts (`half_sums`).
     squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
     refused_recipes: recipes of which the backend runs no file, with the reason.
     split: whether ids become vectors in a file of their own, and the other one computes with integers only (`split_file`).
@@ -24,6 +25,7 @@ class Target:
     resizable: GraphLayout | None
     default_recipe: str
     single_tables: bool = False
+    sums_in_parts: bool = False
     split: bool = False
     squares_by_itself: bool = True
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +66,7 @@ TARGETS = {
             resizable=None,
             default_recipe="float16",
             single_tables=True,
+            sums_in_parts=True,
             squares_by_itself=False,
             refused_recipes={
                 "weight_only_wi8": "its accelerator does not start on a dense whose 8-bit kernel is widened first",
