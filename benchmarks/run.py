@@ -66,6 +66,10 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("task_folder", "train"),
             [python, HERE / "quantized_steps.py", given.task_folder, "--train", given.train],
         ),
+        "half_sums": (
+            ("task_folder", "dev"),
+            [python, HERE / "half_sums.py", "--model", given.task_folder, given.dev],
+        ),
         "integer_products": ((), [python, HERE / "integer_products.py"]),
         "sparse_models": (
             ("task_folder", "train", "dev"),
