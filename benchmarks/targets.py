@@ -4,7 +4,8 @@
 
 Models have random weights, which are a harder test of numbers than trained ones (nothing is decided clearly). Of each, a float32 file, one
 in static int8 with calibrated ranges, and one of the target's default recipe are made for cpu, gpu and web, and validated twice on that
-backend: against the Keras model, and against the same file on the CPU. Backends
+backend: against the Keras model, and against the same file on the CPU. Int8 files have denses whose input a CPU quantizes at
+run time, and a GPU does not: there they are validated a third time, against the CPU with those denses in floats. Backends
 that this machine does not have are `not run`. Results that are there already are kept.
 
     python benchmarks/targets.py --trained models/sst-2-1 sst2-dev.tsv sst2-train.tsv --sizes
@@ -24,12 +25,14 @@ from pathlib import Path
 
 import numpy as np
 import record
+from float_denses import float_denses
 from small_models import ARCHITECTURES, HEADS, SIZES, small_model
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 TRAINED, TRAINED_ROWS = "trained", 200
 DEFAULT = "default"
 RECIPES = ("float32", "static_wi8_ai8", DEFAULT)
+SIDES = ("to_keras", "to_file_on_cpu", "to_floats_on_cpu")
 TARGETS = {"cpu": "cpu", "gpu": "gpu", "web": "web"}  # target: backend
 
 
@@ -118,6 +121,7 @@ def _trained(arguments, folder: str, data: str, train: str) -> Subject:
 
 def _run(subject: Subject, recipe: str, target: str) -> dict:
     from kerasbert.export import convert, validate
+    from kerasbert.export.metadata import append
     from kerasbert.export.targets import target_named
 
     recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe
@@ -131,11 +135,15 @@ def _run(subject: Subject, recipe: str, target: str) -> dict:
             length=subject.length,
         )
         file = made.save(Path(folder) / "model.tflite")
+        sides = {"keras": subject.model, "file_on_cpu": file}
+        if target != "cpu" and recipe.startswith(("static", "dynamic")):
+            sides["floats_on_cpu"] = Path(folder) / "floats.tflite"
+            sides["floats_on_cpu"].write_bytes(append(float_denses(made.content), made.metadata))
         # Every window of every row, on every kernel and device: the metric is of whole texts.
         settings = {"data": subject.data, "on": TARGETS[target], "rows": subject.rows, "reference_rows": sys.maxsize}
         found = {
             side: validate(file, against=against, tolerance=subject.tolerance, **settings)
-            for side, against in (("keras", subject.model), ("file_on_cpu", file))
+            for side, against in sides.items()
         }
     checks = {}
     for side, report in found.items():
@@ -162,13 +170,13 @@ def _summary(runs: list[dict]) -> dict:
     for run in runs:
         for name, check in run["checks"].items():
             key = f"{run['size']} {run['recipe']} {run['target']} {name}"
-            facts = found.setdefault(key, {"files": 0, "ran": 0, "to_keras": [], "to_file_on_cpu": []})
+            facts = found.setdefault(key, {"files": 0, "ran": 0, **{side: [] for side in SIDES}})
             facts["files"] += 1
             facts["ran"] += check["status"] == "passed"
-            for side in ("to_keras", "to_file_on_cpu"):
+            for side in SIDES:
                 facts[side] += [check[side]["max_error"]] if side in check else []
     for facts in found.values():
-        for side in ("to_keras", "to_file_on_cpu"):
+        for side in SIDES:
             facts[side] = float(np.max(facts[side])) if facts[side] else None
     return found
 
@@ -176,7 +184,7 @@ def _summary(runs: list[dict]) -> dict:
 def _line(run: dict) -> str:
     parts = []
     for name, check in run["checks"].items():
-        errors = [f"{check[side]['max_error']:.1e}" for side in ("to_keras", "to_file_on_cpu") if side in check]
+        errors = [f"{check[side]['max_error']:.1e}" for side in SIDES if side in check]
         parts.append(f"{name} {check['status']} {' '.join(errors)}")
     return "; ".join(parts)
 
