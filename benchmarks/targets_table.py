@@ -13,6 +13,8 @@ CHECKS = {
     "cpu-xnnpack": "XNNPACK", "cpu-reference": "reference kernels", "gpu-strict": "GPU accelerator, everything on it, SwiftShader",
     "gpu-half": "the same in 16 bits, lavapipe", "web-wasm": "LiteRT.js, WebAssembly", "web-webgpu": "LiteRT.js, WebGPU",
 }  # fmt: skip
+# Which compute in floats what a CPU quantizes at run time.
+WITH_FLOATS = ("gpu-strict", "gpu-half", "web-webgpu")
 RECIPES = {"float32": "float32", "static_wi8_ai8": "static int8", "default": "the target's default"}
 
 
@@ -28,7 +30,10 @@ def lines(runs: list[dict]) -> list[str]:
     for size, models in MODELS.items():
         for check, name in CHECKS.items():
             cells = [
-                _cell([run["checks"][check] for run in runs if (run["size"], run["recipe"]) == (size, recipe) and check in run["checks"]])
+                _cell(
+                    [run["checks"][check] for run in runs if (run["size"], run["recipe"]) == (size, recipe) and check in run["checks"]],
+                    ("to_keras", "to_file_on_cpu", *(("to_floats_on_cpu",) if check in WITH_FLOATS else ())),
+                )
                 for recipe in RECIPES
             ]  # fmt: skip
             if any(cells):
@@ -36,14 +41,14 @@ def lines(runs: list[dict]) -> list[str]:
     return table
 
 
-def _cell(checks: list[dict]) -> str:
-    """`passed of files: error to the model, error to the same file on the CPU; least share of the metric`."""
+def _cell(checks: list[dict], sides: tuple[str, ...]) -> str:
+    """`passed of files: the largest error to each side; least share of the metric`."""
     if not checks:
         return ""
     passed = sum(check["status"] == "passed" for check in checks)
     errors = [
         f"{max(found):.1e}"
-        for side in ("to_keras", "to_file_on_cpu")
+        for side in sides
         if (found := [check[side]["max_error"] for check in checks if side in check])
     ]
     shares = [check["to_keras"]["share"] for check in checks if check.get("to_keras", {}).get("share") is not None]

@@ -1,8 +1,7 @@
 """Dense sums in parts, for devices that add up in 16 bits.
 
 LiteRT's GPU accelerator in 16 bits adds the products of a dense one after the other to a 16-bit number. What it rounds away grows with the
-number of products: with 384 of them the result is ten times further off than a 16-bit number has to be. A part of a sum is as exact as a
-shorter sum, and adding the parts up rounds a few times only.
+number of products. A part of a sum is as exact as a shorter sum, and adding the parts up rounds a few times only.
 """
 
 import copy
@@ -11,8 +10,7 @@ import numpy as np
 
 from kerasbert.export.flatbuffer import code_of, drop_unused, new_operator, operator_kinds
 
-# How many parts, the most first. With 8 of them all-MiniLM-L6-v2 trained on SST-2 is 2.2 times nearer to its float32 self than with whole
-# sums, with 4 of them 1.9 times.
+# How many parts, the most first: `benchmarks/half_sums.py` says what each gains and takes.
 PARTS = (8, 4, 2)
 # Channels lie in fours in a GPU's memory: a part that started between them would have to be moved.
 _LANES = 4
