@@ -34,6 +34,9 @@ IntegerOnly = Annotated[
 MinRuntime = Annotated[
     str | None, Option(metavar="VERSION", help="The oldest runtime that is to load the file, such as 2.9.")
 ]
+WholeSums = Annotated[
+    bool, Option("--whole-sums", help="Target gpu: dense sums whole, not in parts. Faster, coarser in 16 bits.")
+]
 Inputs = Annotated[
     str,
     Option(metavar="ids|text", help="What the file takes; text puts the tokenizer into it (needs tensorflow-text)."),
@@ -82,6 +85,7 @@ def convert(
     integer_only: IntegerOnly = False,
     min_runtime: MinRuntime = None,
     inputs: Inputs = "ids",
+    whole_sums: WholeSums = False,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     json: options.Json = False,
@@ -105,6 +109,8 @@ def convert(
     integer_only = integer_only or target_named(target).split
     if recipe is not None:
         target_named(target).check_recipe(recipe_named(recipe).name)
+    if whole_sums:
+        target_named(target).with_whole_sums()
     wanted = _length(length)
     if calibration is not None and not calibration.is_file():
         from kerasbert.errors import KerasBertError
@@ -127,7 +133,7 @@ def convert(
     with progress(f"converting to {recipe}"):
         made = run(
             task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime,
-            inputs=inputs,
+            inputs=inputs, whole_sums=whole_sums,
         )  # fmt: skip
     made.save(out)
     host = None if made.host is None else host_path(out)

@@ -1,7 +1,7 @@
 """Who will run a file, and what that asks of its graph."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.recipes import RECIPES
@@ -41,6 +41,15 @@ class Target:
                 f"expected a number of tokens, or several, for the target {self.name!r}, received a resizable length"
             )
         return found
+
+    def with_whole_sums(self) -> "Target":
+        """The target without sums in parts. Raises KerasBertError for one that has none."""
+        if not self.sums_in_parts:
+            names = [each.name for each in TARGETS.values() if each.sums_in_parts]
+            raise KerasBertError(
+                f"expected the target {' or '.join(names)} for whole sums, received {self.name!r}: its sums are whole in any case"
+            )
+        return replace(self, sums_in_parts=False)
 
     def check_recipe(self, name: str) -> None:
         """Raises KerasBertError for a recipe of which the backend runs no file."""

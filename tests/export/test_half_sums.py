@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
+from kerasbert.cli import main
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
 from kerasbert.export.half_sums import parts_of, sums_in_parts
@@ -103,6 +104,18 @@ def test_kernels_of_8_bits_stay_whole(tiny):
         for target in ("cpu", "gpu")
     )
     assert sorted(_widths(parts)) == sorted(_widths(whole))
+
+
+def test_whole_sums_on_request(tiny, capsys, tmp_path):
+    model = tiny.narrow()
+    found = [
+        _widths(kb.export.convert(model, recipe="float32", target="gpu", whole_sums=whole).content)
+        for whole in (True, False)
+    ]
+    assert found[0] == _widths(_cpu(model)) and len(found[1]) > len(found[0])
+    out = tmp_path / "model.tflite"
+    assert main(["convert", str(tmp_path / "none"), "--whole-sums", "-o", str(out)]) == 2
+    assert "expected the target gpu for whole sums, received 'cpu'" in capsys.readouterr().err and not out.exists()
 
 
 def test_less_is_rounded_away():
