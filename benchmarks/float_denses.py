@@ -11,10 +11,6 @@ def float_denses(model: bytes) -> bytes:
 
     content = unpack(model)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
-    code = schema.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.FULLY_CONNECTED
-    code.version = 1
-    content.operatorCodes.append(code)
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
             continue
@@ -28,6 +24,5 @@ def float_denses(model: bytes) -> bytes:
             buffer.data = (stored.reshape(kernel.shape) * steps[:, None]).astype(np.float32).view(np.uint8).ravel()
             content.buffers.append(buffer)
             kernel.type, kernel.buffer, kernel.quantization = schema.TensorType.FLOAT32, len(content.buffers) - 1, None
-        operator.opcodeIndex = len(content.operatorCodes) - 1
         operator.builtinOptions.asymmetricQuantizeInputs = False
     return pack(content)

@@ -52,6 +52,7 @@ class _Division:
             else:
                 self.made.append(operator)
         read = {*self.graph.outputs, *(tensor for operator in self.made for tensor in operator.inputs)}
+        self.kinds = operator_kinds(self.content)  # there are new ones
         self.graph.operators = [
             operator
             for operator in self.made
@@ -69,7 +70,7 @@ class _Division:
             kind = self.kinds[operator.opcodeIndex]
             for place, tensor in enumerate(map(int, operator.inputs)):
                 is_kernel = kind == "FULLY_CONNECTED" and place == 1
-                if tensor >= 0 and kind != "DEQUANTIZE" and not (is_kernel and self._divisible(tensor)):
+                if tensor >= 0 and kind != "DEQUANTIZE" and not (is_kernel and self._divisible(operator)):
                     found.add(tensor)
         return found
 
@@ -77,13 +78,17 @@ class _Division:
         """The tensor that holds a kernel: itself, or what it is widened from."""
         return self.graph.tensors[int(self.widens[tensor].inputs[0]) if tensor in self.widens else tensor]
 
-    def _divisible(self, kernel: int) -> bool:
+    def _divisible(self, operator) -> bool:
         from ai_edge_litert.schema_py_generated import TensorType
 
+        source, kernel = map(int, operator.inputs[:2])
         stored = self._stored(kernel)
         floats = stored.type == (TensorType.FLOAT16 if kernel in self.widens else TensorType.FLOAT32)
         constant = self.content.buffers[stored.buffer].data is not None
-        return floats and constant and parts_of(int(stored.shape[-1])) > 1
+        channels = int(stored.shape[-1])
+        # A dense may read its rows out of a tensor of another shape.
+        rows = channels == int(self.graph.tensors[source].shape[-1])
+        return floats and constant and rows and parts_of(channels) > 1
 
     def _divide(self, operator) -> None:
         """The operators that stand for one dense."""
@@ -105,7 +110,7 @@ class _Division:
                 options = schema.AddOptionsT()
                 options.fusedActivationFunction = function if last else schema.ActivationFunctionType.NONE
                 code = code_of(self.content, schema.BuiltinOperator.ADD, 1)
-                self._make(code, pair, [total], schema.BuiltinOptions.AddOptions, options)
+                self.made.append(new_operator(code, pair, [total], schema.BuiltinOptions.AddOptions, options))
 
     def _parts_of_input(self, source: int) -> list[int]:
         from ai_edge_litert import schema_py_generated as schema
@@ -121,7 +126,7 @@ class _Division:
             options.numSplits = count
             code = code_of(self.content, schema.BuiltinOperator.SPLIT, 1)
             inputs = [len(self.graph.tensors) - 1, source]
-            self._make(code, inputs, parts, schema.BuiltinOptions.SplitOptions, options)
+            self.made.append(new_operator(code, inputs, parts, schema.BuiltinOptions.SplitOptions, options))
             self.inputs[source] = parts
         return self.inputs[source]
 
@@ -144,10 +149,6 @@ class _Division:
                 self.made.append(_like(self.widens[kernel], [narrow], [piece]))
         return self.kernels[kernel]
 
-    def _make(self, code: int, inputs: list[int], outputs: list[int], kind: int, options) -> None:
-        self.made.append(new_operator(code, inputs, outputs, kind, options))
-        self.kinds = operator_kinds(self.content)
-
     def _buffer(self, values: np.ndarray) -> int:
         from ai_edge_litert.schema_py_generated import BufferT
 
@@ -160,7 +161,7 @@ class _Division:
         """A new computed tensor of another one's type."""
         made = copy.copy(self.graph.tensors[like])
         made.shape, made.shapeSignature, made.buffer = np.array(shape, np.int32), None, 0
-        made.name = (made.name if isinstance(made.name, bytes) else str(made.name).encode()) + b"/part"
+        made.name = b"part"  # a file has thousands of them
         self.graph.tensors.append(made)
         return len(self.graph.tensors) - 1
 

@@ -94,7 +94,7 @@ def test_a_decoder_that_is_the_word_table_stays_whole(tiny):
         for graph, each in _operators(pack(content), "FULLY_CONNECTED")
     ]
     decoder = (len(tiny.vocabulary), tiny.sizes["hidden_size"])
-    assert decoder in shapes and max(width for _, width in shapes if (_, width) != decoder) <= 8
+    assert decoder in shapes and max(shape[1] for shape in shapes if shape != decoder) <= 8
 
 
 def test_kernels_of_8_bits_stay_whole(tiny):
