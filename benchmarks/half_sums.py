@@ -2,9 +2,9 @@
 
     python benchmarks/half_sums.py --model models/sst-2-1 dev.tsv
 
-A classifier's float32 file of the target gpu is made with sums in up to 1, 2, 4 and 8 parts and run on lavapipe in 16 bits (`kerasbert
-setup lavapipe`), round after round. What counts is the difference of the logits of the first two classes to the Keras model: it is far from 0 on
-every row, where probabilities differ on undecided rows only. Seconds are those of a software device, and say little of a phone's.
+A classifier's float32 file of the target gpu is made with sums in up to 1, 2, 4 and 8 parts and run in 16 bits on lavapipe (`kerasbert
+setup lavapipe`), round after round. What counts is the difference of the logits of the first two classes to the Keras model: it is far
+from 0 on every row, where probabilities differ on undecided rows only. Seconds are those of a software device, and say little of a phone's.
 """
 
 import argparse
