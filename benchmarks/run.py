@@ -70,6 +70,10 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("task_folder", "dev"),
             [python, HERE / "half_sums.py", "--model", given.task_folder, given.dev],
         ),
+        "steps_apart": (
+            ("task_folder", "train", "dev"),
+            [python, HERE / "steps_apart.py", "--model", given.task_folder, given.dev, given.train],
+        ),
         "integer_products": ((), [python, HERE / "integer_products.py"]),
         "sparse_models": (
             ("task_folder", "train", "dev"),

@@ -78,3 +78,12 @@ def new_operator(code: int, inputs: list[int], outputs: list[int], kind: int, op
     operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
     operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
     return operator
+
+
+def signature_end(name: str, tensor: int):
+    """An input or output of a signature: its name, and the tensor's number."""
+    from ai_edge_litert.schema_py_generated import TensorMapT
+
+    end = TensorMapT()
+    end.name, end.tensorIndex = name.encode(), int(tensor)
+    return end

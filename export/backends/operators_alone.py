@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, unpack
+from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, signature_end, unpack
 
 _DENSES = ("FULLY_CONNECTED", "CONV_2D")
 
@@ -36,8 +36,8 @@ def integer_denses(model: bytes) -> OperatorsAlone | None:
         graph.tensors.append(fed)
         operator.inputs = np.array([len(graph.tensors) - 1, *operator.inputs[1:]], np.int32)
         chosen.append(operator)
-        inputs.append(_named(schema, f"input_{number}", operator.inputs[0]))
-        outputs.append(_named(schema, f"output_{number}", operator.outputs[0]))
+        inputs.append(signature_end(f"input_{number}", operator.inputs[0]))
+        outputs.append(signature_end(f"output_{number}", operator.outputs[0]))
         shapes[f"input_{number}"] = tuple(map(int, source.shape))
     if not chosen:
         return None
@@ -48,9 +48,3 @@ def integer_denses(model: bytes) -> OperatorsAlone | None:
     graph.inputs, graph.outputs = ([each.tensorIndex for each in side] for side in (inputs, outputs))
     drop_unused(content)
     return OperatorsAlone(pack(content), shapes)
-
-
-def _named(schema, name: str, tensor: int):
-    found = schema.TensorMapT()
-    found.name, found.tensorIndex = name.encode(), int(tensor)
-    return found

@@ -1,0 +1,244 @@
+"""How many quanta of 8 bits a GPU and a CPU are apart, tensor by tensor.
+
+    python benchmarks/steps_apart.py --model models/tiny-bert-classifier dev.tsv train.tsv
+
+Of a trained model a static int8 file of the target gpu is made, with denses whose input a CPU quantizes at run time in floats (as a GPU has
+them). It runs on the CPU with XNNPACK and on LiteRT's GPU accelerator, everything on it in 32 bits, in two ways. *Alone*: every 8-bit dense
+by itself, both sides fed the same random integers; that is what an operator does differently. *In the model*: the same rows of real text,
+with every 8-bit tensor an output; that is what becomes of it, one difference causing the next, on its way through the model. The CPU's own
+reference kernels run the same against XNNPACK, for a measure of what any other order of additions does.
+"""
+
+import argparse
+import copy
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import record
+from float_denses import float_denses
+
+from kerasbert.export.flatbuffer import code_of, drop_unused, new_operator, operator_kinds, pack, signature_end, unpack
+
+PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
+RECIPE = "static_wi8_ai8"
+DENSES = ("FULLY_CONNECTED", "CONV_2D")
+
+
+def main() -> None:
+    arguments = _arguments()
+    load = record.load()
+    found = []
+    for folder, data, train in arguments.model:
+        found.append(_measured(arguments, folder, Path(data), Path(train)))
+        for way in ("alone", "in_the_model"):
+            for side in ("gpu", "reference_kernels"):
+                facts = {key: value for key, value in found[-1][way][side].items() if key != "of_each"}
+                print(found[-1]["model"], way, side, facts, flush=True)
+    results = {"rows": arguments.rows, "draws": arguments.draws, "length": arguments.length, "models": found}
+    record.write(arguments.json, results, record.versions(PACKAGES), load)
+
+
+def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
+    from kerasbert.data.reading import read_for
+    from kerasbert.export import convert
+    from kerasbert.tasks.folders import load_task
+
+    model = load_task(folder)
+    calibration = read_for(model.problem, train, max_rows=512).x
+    rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)
+    rows = {name: values[: arguments.rows] for name, values in rows.items()}
+    made = convert(model, recipe=RECIPE, target="gpu", calibration=calibration, length=arguments.length)
+    floats = float_denses(made.content)
+    alone, grids, shapes = _alone(floats)
+    draw = np.random.default_rng(1)
+    drawn = {name: draw.integers(-128, 128, (arguments.draws, *shape)) for name, shape in shapes.items()}
+    return {
+        "model": Path(folder).name,
+        "alone": _apart(alone, grids, {name: _widened(values, grids[name]) for name, values in drawn.items()}),
+        "in_the_model": _apart(*_tapped(floats), rows),
+    }
+
+
+def _tapped(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]]]:
+    """The file with every tensor of 8 bits that it computes as a further output, in floats, and the step and zero point of each."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    content = unpack(model)
+    graph, signature, steps = content.subgraphs[0], content.signatureDefs[0], {}
+    for operator in list(graph.operators):
+        for tensor in map(int, operator.outputs):
+            if graph.tensors[tensor].type == schema.TensorType.INT8:
+                name = f"{len(steps):02d} {graph.tensors[tensor].name.decode().split(';')[0]}"
+                steps[name] = _grid(graph.tensors[tensor])
+                signature.outputs.append(signature_end(name, _widen(content, tensor)))
+    graph.outputs = [each.tensorIndex for each in signature.outputs]
+    content.metadata = None
+    return pack(content), steps
+
+
+def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str, tuple[int, ...]]]:
+    """A file with the 8-bit denses side by side, each between a QUANTIZE and a DEQUANTIZE; the grids of its inputs and outputs by name; and
+    the shapes of its inputs without the first axis."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    content = unpack(model)
+    graph, signature, kinds = content.subgraphs[0], content.signatureDefs[0], operator_kinds(content)
+    operators, grids, shapes = graph.operators, {}, {}
+    graph.operators, signature.inputs, signature.outputs = [], [], []
+    for operator in operators:
+        source, written = (graph.tensors[int(end[0])] for end in (operator.inputs, operator.outputs))
+        if kinds[operator.opcodeIndex] not in DENSES or not source.type == written.type == schema.TensorType.INT8:
+            continue
+        number = len(shapes)
+        fed = copy.copy(source)
+        fed.name, fed.buffer = f"fed_{number}".encode(), 0
+        given = _float_of(content, fed, f"given_{number}")
+        graph.tensors.append(fed)
+        quantize = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
+        ends = [given], [len(graph.tensors) - 1]
+        graph.operators += [
+            new_operator(quantize, *ends, schema.BuiltinOptions.QuantizeOptions, schema.QuantizeOptionsT()),
+            operator,
+        ]
+        operator.inputs = np.array([len(graph.tensors) - 1, *operator.inputs[1:]], np.int32)
+        outcome = _widen(content, int(operator.outputs[0]))
+        signature.inputs.append(signature_end(f"input_{number}", given))
+        name = f"{number:02d} {written.name.decode().split(';')[0]}"
+        signature.outputs.append(signature_end(name, outcome))
+        grids |= {f"input_{number}": _grid(source), name: _grid(written)}
+        shapes[f"input_{number}"] = tuple(map(int, source.shape[1:]))
+    graph.inputs, graph.outputs = (
+        [each.tensorIndex for each in side] for side in (signature.inputs, signature.outputs)
+    )
+    content.metadata = None
+    drop_unused(content)
+    return pack(content), grids, shapes
+
+
+def _widen(content, tensor: int) -> int:
+    """A DEQUANTIZE of the tensor is added to the graph; the number of what it writes."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    graph = content.subgraphs[0]
+    outcome = _float_of(content, graph.tensors[tensor], f"widened_{tensor}")
+    code = code_of(content, schema.BuiltinOperator.DEQUANTIZE, 1)
+    kind, options = schema.BuiltinOptions.DequantizeOptions, schema.DequantizeOptionsT()
+    graph.operators.append(new_operator(code, [tensor], [outcome], kind, options))
+    return outcome
+
+
+def _float_of(content, like, name: str) -> int:
+    from ai_edge_litert import schema_py_generated as schema
+
+    made = schema.TensorT()
+    made.name, made.shape, made.type, made.buffer = name.encode(), like.shape, schema.TensorType.FLOAT32, 0
+    content.subgraphs[0].tensors.append(made)
+    return len(content.subgraphs[0].tensors) - 1
+
+
+def _grid(tensor) -> tuple[float, int]:
+    return float(tensor.quantization.scale[0]), int(tensor.quantization.zeroPoint[0])
+
+
+def _widened(integers: np.ndarray, grid: tuple[float, int]) -> np.ndarray:
+    step, zero = grid
+    return ((integers - zero) * np.float32(step)).astype(np.float32)
+
+
+def _apart(model: bytes, grids: dict[str, tuple[float, int]], rows: dict[str, np.ndarray]) -> dict:
+    """Runs the file with XNNPACK, and on the GPU and with the reference kernels against that."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "model.tflite").write_bytes(model)
+        np.savez(place / "rows.npz", **rows)
+        found, device = _on_gpu(place)
+    expected = _on_cpu(model, rows)
+    reference = _on_cpu(model, rows, reference=True)
+    return {
+        "device": device,
+        "gpu": _compared(found, expected, grids),
+        "reference_kernels": _compared(reference, expected, grids),
+    }
+
+
+def _compared(
+    found: dict[str, np.ndarray], expected: dict[str, np.ndarray], grids: dict[str, tuple[float, int]]
+) -> dict:
+    """Of each tensor the largest distance in steps, and the share of its values that are apart; of all, how many are one step apart at
+    most, and two; of other outputs the largest error."""
+    tensors = []
+    for name, (step, zero) in grids.items():
+        if name in expected:
+            ours, theirs = (np.rint(side[name] / np.float32(step)) + zero for side in (found, expected))
+            steps = np.abs(ours - theirs)
+            facts = {
+                "max": int(steps.max()),
+                "apart": float(np.mean(steps > 0)),
+                "beyond_two": float(np.mean(steps > 2)),
+            }
+            tensors.append({"tensor": name, **facts})
+    within = {str(steps): sum(each["max"] <= steps for each in tensors) for steps in (1, 2)}
+    outputs = {name: float(np.abs(found[name] - expected[name]).max()) for name in expected if name not in grids}
+    return {
+        "tensors": len(tensors), "within": within, "apart": max(each["apart"] for each in tensors),
+        "beyond_two": max(each["beyond_two"] for each in tensors), "outputs": outputs, "of_each": tensors,
+    }  # fmt: skip
+
+
+def _on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = False) -> dict[str, np.ndarray]:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    resolver = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
+    interpreter = Interpreter(model_content=model, num_threads=1, experimental_op_resolver_type=resolver)
+    run = interpreter.get_signature_runner()
+    each = [run(**{name: values[row : row + 1] for name, values in rows.items()}) for row in range(_count(rows))]
+    return {name: np.concatenate([outputs[name] for outputs in each]) for name in each[0]}
+
+
+def _on_gpu(place: Path) -> tuple[dict[str, np.ndarray], str]:
+    from kerasbert.export.backends.child import run_module
+    from kerasbert.export.backends.gpu import CHILD, DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS
+    from kerasbert.export.backends.gpu_log import GpuLog
+    from kerasbert.export.backends.job import ChildOutputs
+
+    drivers = [{}] if DRIVER_VARIABLE in os.environ else [{}, *({DRIVER_VARIABLE: each} for each in SOFTWARE_DRIVERS)]
+    for environment in drivers:
+        arguments = (place / "model.tflite", place / "rows.npz", place / "outputs.npz", "gpu", "fp32")
+        ended = run_module(CHILD, arguments, SECONDS, environment)
+        said = GpuLog.of(ended.log)
+        if said.adapter:
+            break
+    if not (said.adapter and ended.well):
+        sys.exit(f"no GPU, or it did not take the file: {said.told or said.fault or ended.last_words}")
+    read = ChildOutputs.read(place / "outputs.npz")
+    if not read.more["fully_accelerated"]:
+        sys.exit("not all operators ran on the GPU")
+    return read.outputs, said.adapter
+
+
+def _count(rows: dict[str, np.ndarray]) -> int:
+    return len(next(iter(rows.values())))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--model",
+        nargs=3,
+        action="append",
+        required=True,
+        metavar=("FOLDER", "DATA", "TRAIN"),
+        help="a task, labelled rows of it, and rows to calibrate with",
+    )
+    parser.add_argument("--rows", type=int, default=64, help="of text, in the model")
+    parser.add_argument("--draws", type=int, default=16, help="of random integers, alone")
+    parser.add_argument("--length", type=int, default=64, metavar="TOKENS")
+    record.add_output(parser, "steps_apart")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
