@@ -44,12 +44,14 @@ def main() -> None:
 def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
     from kerasbert.data.reading import read_for
     from kerasbert.export import convert
+    from kerasbert.export.examples import Data, text_examples
     from kerasbert.tasks.folders import load_task
 
     model = load_task(folder)
     calibration = read_for(model.problem, train, max_rows=512).x
-    rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)
-    rows = {name: values[: arguments.rows] for name, values in rows.items()}
+    texts = Data(read_for(model.problem, data).x)
+    examples = text_examples(texts, model.asks, model.tokenizer, arguments.length, arguments.rows)
+    rows = {name: values[: arguments.rows] for name, values in examples.inputs.items()}
     made = convert(model, recipe=RECIPE, target="gpu", calibration=calibration, length=arguments.length)
     floats = float_denses(made.content)
     alone, grids, shapes = _alone(floats)
