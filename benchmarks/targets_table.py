@@ -1,4 +1,4 @@
-"""Writes the measured table of docs/targets.md from the results of targets.py.
+"""Writes the measured tables of docs/targets.md from the results of targets.py and steps_apart.py.
 
 python benchmarks/targets_table.py
 """
@@ -19,9 +19,11 @@ RECIPES = {"float32": "float32", "static_wi8_ai8": "static int8", "default": "th
 
 
 def main() -> None:
-    path = record.RESULTS / "targets.json"
-    runs = json.loads(path.read_text("utf-8"))["runs"]
-    put(DOCS / "targets.md", {"targets": lines(runs)})
+    runs, models = (
+        json.loads((record.RESULTS / f"{name}.json").read_text("utf-8"))[key]
+        for name, key in (("targets", "runs"), ("steps_apart", "models"))
+    )
+    put(DOCS / "targets.md", {"targets": lines(runs), "steps": steps(models)})
 
 
 def lines(runs: list[dict]) -> list[str]:
@@ -38,6 +40,20 @@ def lines(runs: list[dict]) -> list[str]:
             ]  # fmt: skip
             if any(cells):
                 table.append(row(models, name, *cells))
+    return table
+
+
+def steps(models: list[dict]) -> list[str]:
+    """A row a model: of its 8-bit tensors how many are at most so many steps from XNNPACK's, and the largest error of what comes out."""
+    table = header("trained model", "denses alone, GPU: within 1 step", *(
+        f"in the model, {name}: within 1, 2 steps; values apart; outputs" for name in ("GPU", "reference kernels")
+    ))  # fmt: skip
+    for model in models:
+        alone, sides = model["alone"]["gpu"], [model["in_the_model"][side] for side in ("gpu", "reference_kernels")]
+        table.append(row(model["model"], f"{alone['within']['1']} of {alone['tensors']}", *(
+            f"{side['within']['1']}, {side['within']['2']} of {side['tensors']}; {side['apart']:.2%}; {max(side['outputs'].values()):.1e}"
+            for side in sides
+        )))  # fmt: skip
     return table
 
 
