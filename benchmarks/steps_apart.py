@@ -6,11 +6,13 @@ Of a trained model a static int8 file of the target gpu is made, with denses who
 them). It runs on the CPU with XNNPACK and on LiteRT's GPU accelerator, everything on it in 32 bits, in two ways. *Alone*: every 8-bit dense
 by itself, both sides fed the same random integers; that is what an operator does differently. *In the model*: the same rows of real text,
 with every 8-bit tensor an output; that is what becomes of it, one difference causing the next, on its way through the model. The CPU's own
-reference kernels run the same against XNNPACK, for a measure of what any other order of additions does.
+reference kernels run the same against XNNPACK, for a measure of what any other order of additions does; and LiteRT.js in WebAssembly runs
+the denses alone.
 """
 
 import argparse
 import copy
+import json
 import os
 import sys
 import tempfile
@@ -34,9 +36,10 @@ def main() -> None:
     for folder, data, train in arguments.model:
         found.append(_measured(arguments, folder, Path(data), Path(train)))
         for way in ("alone", "in_the_model"):
-            for side in ("gpu", "reference_kernels"):
-                facts = {key: value for key, value in found[-1][way][side].items() if key != "beyond_one_step"}
-                print(found[-1]["model"], way, side, facts, flush=True)
+            for side, facts in found[-1][way].items():
+                if side != "device":
+                    told = {key: value for key, value in facts.items() if key != "beyond_one_step"}
+                    print(found[-1]["model"], way, side, told, flush=True)
     results = {"rows": arguments.rows, "draws": arguments.draws, "length": arguments.length, "models": found}
     record.write(arguments.json, results, record.versions(PACKAGES), load)
 
@@ -56,10 +59,13 @@ def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
     floats = float_denses(made.content)
     alone, grids, shapes = _alone(floats)
     draw = np.random.default_rng(1)
-    drawn = {name: draw.integers(-128, 128, (arguments.draws, *shape)) for name, shape in shapes.items()}
+    drawn = {
+        name: _widened(draw.integers(-128, 128, (arguments.draws, *shape)), grids[name])
+        for name, shape in shapes.items()
+    }
     return {
         "model": Path(folder).name,
-        "alone": _apart(alone, grids, {name: _widened(values, grids[name]) for name, values in drawn.items()}),
+        "alone": _apart(alone, grids, drawn, in_browser=arguments.draws_in_browser),
         "in_the_model": _apart(*_tapped(floats), rows),
     }
 
@@ -150,20 +156,21 @@ def _widened(integers: np.ndarray, grid: tuple[float, int]) -> np.ndarray:
     return ((integers - zero) * np.float32(step)).astype(np.float32)
 
 
-def _apart(model: bytes, grids: dict[str, tuple[float, int]], rows: dict[str, np.ndarray]) -> dict:
-    """Runs the file with XNNPACK, and on the GPU and with the reference kernels against that."""
+def _apart(model: bytes, grids: dict[str, tuple[float, int]], rows: dict[str, np.ndarray], in_browser: int = 0) -> dict:
+    """Runs the file with XNNPACK, and on the GPU and with the reference kernels against that; the first rows in a browser too."""
+    expected = _on_cpu(model, rows)
+    found = {"reference_kernels": _compared(_on_cpu(model, rows, reference=True), expected, grids)}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "model.tflite").write_bytes(model)
         np.savez(place / "rows.npz", **rows)
-        found, device = _on_gpu(place)
-    expected = _on_cpu(model, rows)
-    reference = _on_cpu(model, rows, reference=True)
-    return {
-        "device": device,
-        "gpu": _compared(found, expected, grids),
-        "reference_kernels": _compared(reference, expected, grids),
-    }
+        on_gpu, device = _on_gpu(place)
+        found |= {"device": device, "gpu": _compared(on_gpu, expected, grids)}
+        if in_browser:
+            first = {name: values[:in_browser] for name, values in rows.items()}
+            on_wasm = _on_wasm(place, first)
+            found["wasm"] = _compared(on_wasm, {name: values[:in_browser] for name, values in expected.items()}, grids)
+    return found
 
 
 def _compared(
@@ -222,6 +229,18 @@ def _on_gpu(place: Path) -> tuple[dict[str, np.ndarray], str]:
     return read.outputs, said.adapter
 
 
+def _on_wasm(place: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    from kerasbert.export.backends.web import outputs_of, run_page, said_by
+
+    inputs = {name: values.reshape(len(values), -1).tolist() for name, values in rows.items()}
+    (place / "rows.json").write_text(json.dumps({"inputs": inputs, "length": None}), "utf-8")
+    ended = run_page(place / "model.tflite", place / "rows.json", "wasm")
+    said = said_by(ended)
+    if said is None or "outputs" not in said:
+        sys.exit(f"not run in the browser: {said or ended.last_words}")
+    return outputs_of(said)
+
+
 def _count(rows: dict[str, np.ndarray]) -> int:
     return len(next(iter(rows.values())))
 
@@ -238,6 +257,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rows", type=int, default=64, help="of text, in the model")
     parser.add_argument("--draws", type=int, default=16, help="of random integers, alone")
+    parser.add_argument("--draws-in-browser", type=int, default=2, help="the first of them")
     parser.add_argument("--length", type=int, default=64, metavar="TOKENS")
     record.add_output(parser, "steps_apart")
     return parser.parse_args()

@@ -35,7 +35,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
         given = folder / "rows.json"
         given.write_text(json.dumps({"inputs": job.inputs(rows), "length": job.examples.length}), "utf-8")
         for done, (name, accelerator) in enumerate(_ACCELERATORS.items(), start=1):
-            check, kept = _check(job, name, rows, _run(job, given, accelerator))
+            check, kept = _check(job, name, rows, run_page(job.model_path, given, accelerator))
             found.append(check)
             outputs.append(kept)
             job.progress(name, done, len(_ACCELERATORS))
@@ -58,29 +58,39 @@ def _browser() -> str | None:
     return named or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def _run(job: Job, rows: Path, accelerator: str) -> Ended:
+def run_page(model_path: str | os.PathLike, rows: Path, accelerator: str) -> Ended:
+    """Runs a file in the browser, by `wasm` or `webgpu`; rows: as `web_page/run.mjs` takes them."""
     asked = {
-        "modules": str(WEB.folder), "chromium": _browser(), "model": os.path.abspath(job.model_path), "rows": str(rows),
+        "modules": str(WEB.folder), "chromium": _browser(), "model": os.path.abspath(model_path), "rows": str(rows),
         "accelerator": accelerator,
     }  # fmt: skip
     return run_child(["node", CHILD, json.dumps(asked)], SECONDS)
 
 
-def _check(job: Job, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
+def said_by(ended: Ended) -> dict | None:
+    """What the page answered; None where it did not."""
     line = next((line for line in ended.log.splitlines() if line.startswith(_RESULT)), None)
-    if line is None:
+    return None if line is None else json.loads(line.removeprefix(_RESULT))
+
+
+def outputs_of(said: dict) -> dict[str, np.ndarray]:
+    """The outputs in an answer, arrays (rows, ...) by name."""
+    return {
+        key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
+        for key, port in said["outputs"].items()
+    }
+
+
+def _check(job: Job, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
+    said = said_by(ended)
+    if said is None:
         return Check(name, FAILED, ended.last_words), []
-    said = json.loads(line.removeprefix(_RESULT))
     if "missing" in said:
         return Check(name, NOT_RUN, said["missing"], device=said.get("browser", "")), []
     device = ", ".join(filter(None, (said.get("browser"), said.get("adapter"))))
     if "error" in said:
         return Check(name, FAILED, said["error"], device=device), []
-    outputs = {
-        key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
-        for key, port in said["outputs"].items()
-    }
-    kept, remarks, limits, ops = job.keep(outputs, rows), [job.where(rows)], job.tolerance, {}
+    kept, remarks, limits, ops = job.keep(outputs_of(said), rows), [job.where(rows)], job.tolerance, {}
     if name == "web-webgpu":
         log, whole = GpuLog.of(said["log"]), said["accelerated"]
         if reason := log.unproven(whole):
