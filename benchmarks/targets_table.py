@@ -45,16 +45,28 @@ def lines(runs: list[dict]) -> list[str]:
 
 def steps(models: list[dict]) -> list[str]:
     """A row a model: of its 8-bit tensors how many are at most so many steps from XNNPACK's, and the largest error of what comes out."""
-    table = header("trained model", "denses alone, GPU: within 1 step", *(
-        f"in the model, {name}: within 1, 2 steps; values apart; outputs" for name in ("GPU", "reference kernels")
-    ))  # fmt: skip
+    sides = {"GPU": "gpu", "reference kernels": "reference_kernels"}
+    table = header(
+        "trained model",
+        "denses alone: GPU within 1 step; WebAssembly equal",
+        *(f"in the model, {side}: within 1, 2 steps; values apart; outputs" for side in sides),
+    )
     for model in models:
-        alone, sides = model["alone"]["gpu"], [model["in_the_model"][side] for side in ("gpu", "reference_kernels")]
-        table.append(row(model["model"], f"{alone['within']['1']} of {alone['tensors']}", *(
-            f"{side['within']['1']}, {side['within']['2']} of {side['tensors']}; {side['apart']:.2%}; {max(side['outputs'].values()):.1e}"
-            for side in sides
-        )))  # fmt: skip
+        alone = {side: model["alone"][side] for side in ("gpu", "wasm")}
+        equal = "all" if alone["wasm"]["apart"] == 0 else f"not all ({alone['wasm']['apart']:.3%} apart)"
+        table.append(
+            row(
+                model["model"],
+                f"{alone['gpu']['within']['1']} of {alone['gpu']['tensors']}; {equal}",
+                *(_in_the_model(model["in_the_model"][key]) for key in sides.values()),
+            )
+        )
     return table
+
+
+def _in_the_model(facts: dict) -> str:
+    within, largest = facts["within"], max(facts["outputs"].values())
+    return f"{within['1']}, {within['2']} of {facts['tensors']}; {facts['apart']:.2%}; {largest:.1e}"
 
 
 def _cell(checks: list[dict], sides: tuple[str, ...]) -> str:
