@@ -11,7 +11,6 @@ the denses alone.
 """
 
 import argparse
-import copy
 import json
 import os
 import sys
@@ -22,11 +21,11 @@ import numpy as np
 import record
 from float_denses import float_denses
 
-from kerasbert.export.flatbuffer import code_of, drop_unused, new_operator, operator_kinds, pack, signature_end, unpack
+from kerasbert.export.backends.operators_alone import integer_denses
+from kerasbert.export.flatbuffer import code_of, new_operator, pack, signature_end, unpack
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 RECIPE = "static_wi8_ai8"
-DENSES = ("FULLY_CONNECTED", "CONV_2D")
 
 
 def main() -> None:
@@ -92,38 +91,25 @@ def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str,
     the shapes of its inputs without the first axis."""
     from ai_edge_litert import schema_py_generated as schema
 
-    content = unpack(model)
-    graph, signature, kinds = content.subgraphs[0], content.signatureDefs[0], operator_kinds(content)
-    operators, grids, shapes = graph.operators, {}, {}
-    graph.operators, signature.inputs, signature.outputs = [], [], []
-    for operator in operators:
-        source, written = (graph.tensors[int(end[0])] for end in (operator.inputs, operator.outputs))
-        if kinds[operator.opcodeIndex] not in DENSES or not source.type == written.type == schema.TensorType.INT8:
-            continue
-        number = len(shapes)
-        fed = copy.copy(source)
-        fed.name, fed.buffer = f"fed_{number}".encode(), 0
-        given = _float_of(content, fed, f"given_{number}")
-        graph.tensors.append(fed)
-        quantize = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
-        ends = [given], [len(graph.tensors) - 1]
-        graph.operators += [
-            new_operator(quantize, *ends, schema.BuiltinOptions.QuantizeOptions, schema.QuantizeOptionsT()),
-            operator,
-        ]
-        operator.inputs = np.array([len(graph.tensors) - 1, *operator.inputs[1:]], np.int32)
-        outcome = _widen(content, int(operator.outputs[0]))
-        signature.inputs.append(signature_end(f"input_{number}", given))
+    cut = integer_denses(model)
+    content = unpack(cut.content)
+    graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
+    code = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
+    kind, options = schema.BuiltinOptions.QuantizeOptions, schema.QuantizeOptionsT()
+    for end in signature.inputs:
+        fed = graph.tensors[end.tensorIndex]
+        given = _float_of(content, fed, f"given_{end.tensorIndex}")
+        graph.operators.insert(0, new_operator(code, [given], [end.tensorIndex], kind, options))
+        grids[end.name.decode()], end.tensorIndex = _grid(fed), given
+    for number, end in enumerate(signature.outputs):
+        written = graph.tensors[end.tensorIndex]
         name = f"{number:02d} {written.name.decode().split(';')[0]}"
-        signature.outputs.append(signature_end(name, outcome))
-        grids |= {f"input_{number}": _grid(source), name: _grid(written)}
-        shapes[f"input_{number}"] = tuple(map(int, source.shape[1:]))
+        grids[name] = _grid(written)
+        end.name, end.tensorIndex = name.encode(), _widen(content, end.tensorIndex)
     graph.inputs, graph.outputs = (
         [each.tensorIndex for each in side] for side in (signature.inputs, signature.outputs)
     )
-    content.metadata = None
-    drop_unused(content)
-    return pack(content), grids, shapes
+    return pack(content), grids, {name: shape[1:] for name, shape in cut.inputs.items()}
 
 
 def _widen(content, tensor: int) -> int:
