@@ -2,8 +2,6 @@
 
 import numpy as np
 
-SAME = 1e-6
-
 
 def accuracy(truth: np.ndarray, found: np.ndarray) -> float:
     """Share of equal entries."""
@@ -16,6 +14,17 @@ def f1(truth: np.ndarray, found: np.ndarray) -> float:
     return float(2 * (truth & found).sum() / total) if total else 0.0
 
 
+def macro_f1(truth: np.ndarray, found: np.ndarray) -> float:
+    """Mean F1 of all classes that occur among the labels or the predictions, as scikit-learn's `f1_score(average="macro")`."""
+    return float(np.mean(list(f1_by_class(truth, found).values())))
+
+
+def f1_by_class(truth: np.ndarray, found: np.ndarray) -> dict[int, float]:
+    """F1 of each class number that occurs among the labels or the predictions."""
+    truth, found = np.asarray(truth), np.asarray(found)
+    return {int(c): f1(truth == c, found == c) for c in np.union1d(truth, found)}
+
+
 def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
     """F1 over all decisions at 0.5; 1 when there is nothing to find and nothing was found."""
     truth, found = np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5
@@ -25,19 +34,13 @@ def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
 
 def matthews(truth: np.ndarray, found: np.ndarray) -> float:
     """Matthews correlation (Matthews 1975) of two classes; 0 where one side has a single class."""
-    if np.ptp(truth) == 0 or np.ptp(found) == 0:
-        return 0.0
     return pearson(truth, found)
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
-    """Linear correlation; a side without any spread correlates with nothing but itself."""
-    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if np.allclose(a, b, rtol=0, atol=SAME):
-        return 1.0
-    a, b = a - a.mean(), b - b.mean()
-    scale = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / scale) if scale > 1e-12 else 0.0
+    """Linear correlation, as `scipy.stats.pearsonr`; 0.0 where a side is constant (SciPy: NaN), NaN where a number is not finite."""
+    a, b = (_unit(_centred(side)) for side in (a, b))
+    return float(np.clip(a @ b, -1.0, 1.0))
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
@@ -46,11 +49,24 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosine of each row of `first` (N, H) with the same row of `second`, (N,); 1 for rows that are the same."""
-    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    scale = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    same = np.abs(first - second).max(axis=1) < SAME
-    return np.where(same, 1.0, (first * second).sum(axis=1) / np.where(scale > 0, scale, 1.0))
+    """Cosine of each row of `first` (N, H) with the same row of `second`, (N,); of two zero vectors 1, of one 0."""
+    first, second = (_unit(np.asarray(side, np.float64)) for side in (first, second))
+    both_zero = ~(first.any(axis=1) | second.any(axis=1))
+    return np.where(both_zero, 1.0, np.clip((first * second).sum(axis=1), -1.0, 1.0))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Float64 without its mean; exactly 0 where all values are the same, whose mean may be off by rounding."""
+    values = np.asarray(values, np.float64)
+    return np.zeros(values.shape) if (values == values[:1]).all() else values - values.mean()
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (..., H) of norm 1, whatever their size: squares of numbers below 1e-154 or above 1e154 do not fit float64. Zeros stay."""
+    largest = np.abs(vectors).max(axis=-1, keepdims=True, initial=0.0)
+    scaled = vectors / np.where(largest == 0, 1.0, largest)
+    norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    return scaled / np.where(norm == 0, 1.0, norm)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

@@ -227,11 +227,25 @@ class _Watch(keras.callbacks.Callback):
             for number, weight in enumerate(self.task.weights):
                 weight.assign(saved[str(number)])
         if self.dev is not None and len(self.records) > 1:
-            metric = next(iter(self.records[0]["dev"]))
-            self.listener.note(f"kept epoch {kept} of {len(self.records)}, the best by {metric} on {self.dev_name}")
+            self.listener.note(kept_line([record["dev"] for record in self.records], kept, self.dev_name))
         self.folder.finish()
         examples = len(self.records) * self.examples
         return Fitted(self.records, kept or None, self.seconds, examples / max(self.seconds, 1e-9))
+
+
+def kept_line(scores: list[dict[str, float]], kept: int, dev_name: str) -> str:
+    """Which epoch was kept (1 for the first) and why, also where several score the same. scores: of each epoch."""
+    metric = next(iter(scores[0]))
+    values = [each[metric] for each in scores]
+    best = values[kept - 1]
+    if all(value == best == 0 for value in values):
+        return (
+            f"kept epoch {kept} of {len(values)}: {metric} is 0 on {dev_name} after every epoch, so the earliest is kept; "
+            "train for more epochs, or with another --learning-rate"
+        )
+    same = sum(value == best for value in values) - 1
+    tie = f", as good as {same} later {'epoch' if same == 1 else 'epochs'}" if same else ""
+    return f"kept epoch {kept} of {len(values)}, the best by {metric} on {dev_name}{tie}"
 
 
 def shown(values) -> str:

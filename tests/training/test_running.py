@@ -12,7 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.folders import load_task
 from kerasbert.training import Recipe, RunFolder, Settings, adamw, run
 from kerasbert.training.run_folder import check_resumable
-from kerasbert.training.running import Listener
+from kerasbert.training.running import Listener, kept_line
 
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
@@ -108,6 +108,20 @@ def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
     assert np.abs(weights[2] - weights[1]).max() > 0
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((0.0, 0.0, 0.0), "kept epoch 1 of 3: entity F1 is 0 on dev.tsv after every epoch, so the earliest is kept; train "),
+        ((0.2, 0.5, 0.5), "kept epoch 2 of 3, the best by entity F1 on dev.tsv, as good as 1 later epoch"),
+        ((0.5, 0.5, 0.5), "kept epoch 1 of 3, the best by entity F1 on dev.tsv, as good as 2 later epochs"),
+        ((0.2, 0.5, 0.4), "kept epoch 2 of 3, the best by entity F1 on dev.tsv"),
+    ],
+)  # fmt: skip
+def test_a_tie_between_epochs_is_told(values, said):
+    line = kept_line([{"entity F1": value} for value in values], values.index(max(values)) + 1, "dev.tsv")
+    assert line.startswith(said) and (line == said or said.endswith("train "))
+
+
 def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
     """Also behind a state that was saved in its middle."""
     told = []
@@ -118,10 +132,12 @@ def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
 
 
 def test_early_stopping(parts, monkeypatch):
-    task = parts.task()
+    task, notes = parts.task(), []
     monkeypatch.setattr(task, "score", lambda dev, batch_size: {"accuracy": 0.5})
-    fitted = parts.run(task, settings=Settings(EPOCHS, BATCH, patience=1))
+    listener = Listener(lambda *_: None, notes.append)
+    fitted = parts.run(task, settings=Settings(EPOCHS, BATCH, patience=1), listener=listener)
     assert len(fitted.epochs) == 2 and fitted.kept_epoch == 1
+    assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, as good as 1 later epoch"
 
 
 def test_a_loss_that_is_no_number_stops_and_keeps_the_good_model(parts):
