@@ -19,6 +19,7 @@ from kerasbert.export.measuring import ONNX
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import describe_machine
 from kerasbert.export.tables import format_bytes, format_seconds, text_table
+from kerasbert.json_text import read_json_object
 from kerasbert.leftovers import temporary_folder
 
 CHILD = "kerasbert.export.measuring"
@@ -215,7 +216,7 @@ def _child(paths: list[str], **settings) -> dict:
         ended = run_module(CHILD, [options], SECONDS)
         if not ended.well:
             raise KerasBertError(f"Expected a measurement of {paths[0]}. Received: a process with {ended.last_words}.")
-        result = json.loads(answer.read_text("utf-8"))
+        result = read_json_object(answer)
     if "error" in result:
         raise KerasBertError(result["error"])
     return result

@@ -18,6 +18,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.runtimes import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
+from kerasbert.json_text import read_json_object
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 ONNX = ".onnx"
@@ -214,7 +215,7 @@ def _status(key: str) -> int:
 
 
 def main() -> None:
-    options = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    options = read_json_object(sys.argv[1])
     answer = Path(options.pop("answer"))
     try:
         found = measured(**options)

@@ -17,6 +17,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite_file import load_bytes
 from kerasbert.files import atomic_file
+from kerasbert.json_text import parse_json
 from kerasbert.problems import PROBLEMS, Problem, problem_named
 
 FORMAT = 1
@@ -218,8 +219,8 @@ def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
 
 def _parse(texts: dict[str, str], name: str) -> Metadata:
     try:
-        card = json.loads(texts[CARD])
-    except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
+        card = parse_json(texts[CARD], CARD)
+    except KerasBertError as error:
         raise _bad(name, f"a {CARD} that is not JSON ({error})") from error
     if not isinstance(card, dict):
         raise _bad(name, f"a {CARD} that is not a JSON object")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.environments import Environment
+from kerasbert.json_text import read_json_object
 
 _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _ROOT = "root"  # what the packages hold
@@ -78,7 +79,7 @@ class VulkanEnvironment(Environment):
         apt.update()
         apt.unpack(self.packages, self.root)
         apt.clear()
-        content = json.loads((self.root / "usr/share/vulkan/icd.d" / self.manifest).read_text("utf-8"))
+        content = read_json_object(self.root / "usr/share/vulkan/icd.d" / self.manifest)
         content["ICD"]["library_path"] = str(self._library)
         (self.folder / self.manifest).write_text(json.dumps(content), "utf-8")
 

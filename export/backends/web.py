@@ -14,6 +14,7 @@ from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.known_environments import WEB
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.examples import Kept, spread
+from kerasbert.json_text import parse_json
 from kerasbert.leftovers import temporary_folder
 
 CHILD = Path(__file__).parent / "web_page" / "run.mjs"
@@ -70,7 +71,7 @@ def run_page(model_path: str | os.PathLike, rows: Path, accelerator: str) -> End
 def said_by(ended: Ended) -> dict | None:
     """What the page answered; None where it did not."""
     line = next((line for line in ended.log.splitlines() if line.startswith(_RESULT)), None)
-    return None if line is None else json.loads(line.removeprefix(_RESULT))
+    return None if line is None else parse_json(line.removeprefix(_RESULT), "the page", memory=1 << 40)
 
 
 def outputs_of(said: dict) -> dict[str, np.ndarray]:

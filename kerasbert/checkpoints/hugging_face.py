@@ -11,8 +11,8 @@ import numpy as np
 from kerasbert.checkpoints import google
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
-from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
+from kerasbert.json_text import read_json_object
 
 CONFIG_FILE = "config.json"
 
@@ -76,18 +76,7 @@ def longest_row(config: Mapping) -> int:
 
 
 def _parsed(path: Path) -> dict:
-    try:
-        size = path.stat().st_size
-        if size > _MAX_CONFIG_BYTES:
-            raise mismatch(path, f"at most {_MAX_CONFIG_BYTES} bytes", str(size))
-        config = json.loads(path.read_text("utf-8"))
-    except KerasBertError:
-        raise
-    except (OSError, ValueError, RecursionError) as error:
-        raise mismatch(path, "a JSON object in UTF-8", one_line(error)) from error
-    if not isinstance(config, dict):
-        raise mismatch(path, "a JSON object", shown(config))
-    return config
+    return read_json_object(path, max_bytes=_MAX_CONFIG_BYTES)
 
 
 def write_folder_files(folder: str | os.PathLike, config: Mapping, tensors: Mapping[str, np.ndarray]) -> None:

@@ -4,11 +4,9 @@ The format: 8 bytes with the header's length (unsigned, little-endian), a JSON h
 shape and byte range, then the data without gaps. Source: the specification in the safetensors project's README.
 """
 
-import json
 import math
 import os
 import struct
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +17,8 @@ import safetensors.numpy
 
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.shards import read_shards
-from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
+from kerasbert.json_text import parse_json
 
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
@@ -130,18 +128,7 @@ def _header_length(path: Path, first: bytes, size: int) -> int:
 
 
 def _parse_header(path: Path, text: bytes) -> dict:
-    def unique(pairs):
-        if len(dict(pairs)) < len(pairs):
-            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-            raise mismatch(path, "every name once in the header", f"{shown(twice)} twice")
-        return dict(pairs)
-
-    try:
-        header = json.loads(text.decode("utf-8"), object_pairs_hook=unique)
-    except KerasBertError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise mismatch(path, f"a JSON header of {len(text)} bytes", one_line(error)) from error
+    header = parse_json(text, path, expected=f"a JSON header of {len(text)} bytes", unique_names=True)
     if not isinstance(header, dict):
         raise mismatch(path, "a JSON object as header", shown(header))
     return header

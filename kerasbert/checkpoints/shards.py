@@ -1,14 +1,13 @@
 """Checkpoints in several files: an index names for each tensor the file beside it that holds it."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from kerasbert.checkpoints.messages import counted, mismatch, one_line, shown
-from kerasbert.errors import KerasBertError
+from kerasbert.checkpoints.messages import counted, mismatch, shown
+from kerasbert.json_text import read_json_object
 
 MAX_INDEX_BYTES = 100_000_000
 
@@ -37,17 +36,9 @@ def read_shards(index: Path, ending: str, read_file: Callable[[Path], dict[str, 
 
 
 def _weight_map(index: Path, ending: str) -> dict[str, str]:
-    try:
-        size = index.stat().st_size
-        if size > MAX_INDEX_BYTES:
-            raise mismatch(index, f"at most {MAX_INDEX_BYTES} bytes", str(size))
-        shard_of = json.loads(index.read_text("utf-8"))["weight_map"]
-        if not isinstance(shard_of, dict) or not shard_of:
-            raise TypeError("weight_map is not an object with names in it")
-    except KerasBertError:
-        raise
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise mismatch(index, "a JSON object with a weight_map", one_line(error)) from error
+    shard_of = read_json_object(index, max_bytes=MAX_INDEX_BYTES).get("weight_map")
+    if not isinstance(shard_of, dict) or not shard_of:
+        raise mismatch(index, "a weight_map, an object with names in it", shown(shard_of))
     # A shard lies beside its index: nothing in its name that a path could be made of. A symbolic link is fine, the hub's
     # cache consists of them.
     plain = re.compile(r"[^/\\:\x00-\x1f]+" + re.escape(ending))

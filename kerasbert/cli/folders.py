@@ -1,6 +1,5 @@
 """What `inspect` and `benchmark` say about a saved folder."""
 
-import json
 import time
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from kerasbert.cli.destinations import OWN_FILE
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import read_json_object
 
 _SETTINGS = (
     "hidden_size",
@@ -84,13 +84,7 @@ def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list
 
 def _own(folder: Path) -> dict:
     path = folder / OWN_FILE
-    try:
-        own = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    except ValueError as error:
-        raise KerasBertError(f"{path}: expected a JSON object in UTF-8, received {error}") from error
-    if not isinstance(own, dict):
-        raise KerasBertError(f"{path}: expected a JSON object, received {type(own).__name__}")
-    return own
+    return read_json_object(path) if path.is_file() else {}
 
 
 def _full_row(length: int, words: int) -> dict[str, np.ndarray]:

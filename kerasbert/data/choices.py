@@ -1,6 +1,5 @@
 """Questions with choices from CSV, TSV or JSON lines files."""
 
-import json
 import os
 import re
 from collections import Counter
@@ -12,6 +11,7 @@ from pathlib import Path
 from kerasbert.data.records import json_lines, read_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import parse_json
 
 # Column names understood without being asked for, in the order of preference; case does not matter.
 _PROMPTS = ("prompt", "question", "premise", "sent1", "context")
@@ -146,8 +146,8 @@ def _listed(value) -> list:
     """The choices of a single cell: a list, in JSON where the file has only strings."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
-            value = json.loads(value)
-        except json.JSONDecodeError:
+            value = parse_json(value, "choices")
+        except KerasBertError:  # a text that begins with a bracket
             return [value]
     return list(value) if isinstance(value, list) else [value]
 

@@ -1,6 +1,5 @@
 """Labels as they are written in a file, to the numbers a model is trained on."""
 
-import json
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import parse_json
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _LISTED = 20
@@ -117,10 +117,7 @@ def split_labels(cell: str, row: int = 0) -> list[str]:
       KerasBertError: a cell that starts with `[` and is not a JSON list of strings or numbers.
     """
     if cell.lstrip().startswith("["):
-        try:
-            labels = json.loads(cell)
-        except json.JSONDecodeError as error:
-            raise KerasBertError(f"Expected a JSON list of labels. Received: {error.msg} in row {row}.") from None
+        labels = parse_json(cell, f"row {row}", expected="a JSON list of labels")
         for label in labels:
             if isinstance(label, bool) or not isinstance(label, (str, int, float)):
                 raise KerasBertError(f"Expected a JSON list of labels. Received: {label!r} among them in row {row}.")

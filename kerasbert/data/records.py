@@ -2,12 +2,12 @@
 
 import csv
 import gzip
-import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import JSON_NAMES, parse_json
 
 FORMATS = (".tsv", ".csv", ".jsonl")
 
@@ -87,11 +87,8 @@ def _csv(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
 
 
 def _object(path: Path, number: int, line: str) -> dict:
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise KerasBertError(f"Expected JSON lines in {path}. Received: {error.msg}, line {number}.") from None
+    where, expected = f"{path}, line {number}", "JSON lines, one object a line"
+    value = parse_json(line, where, expected=expected)
     if not isinstance(value, dict):
-        kind = type(value).__name__
-        raise KerasBertError(f"Expected one JSON object a line in {path}. Received: {kind}, line {number}.")
+        raise KerasBertError(f"{where}: expected {expected}, received {JSON_NAMES[type(value)]}")
     return value

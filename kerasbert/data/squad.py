@@ -1,6 +1,5 @@
 """Questions about texts, with answers: SQuAD's JSON, and JSON lines."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from kerasbert.data.records import read_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import parse_json
 
 REACH = 10  # characters that an answer may stand away from where the file says
 
@@ -170,12 +170,7 @@ def _of_article(path: Path, where: str, article) -> Iterator[tuple[str, Mapping]
 
 def _json(path: Path):
     text = "".join(line for _, line in read_lines(path))
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise KerasBertError(
-            f"Expected JSON in {path}. Received: {error.msg}, line {error.lineno}. Is it JSON lines, call it .jsonl."
-        ) from None
+    return parse_json(text, path, advice="if it is JSON lines, call it .jsonl")
 
 
 def _list(path: Path, where: str, record, name: str) -> list:

@@ -13,6 +13,7 @@ from kerasbert.checkpoints.name_map import Entry, NameMap
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import parse_json
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable
@@ -92,9 +93,10 @@ def _description(task) -> dict:
 def _read_description(path: Path) -> dict:
     try:
         with safetensors.safe_open(path, framework="np") as file:
-            found = json.loads((file.metadata() or {}).get(_KEY, "null"))
-    except (safetensors.SafetensorError, OSError, ValueError, RecursionError) as error:
+            text = (file.metadata() or {}).get(_KEY, "null")
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise mismatch(path, "adapters of kerasbert's", one_line(error)) from error
+    found = parse_json(text, path, expected="adapters of kerasbert's")
     if not isinstance(found, dict):
         raise mismatch(path, "adapters of kerasbert's", "a safetensors file without their description")
     return found

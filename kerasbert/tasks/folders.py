@@ -22,6 +22,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
+from kerasbert.json_text import read_json_object
 from kerasbert.layers.policy import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
@@ -193,12 +194,7 @@ def read_own(folder: Path) -> dict:
     path = folder / OWN_FILE
     if not path.is_file():
         return {}
-    try:
-        own = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise KerasBertError(f"{path}: expected a JSON object in UTF-8, received {error}") from error
-    if not isinstance(own, dict):
-        raise KerasBertError(f"{path}: expected a JSON object, received {type(own).__name__}")
+    own = read_json_object(path)
     for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
         if name in own and not isinstance(own[name], kind):
             raise KerasBertError(f"{path}: expected {name!r} as a JSON {JSON_NAMES[kind]}, received {own[name]!r}")

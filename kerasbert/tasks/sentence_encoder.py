@@ -9,6 +9,7 @@ import tf_keras as keras
 from kerasbert.checkpoints.hugging_face import longest_row
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import read_json
 from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.pooling import POOLINGS, pool
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
@@ -143,10 +144,7 @@ class SentenceEncoder(Task):
 
 
 def _read(path: Path, default):
-    try:
-        return json.loads(path.read_text("utf-8")) if path.is_file() else default
-    except ValueError as error:
-        raise KerasBertError(f"{path}: expected JSON in UTF-8, received {error}") from error
+    return read_json(path) if path.is_file() else default
 
 
 def _write(path: Path, content) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
+from kerasbert.json_text import read_json_object
 
 VOCABULARY = "vocab.txt"
 SENTENCEPIECE = "spiece.model"
@@ -193,15 +194,7 @@ def read_json(path: Path) -> dict:
     """
     if not path.exists():
         return {}
-    try:
-        content = json.loads(_read_text(path).removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        raise KerasBertError(
-            f"Expected JSON in {path}. Received: {error.msg} at line {error.lineno}, column {error.colno}."
-        ) from None
-    if not isinstance(content, dict):
-        raise KerasBertError(f"Expected a JSON object in {path}. Received: {type(content).__name__}.")
-    return content
+    return read_json_object(path)
 
 
 def read_bytes(path: str | os.PathLike) -> bytes:

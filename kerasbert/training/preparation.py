@@ -126,10 +126,11 @@ def strategy_named(name: str | None):
 
 def is_chief() -> bool:
     """Whether this process is the one of its cluster that writes; without a cluster it is."""
-    import json
     import os
 
-    config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    from kerasbert.json_text import parse_json
+
+    config = parse_json(os.environ.get("TF_CONFIG") or "{}", "TF_CONFIG")
     task = config.get("task", {})
     if "chief" in config.get("cluster", {}):
         return task.get("type") == "chief"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import read_json_lines, read_json_object
 from kerasbert.tasks.folders import RUN_FOLDER
 from kerasbert.training.recipe import Recipe
 
@@ -48,7 +49,7 @@ class RunFolder:
     def read_command(self) -> dict | None:
         """The options of the command that was interrupted here; None where there is none."""
         try:
-            return json.loads(self.command.read_text("utf-8")) if self.state.is_file() else None
+            return read_json_object(self.command) if self.state.is_file() else None
         except (OSError, ValueError):
             return None
 
@@ -61,7 +62,7 @@ class RunFolder:
         """Every line of metrics.jsonl."""
         if not self.metrics.is_file():
             return []
-        return [json.loads(line) for line in self.metrics.read_text("utf-8").splitlines()]
+        return read_json_lines(self.metrics)
 
     def rewind(self, step: int) -> None:
         """Takes away the lines of steps behind `step`, which a resumed training writes again."""

@@ -12,6 +12,7 @@ import tensorflow as tf
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
 
 _CARD = "card"
@@ -42,9 +43,12 @@ def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict]:
     """Tensors and card of a saved state. Raises KerasBertError for a damaged file."""
     tensors = read_file(Path(path))
     try:
-        return tensors, json.loads(tensors.pop(_CARD).tobytes())
-    except (KeyError, ValueError) as error:
-        raise KerasBertError(f"{path}: expected the state of a training, received a file without its card") from error
+        card = parse_json(tensors.pop(_CARD).tobytes(), path)
+    except KeyError:
+        card = None
+    if not isinstance(card, dict):
+        raise KerasBertError(f"{path}: expected the state of a training, received a file without its card")
+    return tensors, card
 
 
 def restore_state(path: str | os.PathLike, task, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -67,7 +67,7 @@ def test_split_labels(cell, labels):
 
 @pytest.mark.parametrize("cell", ["[a]", "[[1]]", "[null]", "[true]"])
 def test_refused_cells(cell):
-    with pytest.raises(KerasBertError, match="JSON list of labels.*row 1"):
+    with pytest.raises(KerasBertError, match="row 1: expected a JSON list of labels"):
         LabelSet.from_cells(["a", cell])
 
 

@@ -143,8 +143,8 @@ BAD_START = {"data": [article(question("a", "good", "9"))]}
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", "Expected JSON in .*line 1"),
-        ("\n".join(map(json.dumps, FLAT)), "Expected JSON in .*jsonl"),
+        ("{", "expected JSON, .* at column 2"),
+        ("\n".join(map(json.dumps, FLAT)), "expected JSON, .*jsonl"),
         ({"version": "2.0"}, "'data'.*an object with version"),
         ("3", "'data'.*int 3"),
         ({"data": {}}, "'data'.*an object with nothing"),
@@ -173,5 +173,5 @@ def test_files_that_cannot_be_read(tmp_path, write):
     (tmp_path / "latin.json").write_bytes('{"data": "\xe9"}'.encode("latin-1"))
     with pytest.raises(KerasBertError, match="UTF-8"):
         read_squad(tmp_path / "latin.json")
-    with pytest.raises(KerasBertError, match="JSON lines.*line 1"):
+    with pytest.raises(KerasBertError, match="line 1: expected JSON lines"):
         read_squad(write("[3", "x.jsonl"))

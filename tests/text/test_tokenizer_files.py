@@ -123,8 +123,8 @@ def test_refused_vocabulary(tmp_path, vocabulary, message):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ("{", "Expected JSON"),
-        ("[]", "Received: list"),
+        ("{", "expected a JSON object"),
+        ("[]", "received a list"),
         ('{"do_lower_case": "no"}', "do_lower_case .* Received: 'no'"),
         ('{"unk_token": 3}', "unk_token .* Received: 3"),
         ('{"model_max_length": -1}', "model_max_length .* Received: -1"),

@@ -3,12 +3,12 @@
 How it was made, what the labels mean and what a bag-of-words baseline scores: README.md in this folder.
 """
 
-import json
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import read_json_lines
 
 SPLITS = ("train", "dev", "test")
 
@@ -96,7 +96,7 @@ def load(split: str) -> AssistantSplit:
     Raises:
       KerasBertError: `split` is not in `SPLITS`.
     """
-    rows = [json.loads(line) for line in path(split).read_text(encoding="utf-8").splitlines()]
+    rows = read_json_lines(path(split))
     return AssistantSplit(
         texts=tuple(row["text"] for row in rows),
         intents=tuple(row["intent"] for row in rows),

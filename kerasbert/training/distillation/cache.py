@@ -14,6 +14,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
+from kerasbert.json_text import read_json_object
 from kerasbert.problems import Rows
 
 TYPES = ("float32", "float16")
@@ -88,10 +89,8 @@ def teacher_cache(
     if not index.is_file():
         _write(place, rows, compute, kind, batch_size, key)
     try:
-        layouts = [
-            Layout(entry["name"], tuple(entry["shape"])) for entry in json.loads(index.read_text("utf-8"))["tensors"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
+        layouts = [Layout(entry["name"], tuple(entry["shape"])) for entry in read_json_object(index)["tensors"]]
+    except (KeyError, TypeError) as error:
         raise KerasBertError(f"{index}: expected the index of a cache, received {error!r}; delete {place}") from error
     return TeacherCache(place, layouts, rows.lengths, kind)
 
