@@ -85,11 +85,11 @@ def read_json(path: str | os.PathLike, *, expected: str = "JSON", advice: str = 
     return parse_json(read_bounded(path, max_bytes, expected), path, expected=expected, advice=advice)
 
 
-def read_json_object(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> dict:
+def read_json_object(path: str | os.PathLike, *, expected: str = "a JSON object", max_bytes: int = MAX_BYTES) -> dict:
     """The object of a JSON file. Raises KerasBertError as `read_json`, and for any other value."""
-    value = read_json(path, expected="a JSON object", max_bytes=max_bytes)
+    value = read_json(path, expected=expected, max_bytes=max_bytes)
     if not isinstance(value, dict):
-        raise KerasBertError(f"{path}: expected a JSON object, received {JSON_NAMES[type(value)]}")
+        raise KerasBertError(f"{path}: expected {expected}, received {JSON_NAMES[type(value)]}")
     return value
 
 

@@ -36,9 +36,10 @@ def read_shards(index: Path, ending: str, read_file: Callable[[Path], dict[str, 
 
 
 def _weight_map(index: Path, ending: str) -> dict[str, str]:
-    shard_of = read_json_object(index, max_bytes=MAX_INDEX_BYTES).get("weight_map")
+    expected = "a JSON object with a weight_map"
+    shard_of = read_json_object(index, expected=expected, max_bytes=MAX_INDEX_BYTES).get("weight_map")
     if not isinstance(shard_of, dict) or not shard_of:
-        raise mismatch(index, "a weight_map, an object with names in it", shown(shard_of))
+        raise mismatch(index, f"{expected} that names tensors", shown(shard_of))
     # A shard lies beside its index: nothing in its name that a path could be made of. A symbolic link is fine, the hub's
     # cache consists of them.
     plain = re.compile(r"[^/\\:\x00-\x1f]+" + re.escape(ending))

@@ -120,7 +120,7 @@ def split_labels(cell: str, row: int = 0) -> list[str]:
         labels = parse_json(cell, f"row {row}", expected="a JSON list of labels")
         for label in labels:
             if isinstance(label, bool) or not isinstance(label, (str, int, float)):
-                raise KerasBertError(f"Expected a JSON list of labels. Received: {label!r} among them in row {row}.")
+                raise KerasBertError(f"row {row}: expected a JSON list of labels, received {label!r} among them")
         return [str(label) for label in labels]
     parts = (part.strip() for part in cell.split("|" if "|" in cell else ","))
     return [part for part in parts if part]
