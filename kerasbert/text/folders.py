@@ -6,6 +6,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.byte_bpe import ByteLevelBPE
+from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
 from kerasbert.text.japanese import JapaneseTokenizer, japanese_from_folder
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
@@ -13,7 +14,7 @@ from kerasbert.text.tokenizer_json import read_tokenizer_json
 from kerasbert.text.wordpiece import WordPiece
 
 KINDS: dict[str, type[Tokenizer]] = {
-    kind.kind: kind for kind in (WordPiece, JapaneseTokenizer, SentencePiece, ByteLevelBPE)
+    kind.kind: kind for kind in (WordPiece, ClientWordPiece, JapaneseTokenizer, SentencePiece, ByteLevelBPE)
 }
 _FILES = {
     WordPiece: (tokenizer_files.VOCABULARY,),
@@ -49,7 +50,10 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
         or a `vocab.txt` and a `tokenizer.json` of different sizes.
     """
     folder = Path(folder)
-    name = str(tokenizer_files.read_tokenizer_config(folder).get("tokenizer_class") or "")
+    config = tokenizer_files.read_tokenizer_config(folder)
+    if config.get(SETTING) is not None:
+        return ClientWordPiece.from_folder(folder)
+    name = str(config.get("tokenizer_class") or "")
     name = name.removesuffix("Fast").removesuffix("Tokenizer")
     if name == _JAPANESE:
         return japanese_from_folder(folder)

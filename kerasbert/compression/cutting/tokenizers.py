@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from kerasbert.errors import KerasBertError
 from kerasbert.text import Tokenizer
 from kerasbert.text.byte_bpe import ByteLevelBPE
+from kerasbert.text.client_wordpiece import ClientWordPiece
 from kerasbert.text.japanese import JapaneseTokenizer
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.sentencepiece_model import read_model
@@ -112,7 +113,11 @@ class _Merges:
         return found
 
 
-_KINDS = {WordPiece: _LongestMatch, JapaneseTokenizer: _LongestMatch, SentencePiece: _Unigram, ByteLevelBPE: _Merges}
+_KINDS = {
+    **dict.fromkeys((WordPiece, ClientWordPiece, JapaneseTokenizer), _LongestMatch),
+    SentencePiece: _Unigram,
+    ByteLevelBPE: _Merges,
+}
 
 
 def _model_with(model: bytes, ids: Sequence[int]) -> bytes:

@@ -10,7 +10,14 @@ from kerasbert.compression.cutting import cut_heads, trim_vocabulary
 from kerasbert.compression.cutting.tokenizers import with_tokens, with_what_they_need
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM, TextClassifier, TokenTagger
-from kerasbert.text import ByteLevelBPE, JapaneseTokenizer, SentencePiece, WordPiece, tokenizer_from_folder
+from kerasbert.text import (
+    ByteLevelBPE,
+    ClientWordPiece,
+    JapaneseTokenizer,
+    SentencePiece,
+    WordPiece,
+    tokenizer_from_folder,
+)
 
 NAMES = ("bert", "albert", "mobilebert", "distilbert", "electra", "roberta")
 CORPUS = [
@@ -163,6 +170,13 @@ def test_japanese_vocabularies():
     smaller = with_tokens(tokenizer, ids)
     assert smaller.vocabulary == (*special, "東京", "##都", "都", "に", "猫")
     assert smaller.lowercase and smaller.dictionary == tokenizer.dictionary
+
+
+def test_vocabularies_of_clients_keep_their_rules():
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = ClientWordPiece([*special, "caf", "##é", "tea", "a"], tokenize_as="mediapipe")
+    smaller = with_tokens(tokenizer, sorted(with_what_they_need(tokenizer, {5, 6}, True)))
+    assert smaller.get_config() == {**tokenizer.get_config(), "vocabulary": [*special, "caf", "##é", "a"]}
 
 
 def test_a_cut_model_can_be_trimmed(make, tiny):
