@@ -181,7 +181,7 @@ def test_tokenizer_class_of_bert(tmp_path, name):
             "tokenizer.json, or spiece.model. Received",
         ),
         ({**BERT_FILES, "tokenizer_config.json": {"tokenizer_class": "T5Tokenizer"}}, "Received: T5Tokenizer"),
-        ({"tokenizer.json": "{"}, "Expected JSON"),
+        ({"tokenizer.json": "{"}, "expected a JSON object"),
         ({"tokenizer.json": {}}, "model with a vocabulary"),
         ({"tokenizer.json": {"model": {"type": "WordLevel", "vocab": {"a": 0}}}}, "Received: 'WordLevel'"),
         ({"tokenizer.json": {**wordpiece_json(), "normalizer": None}}, "normalizer .*BertNormalizer. Received: None"),
