@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.backends.child import run_module
@@ -18,7 +19,7 @@ from kerasbert.export.examples import read_data
 from kerasbert.export.measuring import ONNX
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import describe_machine
-from kerasbert.export.tables import format_bytes, format_seconds, text_table
+from kerasbert.export.tables import format_bytes, format_seconds
 from kerasbert.json_text import read_json_object
 from kerasbert.leftovers import temporary_folder
 
@@ -88,16 +89,20 @@ class Benchmark:
             for m in self.measurements
         ]
 
-    def table(self) -> str:
-        """The benchmark as plain text."""
-        lines = [text_table(COLUMNS, self.rows())]
+    def blocks(self) -> list[Block]:
+        """The benchmark as a table and lines, for `kerasbert.console.tables.render`."""
+        lines: list[Block] = [Table(COLUMNS, self.rows())]
         for c in self.comparisons:
             lines.append(
                 f"in turn, length {c.length or 'of each text'}, {c.threads} thread(s): {c.model} {format_seconds(c.latency.mean)}, "
                 f"{c.against} {format_seconds(c.against_latency.mean)} in the mean, ratio {c.ratio:.2f}"
             )
         lines.append(", ".join(f"{key} {value}" for key, value in self.machine.items()))
-        return "\n".join(lines)
+        return lines
+
+    def table(self) -> str:
+        """The benchmark as plain text."""
+        return render(self.blocks())
 
 
 COLUMNS = (

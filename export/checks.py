@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric, OutputDifference
-from kerasbert.export.tables import format_number, format_seconds, text_table
+from kerasbert.export.tables import format_number, format_seconds
 from kerasbert.problems import problem_class
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
@@ -116,19 +117,15 @@ class ValidationReport:
     def json(self) -> str:
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
 
+    def blocks(self) -> list[Block]:
+        """The report as lines and a table, for `kerasbert.console.tables.render`."""
+        head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
+        table = Table(check_columns(self.problem), [check_row(check) for check in self.checks])
+        return [head, "", table, *devices(self.checks), *further_metrics(self.checks), *self.notes]
+
     def table(self) -> str:
         """The report as plain text."""
-        head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
-        return "\n".join(
-            [
-                head,
-                "",
-                text_table(check_columns(self.problem), [check_row(check) for check in self.checks]),
-                *devices(self.checks),
-                *further_metrics(self.checks),
-                *self.notes,
-            ]
-        )
+        return render(self.blocks())
 
 
 def check_columns(problem: str, wide: bool = False) -> tuple[str, ...]:

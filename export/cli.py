@@ -165,22 +165,22 @@ def inspect(
 
         found = run(model)
         if not targets:
-            return Result(found.as_dict(), found.table())
+            return Result(found.as_dict(), found.blocks())
         from kerasbert.export.placement import placement
 
         placed = placement(model)
-        return Result({**found.as_dict(), "targets": placed.as_dict()["operators"]}, placed.table())
+        return Result({**found.as_dict(), "targets": placed.as_dict()["operators"]}, placed.blocks())
     if targets:
         raise KerasBertError(f"expected a .tflite file for --targets, received {model}, which is none")
     from kerasbert.cli.folders import describe_folder
-    from kerasbert.export.tables import text_table
+    from kerasbert.console.tables import Facts
 
     facts = describe_folder(model)
     shown = [
         (name.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list | tuple) else str(v))
         for name, v in facts.items()
     ]
-    return Result(facts, text_table(("what", "value"), shown))
+    return Result(facts, Facts(shown))
 
 
 def validate(
@@ -221,9 +221,7 @@ def validate(
             progress=lambda what, done, total: bar.update(done, total, what=f"running {what}"), report=report, isolated=True,
         )  # fmt: skip
     written = [f"report: {report}"] if report else []
-    return Result(
-        {**found.as_dict(), "report": report}, "\n".join([found.table(), *written]), exit_code=0 if found.ok else 1
-    )
+    return Result({**found.as_dict(), "report": report}, [*found.blocks(), *written], exit_code=0 if found.ok else 1)
 
 
 def benchmark(
@@ -271,7 +269,7 @@ def benchmark(
 
         write_benchmark(report, found)
     written = [f"report: {report}"] if report else []
-    return Result({**found.as_dict(), "report": report}, "\n".join([found.table(), *written]))
+    return Result({**found.as_dict(), "report": report}, [*found.blocks(), *written])
 
 
 def _length(text: str | None) -> int | str | list[int] | None:

@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kerasbert.console.tables import Block, Facts, Table, render
 from kerasbert.export import metadata as packed
 from kerasbert.export.op_versions import minimum_runtime
-from kerasbert.export.tables import format_bytes, text_table
+from kerasbert.export.tables import format_bytes
 from kerasbert.export.tflite_file import Operator, Subgraph, Tensor, TFLiteFile, load_bytes
 from kerasbert.export.tflite_reader import read_file
 
@@ -97,6 +98,10 @@ class Inspection:
 
     def table(self) -> str:
         """The inspection as plain text."""
+        return render(self.blocks())
+
+    def blocks(self) -> list[Block]:
+        """The inspection as facts and tables, for `kerasbert.console.tables.render`."""
         facts = [
             ("file", self.path),
             ("size", f"{format_bytes(self.size)} ({self.size:,} bytes)"),
@@ -117,14 +122,14 @@ class Inspection:
             facts += [(f"{signature.name} <-", f"{name} {port}") for name, port in signature.inputs.items()]
             facts += [(f"{signature.name} ->", f"{name} {port}") for name, port in signature.outputs.items()]
         parts = [(part, format_bytes(size), f"{size / self.size:.1%}") for part, size in self.size_by_part.items()]
-        operators = [(str(op.count), op.name, f"v{op.version}", op.dtypes) for op in self.operators]
-        return "\n\n".join(
-            [
-                text_table(("what", "value"), facts),
-                text_table(("part", "size", "share"), parts),
-                text_table(("count", "operator", "version", "dtypes"), operators),
-            ]
-        )
+        operators = [(op.name, op.count, f"v{op.version}", op.dtypes) for op in self.operators]
+        return [
+            Facts(facts),
+            "",
+            Table(("part", "size", "share"), parts),
+            "",
+            Table(("operator", "count", "version", "dtypes"), operators),
+        ]
 
 
 def inspect(path: str | os.PathLike) -> Inspection:

@@ -4,13 +4,13 @@ import os
 from collections import Counter
 from dataclasses import asdict, dataclass
 
+from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
 from kerasbert.export.backends.gpu_rules import LITERT_GPU
 from kerasbert.export.backends.rules import Verdict, verdicts
 from kerasbert.export.runtimes import open_at_any_length
-from kerasbert.export.tables import text_table
 from kerasbert.export.tflite_file import TFLiteFile
 
 
@@ -36,11 +36,15 @@ class Placement:
     def as_dict(self) -> dict[str, object]:
         return {"file": self.file, "operators": [asdict(operator) for operator in self.operators]}
 
-    def table(self) -> str:
-        """As plain text."""
+    def blocks(self) -> list[Block]:
+        """The operators as a table, for `kerasbert.console.tables.render`."""
         heads = ("operator", "calls", "cpu", "gpu (forecast)", "gpu-classic (rules)", "edge-tpu (forecast)")
         rows = [(o.operator, str(o.calls), o.cpu, o.gpu, o.gpu_classic, o.edge_tpu) for o in self.operators]
-        return text_table(heads, rows)
+        return [Table(heads, rows)]
+
+    def table(self) -> str:
+        """The operators as plain text."""
+        return render(self.blocks())
 
 
 def placement(path: str | os.PathLike) -> Placement:

@@ -2,12 +2,12 @@
 
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
@@ -101,9 +101,8 @@ class Predictor:
             raise KerasBertError("expected at least one text, received none")
         rows = make(examples, self.tokenizer, self.length)
         if rows.truncated:
-            print(
-                f"note: {rows.truncated:,} of {len(examples):,} {self.problem.cut} are too long for {self.length} tokens and were cut",
-                file=sys.stderr,
+            note(
+                f"note: {rows.truncated:,} of {len(examples):,} {self.problem.cut} are too long for {self.length} tokens and were cut"
             )
         return examples, rows
 

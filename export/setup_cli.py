@@ -16,9 +16,9 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
     Example: kerasbert setup legacy
     """
     from kerasbert.cli.progress import note, progress
+    from kerasbert.console.tables import Table
     from kerasbert.errors import KerasBertError
     from kerasbert.export.backends.known_environments import ENVIRONMENTS
-    from kerasbert.export.tables import text_table
 
     wanted = names or []
     if unknown := [name for name in wanted if name not in ENVIRONMENTS]:
@@ -39,4 +39,4 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
         (name, each["purpose"], "ready" if each["ready"] else "not made", str(each["folder"]))
         for name, each in found.items()
     ]
-    return Result({"environments": found}, text_table(("name", "for", "state", "folder"), rows))
+    return Result({"environments": found}, Table(("name", "for", "state", "folder"), rows))

@@ -1,16 +1,4 @@
-"""Plain-text tables and numbers as people read them."""
-
-from collections.abc import Iterable, Sequence
-
-
-def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Left-aligned columns under a ruled header; no trailing blanks."""
-    rows = [tuple(str(cell) for cell in row) for row in rows]
-    widths = [max(len(line[i]) for line in [tuple(columns), *rows]) for i in range(len(columns))]
-    lines = [tuple(columns), tuple("-" * width for width in widths), *rows]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+"""Numbers as people read them. Tables of them: `kerasbert.console.tables`."""
 
 
 def format_bytes(size: float) -> str:

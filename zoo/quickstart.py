@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.console.tables import Table
 from kerasbert.data import assistant
 from kerasbert.data.assistant import AssistantSplit
 from kerasbert.errors import KerasBertError
 from kerasbert.export.checks import ValidationReport
-from kerasbert.export.tables import format_bytes, format_seconds, text_table
+from kerasbert.export.tables import format_bytes, format_seconds
 from kerasbert.files import atomic_file
 from kerasbert.zoo import small_model
 from kerasbert.zoo.progress import Step, Steps
@@ -76,9 +77,9 @@ class Summary:
             for row in self.models
         ]
 
-    def table(self) -> str:
-        """The models as plain text."""
-        return text_table(COLUMNS, self.cells())
+    def table(self) -> Table:
+        """The models, for `kerasbert.console.tables.render`; as plain text with `str`."""
+        return Table(COLUMNS, self.cells())
 
 
 def run(

@@ -14,6 +14,8 @@ from kerasbert.cli.failures import Interrupted, explain, state_of
 from kerasbert.cli.interrupts import interrupts_told
 from kerasbert.cli.quiet import quiet_libraries
 from kerasbert.cli.results import Result
+from kerasbert.console.escapes import escape_controls, escape_json
+from kerasbert.console.output import note, write, write_exactly
 
 
 class ResultCommand(typer.core.TyperCommand):
@@ -67,9 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         except (Exception, KeyboardInterrupt) as error:
             if debug:
-                traceback.print_exc()
+                write_exactly(escape_controls(traceback.format_exc(), keep_lines=True), sys.stderr)
             line, code = explain(error)
-            print(line, file=sys.stderr)
+            note(line)
             return code
 
 
@@ -85,7 +87,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from kerasbert import __version__
 
-        print(f"kerasbert {__version__}")
+        write(f"kerasbert {__version__}")
         raise typer.Exit()
 
 
@@ -109,10 +111,6 @@ def _what_became_of(out: Path | None, before) -> str:
 
 def _print(result: Result, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(result.data, indent=2, ensure_ascii=False), flush=True)
-    elif isinstance(result.text, str):
-        print(result.text, flush=True)
+        write_exactly(escape_json(json.dumps(result.data, indent=2, ensure_ascii=False)))
     else:
-        from rich.console import Console
-
-        Console(file=sys.stdout).print(result.text)
+        write(result.text)

@@ -147,16 +147,15 @@ def _sizes(task) -> dict[str, object]:
     }
 
 
-def _told(found: dict) -> str:
+def _told(found: dict) -> list:
+    from kerasbert.console.tables import Table
     from kerasbert.training.running import shown
 
-    lines = [f"saved {found['out']}"]
-    for name, words in _NAMES.items():
-        before, after = (_short(found[side][name]) for side in ("before", "after"))
-        lines.append(f"{words:<15} {before:>14} -> {after}")
+    sizes = [(words, *(_short(found[side][name]) for side in ("before", "after"))) for name, words in _NAMES.items()]
+    blocks = [f"saved {found['out']}", "", Table(("size", "before", "after"), sizes)]
     if found["dev_after"]:
-        lines.append(f"dev {shown(found['dev_after'])}; before {shown(found['dev_before'])}")
-    return "\n".join(lines)
+        blocks.append(f"dev {shown(found['dev_after'])}; before {shown(found['dev_before'])}")
+    return blocks
 
 
 _NAMES = {

@@ -80,10 +80,10 @@ def diagnose(
         from kerasbert.compression.plots import plot_losses
 
         plot_losses(found, plot)
-    said = [_table(found, worst), f"plot: {plot}"] if plot else [_table(found, worst)]
+    said = [*_blocks(found, worst), *([f"plot: {plot}"] if plot else [])]
     return Result(
         {"model": model, "data": data, "rows": rows, "points": [asdict(loss) for loss in found], "plot": plot},
-        "\n".join(said),
+        said,
     )
 
 
@@ -94,9 +94,9 @@ def _first(examples, count: int):
     return list(examples)[:count]
 
 
-def _table(found, worst: int) -> str:
+def _blocks(found, worst: int) -> list:
     from kerasbert.compression.diagnosis import only_kernels, worst_first
-    from kerasbert.export.tables import text_table
+    from kerasbert.console.tables import Table
 
     columns = (
         "point",
@@ -128,7 +128,7 @@ def _table(found, worst: int) -> str:
         f"{len(found)} points; the {len(chosen)} {which}. Signal-to-noise at the first point "
         f"({first.path}) {first.signal_to_noise:.1f} dB, at the last ({last.path}) {last.signal_to_noise:.1f} dB"
     )
-    return f"{said}\n{text_table(columns, lines)}"
+    return [said, "", Table(columns, lines)]
 
 
 def _eight_bits(loss) -> str:

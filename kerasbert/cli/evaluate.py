@@ -32,6 +32,7 @@ def evaluate(
     from kerasbert.cli.models import open_predictor
     from kerasbert.cli.progress import note, progress
     from kerasbert.cli.training_data import check_labels
+    from kerasbert.console.tables import Facts
     from kerasbert.data.reading import read_for
     from kerasbert.errors import KerasBertError
 
@@ -50,8 +51,7 @@ def evaluate(
     with progress("predicting") as bar:
         values = predictor.score(table.x, table.y, bar.update)
     seconds = time.monotonic() - started
-    width = max(12, *(len(name) for name in values))
-    lines = [f"{name:<{width}} {value:.4f}" for name, value in values.items()]
-    lines.append(f"{len(table):,} rows, {len(table) / seconds:,.0f} a second")
+    metrics = Facts([(name, f"{value:.4f}") for name, value in values.items()])
+    speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} a second"
     found = {"model": model, "data": data, "rows": len(table), "metrics": values, "seconds": seconds}
-    return Result(found, "\n".join(lines))
+    return Result(found, [metrics, speed])

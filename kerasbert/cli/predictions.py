@@ -1,10 +1,13 @@
 """Answers as `kerasbert predict` gives them out: records for JSON, lines or a table for people."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 
 from kerasbert.cli.results import plain
+from kerasbert.console.output import terminal_width
+from kerasbert.console.tables import Block, Table
 
 
 def records(problem: str, examples: Sequence, answers: Sequence[dict]) -> list[dict]:
@@ -26,21 +29,19 @@ def _asked(problem: str, example) -> dict:
     return {"text": example}
 
 
-def shown(problem: str, found: list[dict]):
+def shown(problem: str, found: list[dict]) -> Block:
     """JSON lines for vectors; a table on a terminal, else lines of cells between tabs."""
     if problem == "embedding":
         return "\n".join(json.dumps(plain(record), ensure_ascii=False) for record in found)
     heads, cells = _TABLES.get(problem, (("label", "score", "text"), _label_cells))
-    lines = [line for record in found for line in cells(record)]
-    if not sys.__stdout__.isatty():
-        return "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
-    from rich.table import Table
-    from rich.text import Text
+    lines = [[_one_line(cell) for cell in line] for record in found for line in cells(record)]
+    if terminal_width(sys.__stdout__) is None:
+        return "\n".join("\t".join(line) for line in lines)
+    return Table([*heads, *(["second text"] if found and "pair" in found[0] else [])], lines)
 
-    table = Table(*heads, *(["second text"] if found and "pair" in found[0] else []))
-    for line in lines:
-        table.add_row(*map(Text, line))
-    return table
+
+def _one_line(cell: str) -> str:
+    return re.sub(r"[ \t\r\n]+", " ", cell).strip(" ")
 
 
 def _label_cells(record: dict) -> list[list[str]]:

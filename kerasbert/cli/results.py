@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kerasbert.console.tables import Block
+
 
 @dataclass(frozen=True)
 class Result:
-    """data: for `--json`. text: for people, plain or something that rich prints. exit_code: 0 only on success."""
+    """data: for `--json`. text: for people, lines and tables. exit_code: 0 only on success."""
 
     data: Mapping[str, Any]
-    text: Any
+    text: Block | Sequence[Block]
     exit_code: int = 0
 
     def __post_init__(self):

@@ -1,10 +1,9 @@
 """The way of a task from examples to answers: tokenized, served in batches, read by its problem."""
 
-import sys
-
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
@@ -38,10 +37,10 @@ class Answering:
         make = self.asks.scoring_rows if scoring else self.asks.rows
         rows = make(examples, self.tokenizer, self.sequence_length)
         self.truncated_texts += rows.truncated
-        note = f"{rows.truncated} of {len(examples)} {self.asks.cut} are too long for {self.sequence_length} tokens and were cut"
-        if rows.truncated and note not in self._told:  # an epoch's scoring has no news of it
-            self._told.add(note)
-            print(f"note: {note}", file=sys.stderr)
+        cut = f"{rows.truncated} of {len(examples)} {self.asks.cut} are too long for {self.sequence_length} tokens and were cut"
+        if rows.truncated and cut not in self._told:  # an epoch's scoring has no news of it
+            self._told.add(cut)
+            note(f"note: {cut}")
         return examples, rows
 
     def readings(self, rows: Rows, batch_size: int = 32, report=None) -> list[Reading]:

@@ -3,7 +3,6 @@
 import inspect
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +17,7 @@ from kerasbert.checkpoints.names import has_head, has_pooler, head_bias, name_ma
 from kerasbert.checkpoints.resizing import resized
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.checkpoints.weights import read_tensors
+from kerasbert.console.output import note
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, activation_points
 from kerasbert.errors import KerasBertError
@@ -255,8 +255,8 @@ def _checkpoint(folder: Path, max_position_embeddings: int | None = None, vocab_
     config = read_config(folder)
     kind = encoder_class(config.get("model_type")).config_class
     known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
-    if note := unknown_keys(config, known, folder / "config.json"):
-        print(note, file=sys.stderr)
+    if unknown := unknown_keys(config, known, folder / "config.json"):
+        note(unknown)
     return _with_sizes(config, read_tensors(folder), max_position_embeddings, vocab_size)
 
 

@@ -3,10 +3,10 @@
 import functools
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 from kerasbert.json_text import read_json_object
@@ -183,7 +183,7 @@ def write_json(path: Path, content: Mapping) -> None:
 
 @functools.cache
 def _note(line: str) -> None:
-    print(f"note: {line}", file=sys.stderr)
+    note(f"note: {line}")
 
 
 def read_json(path: Path) -> dict:

@@ -5,13 +5,13 @@ import json
 import math
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
 from kerasbert.json_text import read_json_object
@@ -110,10 +110,9 @@ def _write(place: Path, rows: Rows, compute, kind: str, batch_size: int, key: Ma
     size = sum(int(_starts(layout, rows.lengths)[-1]) for layout in layouts) * np.dtype(kind).itemsize
     _check_room(place, size)
     tokens = sum(layout.per_token for layout in layouts)
-    print(
+    note(
         f"note: writing {size / 1e6:,.1f} MB of the teacher's tensors for {len(rows):,} rows to {place}"
-        + (f" ({tokens} of {len(layouts)} tensors are kept for each token)" if tokens else ""),
-        file=sys.stderr,
+        + (f" ({tokens} of {len(layouts)} tensors are kept for each token)" if tokens else "")
     )
     with atomic_folder(place) as partial:
         files = {

@@ -1,12 +1,12 @@
 """The batches of a distillation: the student's, and what the teacher reads or once said of the same rows."""
 
 import hashlib
-import sys
 from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.console.output import note
 from kerasbert.data.batching import padded_length
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
@@ -105,9 +105,8 @@ class Feeder:
         teacher = self.teacher
         theirs = self.student.asks.rows(examples, teacher.tokenizer, teacher.sequence_length)
         if theirs.truncated:
-            print(
-                f"note: the teacher reads {theirs.truncated} of {len(examples)} texts cut to {teacher.sequence_length} tokens",
-                file=sys.stderr,
+            note(
+                f"note: the teacher reads {theirs.truncated} of {len(examples)} texts cut to {teacher.sequence_length} tokens"
             )
         if len(theirs) != len(rows) or not np.array_equal(theirs.example, rows.example):
             raise KerasBertError(

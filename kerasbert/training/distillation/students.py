@@ -1,9 +1,9 @@
 """Students made of a teacher's layers: Sanh et al. 2019, "DistilBERT", section 3."""
 
 import dataclasses
-import sys
 from collections.abc import Sequence
 
+from kerasbert.console.output import note
 from kerasbert.encoders.base import named_variables
 from kerasbert.encoders.cut import Cut
 from kerasbert.errors import KerasBertError
@@ -45,7 +45,7 @@ def student_from(
     student = type(teacher)(other, tokenizer, **settings)
     new = _copy(teacher, student, None if shared else chosen)
     if new:
-        print(f"note: new in the student, since they have another shape: {', '.join(_summed(new))}", file=sys.stderr)
+        note(f"note: new in the student, since they have another shape: {', '.join(_summed(new))}")
     return student
 
 
