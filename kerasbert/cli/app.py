@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from kerasbert.cli.failures import Interrupted, explain, state_of
+from kerasbert.cli.help_text import help_text
 from kerasbert.cli.interrupts import interrupts_told
 from kerasbert.cli.quiet import quiet_libraries
 from kerasbert.cli.results import Result
@@ -20,6 +21,9 @@ from kerasbert.console.output import note, write, write_exactly
 
 class ResultCommand(typer.core.TyperCommand):
     """A command that returns a `Result`: printed here, so that nothing else ever reaches stdout."""
+
+    def format_help(self, ctx, formatter):
+        formatter.write(help_text(self, ctx))
 
     def invoke(self, ctx):
         out = ctx.params.get("out")
@@ -33,6 +37,13 @@ class ResultCommand(typer.core.TyperCommand):
         return result.exit_code
 
 
+class Commands(typer.core.TyperGroup):
+    """All commands."""
+
+    def format_help(self, ctx, formatter):
+        formatter.write(help_text(self, ctx))
+
+
 def build_app() -> typer.Typer:
     """All commands. Their modules import what they need when they run."""
     from kerasbert.cli import cut, diagnose, distill, evaluate, predict, prune, quantize, quickstart, train
@@ -41,10 +52,11 @@ def build_app() -> typer.Typer:
 
     app = typer.Typer(
         name="kerasbert",
+        cls=Commands,
         help="From a BERT checkpoint to a validated int8 model on a phone.",
         add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_kerasbert)

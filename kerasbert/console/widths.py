@@ -2,6 +2,8 @@
 
 import re
 
+_BLANKS = " \t"
+
 
 def cell_width(text: str) -> int:
     """How many cells of a terminal `text` takes."""
@@ -18,7 +20,7 @@ def pad(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int | None) -> list[str]:
-    """Lines of at most `width` cells, broken at blanks.
+    """Lines of at most `width` cells, broken at blanks that are no no-break ones.
 
     A longer word stays whole on a line of its own, such as a path; one with wide characters, as Chinese and Japanese are written, is cut
     between two of them. None: one line.
@@ -27,19 +29,19 @@ def wrap(text: str, width: int | None) -> list[str]:
         return [text]
     lines, line = [], ""
     for piece in _pieces(text, max(width, 2)):
-        if line.strip() and cell_width(line) + cell_width(piece.rstrip()) > width:
-            lines.append(line.rstrip())
+        if line.strip(_BLANKS) and cell_width(line) + cell_width(piece.rstrip(_BLANKS)) > width:
+            lines.append(line.rstrip(_BLANKS))
             line = ""
-            piece = piece.lstrip()
+            piece = piece.lstrip(_BLANKS)
         line += piece
-    return [*lines, line.rstrip()]
+    return [*lines, line.rstrip(_BLANKS)]
 
 
 def _pieces(text: str, width: int) -> list[str]:
     """Words with the blanks behind them; words of wide characters in parts of at most `width` cells."""
     pieces = []
-    for word in re.findall(r"\s*\S+\s*|\s+", text):
-        if cell_width(word.rstrip()) > width and cell_width(word) != len(word):
+    for word in re.findall(r"[ \t]*[^ \t]+[ \t]*|[ \t]+", text):
+        if cell_width(word.rstrip(_BLANKS)) > width and cell_width(word) != len(word):
             pieces += _chopped(word, width)
         else:
             pieces.append(word)
