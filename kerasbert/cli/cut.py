@@ -87,7 +87,7 @@ def cut(
         if texts is not None:
             task = cutting.trim_vocabulary(task, texts, characters=characters)
     with progress("evaluating both") as bar:
-        dev_before, dev_after = (each.score(tables[dev], report=bar.update) if dev else None for each in (whole, task))
+        dev_before, dev_after = (each.score(tables[dev], report=bar.rows) if dev else None for each in (whole, task))
     task.save_pretrained(out)
     found = {
         "model": model, "out": out, "before": _sizes(whole), "after": _sizes(task),

@@ -121,8 +121,8 @@ def distill(
             small = no_norm_student(small, small.config.num_hidden_layers, texts)
     small = fitting.with_dropout(small, asked)
     distiller = Distiller(small, large, wanted, label_weight, cache)
-    with progress("evaluating the teacher"):
-        taught = large.score(tables[1]) if dev else None
+    with progress("evaluating the teacher") as bar:
+        taught = large.score(tables[1], report=bar.rows) if dev else None
     data = SimpleNamespace(train=tables[0], dev=tables[1])
     with fitting.training() as listener:
         fitted = fitting.fit(distiller, data, asked, folder, resume, listener, given)

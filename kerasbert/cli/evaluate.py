@@ -49,7 +49,7 @@ def evaluate(
         )
     started = time.monotonic()
     with progress("predicting") as bar:
-        values = predictor.score(table.x, table.y, bar.update)
+        values = predictor.score(table.x, table.y, bar.rows)
     seconds = time.monotonic() - started
     metrics = Facts([(name, f"{value:.4f}") for name, value in values.items()])
     speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} a second"

@@ -48,10 +48,14 @@ def with_dropout(task, recipe: Recipe):
 @contextlib.contextmanager
 def training() -> Iterator:
     """Progress on stderr while it lasts; gives the listener of a run."""
-    from kerasbert.training.running import Listener
+    from kerasbert.training.running import TRAINING, Listener
 
-    with progress("training") as bar:
-        yield Listener(bar.update, note)
+    with progress(TRAINING) as bar:
+
+        def tell(stage: str, done: int, total: int, figures) -> None:
+            bar.update(done, total, figures, what=stage, unit="steps" if stage == TRAINING else "rows")
+
+        yield Listener(tell, note)
 
 
 def fit(

@@ -66,7 +66,7 @@ def predict(
 
         x = read_for(problem.name, file, text=text_column, pair=pair_column, max_rows=max_rows).x
     with progress("predicting") as bar:
-        answers = predictor.answer(x, bar.update)
+        answers = predictor.answer(x, bar.rows)
     found = records(problem.name, problem.examples(x), answers)
     return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found))
 

@@ -15,8 +15,8 @@ from kerasbert.console.widths import cell_width
 __all__ = ["Progress", "note", "progress"]
 
 _FIRST_LINE, _EVERY = 2.0, 10.0  # seconds
-_BAR = 16  # cells
-BAR, GAP = "\0", "  "
+BAR, GAP = "\uf8ff", "  "  # a cell of the bar, of a private character; blanks between parts
+_BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
 
 
 def progress(what: str) -> "Progress":
@@ -53,7 +53,7 @@ class Progress(AbstractContextManager):
     def update(
         self, done: int, total: int, remark: str | Sequence[str] = "", what: str | None = None, unit: str = ""
     ) -> None:
-        """`done` of `total`.
+        """`done` of `total`, which is 0 while it is not known.
 
         Args:
             remark: figures to show, the most important one first: where room is short, the last ones are left out.
@@ -62,6 +62,10 @@ class Progress(AbstractContextManager):
         """
         self.state.update(done, total, (remark,) if isinstance(remark, str) else tuple(remark), what, unit)
 
+    def rows(self, done: int, total: int) -> None:
+        """`update` for what counts rows."""
+        self.update(done, total, unit="rows")
+
 
 class _State:
     """How far the running stage is, and how long each one ran."""
@@ -69,20 +73,21 @@ class _State:
     def __init__(self, what: str):
         self.what, self.unit, self.remarks = what, "", ()
         self.done = self.total = None
-        self._stood: dict[str, tuple[float, tuple | None]] = {}  # of stages that stand still
-        self._began, self._first = time.monotonic(), None
+        self._stood: dict[str, tuple] = {}  # clocks of stages that stand still
+        self._began = time.monotonic()
+        self._before: int | None = None  # what was done when the stage began
+        self._first: tuple[float, int] | None = None  # seconds and what was done once the first part of it was
 
     def update(self, done: int, total: int, remarks: Sequence[str], what: str | None, unit: str) -> None:
         if what is not None and what != self.what:
-            self._stood[self.what] = (self.elapsed, self._first)
-            elapsed, self._first = self._stood.pop(what, (0.0, None))
+            self._stood[self.what] = (self.elapsed, self._before, self._first)
+            elapsed, self._before, self._first = self._stood.pop(what, (0.0, None, None))
             self.what, self._began = what, time.monotonic() - elapsed
         self.done, self.total, self.unit = done, total, unit
         self.remarks = tuple(remark for remark in remarks if remark)
-        self._first = self._first or (
-            self.elapsed,
-            done,
-        )  # what came before is no measure: it compiles, or goes on with a training
+        self._before = done if self._before is None else self._before
+        if self._first is None and done > self._before:  # the first step is no measure: models are compiled in it
+            self._first = (self.elapsed, done)
 
     @property
     def elapsed(self) -> float:
@@ -91,7 +96,7 @@ class _State:
 
     @property
     def count(self) -> str:
-        return "" if self.done is None else f"{self.done:,}/{self.total:,}{self.unit and ' ' + self.unit}"
+        return "" if not self.total else f"{self.done:,}/{self.total:,}{self.unit and ' ' + self.unit}"
 
     @property
     def left(self) -> str:
@@ -101,22 +106,29 @@ class _State:
             return ""
         return f"{clock((self.elapsed - began) / (self.done - done) * (self.total - self.done))} left"
 
-    def parts(self, width: int, bar: int) -> list[str]:
-        """What fits into `width` cells: the stage, BAR for a bar of `bar` cells, the count, figures and times.
+    def parts(self, width: int) -> list[str]:
+        """What fits into `width` cells: the stage, a bar as that many BAR, the count, figures and times.
 
-        The last figures go first, then the time that has passed, the bar, the time that is left, and the first figure.
+        First the last figure goes, then the time that has passed, the bar, the time that is left and the other figures.
         """
+        choices = [[escape_controls(part) for part in choice if part] for choice in self._choices()]
+        fitting = (choice for choice in choices if sum(map(cell_width, choice)) + len(GAP) * (len(choice) - 1) <= width)
+        return next(fitting, choices[-1])
+
+    def _choices(self) -> list[list[str]]:
+        """Longer ones first."""
         what, count, left, elapsed = self.what, self.count, self.left, f"{clock(self.elapsed)} elapsed"
-        kept = [self.remarks[:many] for many in range(len(self.remarks), 0, -1)] or [()]
-        choices = [[what, BAR, count, *remarks, elapsed, left] for remarks in kept]
-        for fewer in ([what, BAR, count, *kept[-1], left], [what, count, *kept[-1], left], [what, count, *kept[-1]]):
-            choices.append(fewer)
-        choices = [[escape_controls(part) for part in choice if part] for choice in choices]
-        for choice in choices:
-            cells = sum(bar if part == BAR else cell_width(part) for part in choice) + len(GAP) * (len(choice) - 1)
-            if cells <= width:
-                return choice
-        return choices[-1][:2]
+        figures, fewer = self.remarks, self.remarks[: max(len(self.remarks) - 1, 1)]
+        return [
+            [what, _BAR, count, *figures, elapsed, left],
+            [what, _BAR, count, *fewer, elapsed, left],
+            [what, _BAR, count, *fewer, left],
+            [what, _SHORT_BAR, count, *fewer, left],
+            [what, count, *fewer, left],
+            *([what, count, *fewer[:kept]] for kept in range(len(fewer), 0, -1)),
+            [what, count],
+            [what],
+        ]
 
     def line(self) -> str:
         """All of it, without a bar."""
@@ -151,8 +163,13 @@ class _Bar(Progress):
         from rich.text import Text
 
         state = self.state
-        bar = ProgressBar(total=state.total, completed=state.done or 0, width=_BAR, pulse=state.done is None)
-        parts = [bar if part == BAR else Text(part, no_wrap=True) for part in state.parts(options.max_width, _BAR)]
+
+        def shown(part: str):
+            if not part.startswith(BAR):
+                return Text(part, no_wrap=True)
+            return ProgressBar(state.total or None, state.done or 0, width=len(part), pulse=not state.total)
+
+        parts = list(map(shown, state.parts(options.max_width)))
         line = Table.grid(padding=(0, len(GAP)), pad_edge=False)
         for _ in parts:
             line.add_column(no_wrap=True)

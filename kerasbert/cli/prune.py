@@ -125,14 +125,15 @@ def prune(
     if wanted:
         wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)
         callbacks.append(MagnitudePruning(wanted))
-    with progress("evaluating the model as it is"):
-        before = task.score(tables[1]) if dev else None
+    with progress("evaluating the model as it is") as bar:
+        before = task.score(tables[1], report=bar.rows) if dev else None
     learner = Distiller(task, load_task(model), learned, label_weight) if learned else task
     # Without dev: a run keeps the epoch that is best on it, and the best ones are those before all is pruned.
     data = SimpleNamespace(train=tables[0], dev=None)
     with fitting.training() as listener:
         fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=tuple(callbacks))
-    after = task.score(tables[1]) if dev else None
+    with progress("evaluating the pruned model") as bar:
+        after = task.score(tables[1], report=bar.rows) if dev else None
     zeros = asdict(sparsity_report(task))
     record = fitting.write_record(
         out, fitted, fitting.settings_of(asked), *tables,

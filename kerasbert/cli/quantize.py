@@ -109,8 +109,8 @@ def quantize(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
         )
     tables = checked_tables(task, (train, dev), asked)
-    with progress("evaluating the float model"):
-        before = task.score(tables[1]) if dev else None
+    with progress("evaluating the float model") as bar:
+        before = task.score(tables[1], report=bar.rows) if dev else None
     with progress("calibrating"):
         texts = spread(tables[0].x, calibration_rows)
         quantized = compression.quantize(
@@ -129,7 +129,10 @@ def quantize(
             fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=callbacks)
     else:
         quantized.save_pretrained(out)
-    after = fitted.dev or (quantized.score(tables[1]) if dev else None)
+    after = fitted.dev
+    if dev and after is None:
+        with progress("evaluating the quantized model") as bar:
+            after = quantized.score(tables[1], report=bar.rows)
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from kerasbert.training.state import add_metric_sums, digest, read_state, restor
 _SECONDS_BETWEEN_UPDATES = 0.25
 _STEPS_BETWEEN_LINES = 50
 _EVALUATION_BATCH = 64
+TRAINING, SCORING = "training", "scoring dev"  # the stages of a run
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who is told how it goes. progress: (rows done, all rows, figures). note: a line for people."""
+    """Receives how a run goes.
 
-    progress: Callable[[int, int, str], None] = lambda done, total, figures: None
+    Attributes:
+        progress: called with the stage, what is done of it, all of it, and figures, the most important one first. `training` counts steps,
+            `scoring dev` rows; all of it is 0 while it is not known.
+        note: called with a line for people.
+    """
+
+    progress: Callable[[str, int, int, Sequence[str]], None] = lambda stage, done, total, figures: None
     note: Callable[[str], None] = print
 
 
@@ -140,6 +147,7 @@ class _Watch(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch = epoch
         self._clock, self._begun_batch, self._begun_seconds = time.monotonic(), self.batch, self.seconds
+        self._tell(())
 
     def on_train_batch_end(self, batch, logs=None):
         if self._sums is not None:  # the running loss goes on where it stood
@@ -157,7 +165,7 @@ class _Watch(keras.callbacks.Callback):
             )
         if now - self._told >= _SECONDS_BETWEEN_UPDATES or self.batch == self._steps:
             self._told = now
-            self._tell(logs, now)
+            self._tell(self._figures(logs, now))
         if now - self._saved > 60 * self.settings.checkpoint_minutes and self.batch < self._steps:
             self.seconds += now - self._clock
             self._save_state()
@@ -168,7 +176,8 @@ class _Watch(keras.callbacks.Callback):
         record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
         told = [shown({name: value for name, value in record.items() if name != "epoch"})]
         if self.dev is not None:
-            record["dev"] = self.task.score(self.dev, batch_size=_EVALUATION_BATCH)
+            self._tell_scored(0, 0)  # texts are tokenized first, and in the first epoch the model is traced
+            record["dev"] = self.task.score(self.dev, batch_size=_EVALUATION_BATCH, report=self._tell_scored)
             told.append(f"dev {shown(record['dev'])}")
         self.records.append(record)
         self.folder.log({"step": self._step(), **record})
@@ -188,16 +197,22 @@ class _Watch(keras.callbacks.Callback):
 
     # -- the pieces ------------------------------------------------------------------------------------------------------------------
 
-    def _tell(self, logs, now: float) -> None:
-        size = self.settings.batch_size
+    def _tell(self, figures: Sequence[str]) -> None:
+        done = self.epoch * self._steps + self.batch
+        self.listener.progress(TRAINING, done, self.settings.epochs * self._steps, figures)
+
+    def _tell_scored(self, rows: int, total: int) -> None:
+        self.listener.progress(SCORING, rows, total, ())
+
+    def _figures(self, logs, now: float) -> list[str]:
+        """Loss, metrics and speed."""
         # The clock begins anew behind every state that is saved; the batches of the epoch do not.
         seconds = self.seconds - self._begun_seconds + now - self._clock
-        rate = (self.batch - self._begun_batch) * size / max(seconds, 1e-9)
-        figures = [f"{name} {float(value):.4f}" for name, value in logs.items()]
-        done = self.epoch * self._steps + self.batch
-        self.listener.progress(
-            done * size, self.settings.epochs * self._steps * size, ", ".join([*figures, f"{rate:,.0f} examples/s"])
-        )
+        rows = (self.batch - self._begun_batch) * self.settings.batch_size
+        return [
+            *(f"{name} {float(value):.4f}" for name, value in logs.items()),
+            f"{rows / max(seconds, 1e-9):,.0f} examples/s",
+        ]
 
     def _rate(self) -> float:
         rate = self.task.optimizer.learning_rate

@@ -96,7 +96,7 @@ def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
     values = iter([0.5, 0.9, 0.7])
     weights = []
 
-    def score(dev, batch_size):
+    def score(dev, batch_size, report):
         weights.append(task.classifier.kernel.numpy())
         return {"accuracy": next(values)}
 
@@ -125,15 +125,26 @@ def test_a_tie_between_epochs_is_told(values, said):
 def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
     """Also behind a state that was saved in its middle."""
     told = []
-    listener = Listener(lambda done, total, figures: told.append(figures), lambda line: None)
+    listener = Listener(lambda stage, done, total, figures: told.append(figures), lambda line: None)
     fitted = parts.run(listener=listener, settings=Settings(1, BATCH, seed=5, checkpoint_minutes=0))
-    speed = float(told[-1].split(", ")[-1].removesuffix(" examples/s").replace(",", ""))
-    assert speed == pytest.approx(STEPS * BATCH / fitted.seconds, rel=0.5)
+    speed = float([figures for figures in told if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
+    assert speed == pytest.approx(ROWS / fitted.seconds, rel=0.5)
+
+
+def test_progress_counts_steps_and_the_rows_of_dev(parts):
+    told = []
+    parts.run(listener=Listener(lambda *progress: told.append(progress[:3]), lambda line: None))
+    training = [(done, total) for stage, done, total in told if stage == "training"]
+    assert training[0] == (0, EPOCHS * STEPS) and training[-1] == (EPOCHS * STEPS, EPOCHS * STEPS)
+    assert training == sorted(training)
+    assert [(done, total) for stage, done, total in told if stage == "scoring dev"] == [(0, 0), (12, 12)] * EPOCHS
+    ends = [i for i, (stage, done, _) in enumerate(told) if stage == "training" and done and done % STEPS == 0]
+    assert {told[i + 1][0] for i in ends if i + 1 < len(told)} <= {"scoring dev", "training"}
 
 
 def test_early_stopping(parts, monkeypatch):
     task, notes = parts.task(), []
-    monkeypatch.setattr(task, "score", lambda dev, batch_size: {"accuracy": 0.5})
+    monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
     listener = Listener(lambda *_: None, notes.append)
     fitted = parts.run(task, settings=Settings(EPOCHS, BATCH, patience=1), listener=listener)
     assert len(fitted.epochs) == 2 and fitted.kept_epoch == 1
