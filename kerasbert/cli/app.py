@@ -11,12 +11,14 @@ from pathlib import Path
 import typer
 
 from kerasbert.cli.failures import Interrupted, explain, state_of
+from kerasbert.cli.flags import with_flags
 from kerasbert.cli.help_text import help_text
 from kerasbert.cli.interrupts import interrupts_told
 from kerasbert.cli.quiet import quiet_libraries
 from kerasbert.cli.results import Result
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
+from kerasbert.errors import KerasBertError
 
 
 class ResultCommand(typer.core.TyperCommand):
@@ -33,6 +35,8 @@ class ResultCommand(typer.core.TyperCommand):
                 result = super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted(_what_became_of(out, before)) from None
+        except KerasBertError as error:
+            raise KerasBertError(with_flags(str(error), self)) from error
         _print(result, as_json=ctx.params["json"])
         return result.exit_code
 

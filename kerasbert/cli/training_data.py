@@ -1,5 +1,6 @@
 """What a training reads, checked before anything long starts: tables, labels, tokenizer, length. Without TensorFlow."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.training.recipe import Recipe
 
 LENGTH_STEP = 16
+_ROW = re.compile(r"row (\d+)(?=[:,])")
 LONGEST_BY_DEFAULT = {"question_answering": 384}  # tokens; of the others 128
 
 # --task -> class, problem
@@ -149,17 +151,21 @@ def _check_known(rows: Rows, tokenizer, table: Table) -> None:
 
 
 class naming:
-    """Puts the file's name before an error about its rows."""
+    """Puts the file's name before an error about its rows, and the line of the file in the place of a row's number."""
 
     def __init__(self, table: Table):
-        self._path = table.path
+        self._path, self._lines = table.path, table.lines
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
-        if isinstance(error, KerasBertError) and str(self._path) not in str(error):
-            raise KerasBertError(f"{self._path}: {error}") from error
+        if not isinstance(error, KerasBertError) or str(self._path) in str(error):
+            return
+        row = _ROW.match(str(error))
+        if row and int(row[1]) < len(self._lines):
+            raise KerasBertError(f"{self._path}, line {self._lines[int(row[1])]}{str(error)[row.end() :]}") from error
+        raise KerasBertError(f"{self._path}: {error}") from error
 
 
 def checked_tables(task, paths, columns) -> list[Table | None]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from kerasbert.data.records import json_lines, read_lines, read_records
+from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.records import data_suffix, json_lines, read_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import parse_json
@@ -42,6 +43,8 @@ def read_choices(
     choices: Sequence[str] | None = None,
     label: str | None = None,
     max_rows: int | None = None,
+    delimiter: str | None = None,
+    skip_bad_rows: bool = False,
 ) -> ChoiceTable:
     """Reads a prompt, its choices and which of them is right from every row.
 
@@ -55,6 +58,7 @@ def read_choices(
       label: the column that tells the right one; by default label or answer, if there is one. Where all are whole numbers, as numbers or
         as strings, they count choices from 0 on.
       max_rows: read no more rows than this.
+      delimiter, skip_bad_rows: as `read_table` takes them.
 
     Raises:
       KerasBertError: a file that cannot be read, a column that is not there, a row without prompt, choices or label, or no rows.
@@ -62,47 +66,66 @@ def read_choices(
     path = Path(path)
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
-    records = list(islice(_objects(path), max_rows))
-    if not records:
-        raise KerasBertError(f"Expected rows in {path}. Received: none.")
+    bad = BadRows(path, skip_bad_rows)
     # Objects may leave out a choice: what columns there are is known from all of them.
+    records = list(islice(_objects(path, delimiter, bad), None if skip_bad_rows else max_rows))
+    if not records:
+        raise KerasBertError(f"{path}: expected rows, received none")
     columns = tuple(dict.fromkeys(name for _, record in records for name in record))
-    prompt = _column(path, columns, prompt, _PROMPTS, "the prompt")
+    prompt = _column(path, columns, prompt, _PROMPTS, "prompt")
     names = _choice_columns(path, columns, choices)
     label = _column(path, columns, label, _LABELS, None)
-    x = [(_text(path, line, record, prompt), _choices(path, line, record, names)) for line, record in records]
-    y = None if label is None else _labels([_label(path, line, record, label) for line, record in records])
-    return ChoiceTable(path, x, y)
+    rows = list(islice(_rows(records, prompt, names, label, bad), max_rows))
+    if not rows:
+        raise KerasBertError(f"{path}: expected rows, received none that can be read; {bad.describe()}")
+    lines, x, y = (list(column) for column in zip(*rows, strict=True))
+    return ChoiceTable(path, x, None if label is None else _labels(y), lines=lines, bad=bad)
 
 
-def _objects(path: Path) -> Iterator[tuple[int, dict]]:
+def _rows(records, prompt: str, names: Sequence[str], label: str | None, bad: BadRows) -> Iterator[tuple]:
+    """(Line, (prompt, choices), label) of each row that can be read."""
+    for line, record in records:
+        try:
+            found = _text(record, prompt), _choices(record, names)
+            yield line, found, None if label is None else _label(record, label)
+        except _Fault as fault:
+            bad.refuse(line, str(fault))
+
+
+class _Fault(Exception):
+    """What is wrong with a row."""
+
+
+def _objects(path: Path, delimiter: str | None, bad: BadRows) -> Iterator[tuple[int, dict]]:
     """(Line number, cells by column)."""
-    if Path(path.name.removesuffix(".gz")).suffix.lower() == ".json":
-        yield from json_lines(path, read_lines(path))
+    if data_suffix(path) == ".json":
+        yield from json_lines(path, read_lines(path), bad)
         return
     header = None
-    for line, row in read_records(path):
+    for line, row in read_records(path, delimiter, bad).rows:
         if isinstance(row, dict):
             yield line, row
         elif header is None:
             header = [cell.strip() for cell in row]
         elif len(row) != len(header):
-            raise KerasBertError(f"Expected {len(header)} columns in {path}. Received: {len(row)} on line {line}.")
+            bad.refuse(line, f"expected {len(header)} columns, received {len(row)}")
         else:
             yield line, dict(zip(header, row, strict=True))
 
 
-def _column(path: Path, columns: Sequence[str], asked: str | None, names: Sequence[str], what: str | None):
-    """The column asked for, or the first of `names`; without one None, or where it must be there (`what`) an error."""
+def _column(path: Path, columns: Sequence[str], asked: str | None, names: Sequence[str], role: str | None):
+    """The column asked for, or the first of `names`; without one None, or where it must be there (`role`) an error."""
+    there = f"received the columns {', '.join(columns)}"
     if asked is not None:
         if asked not in columns:
-            raise KerasBertError(f"Expected a column {asked!r} in {path}. Received columns: {', '.join(columns)}.")
+            advice = f"; name one with `{role or 'label'}=`"
+            raise KerasBertError(f"{path}: expected a column {asked!r}, {there}{advice}")
         return asked
     plain = {column.strip().casefold(): column for column in reversed(columns)}
     found = next((plain[name] for name in names if name in plain), None)
-    if found is None and what is not None:
+    if found is None and role is not None:
         raise KerasBertError(
-            f"Expected a column of {what} in {path}, one of {', '.join(names)}. Received columns: {', '.join(columns)}. Say which one."
+            f"{path}: expected a column of prompts, one of {', '.join(names)}, {there}; name one with `{role}=`"
         )
     return found
 
@@ -116,19 +139,19 @@ def _choice_columns(path: Path, columns: Sequence[str], asked: Sequence[str] | N
     found = [column for column in columns if _CHOICE.fullmatch(column.strip())]
     if not found:
         raise KerasBertError(
-            f"Expected columns of choices in {path}, choices or choice0, choice1, ... Received columns: {', '.join(columns)}."
+            f"{path}: expected columns of choices, choices or choice0, choice1, ..., received the columns {', '.join(columns)}"
         )
     return sorted(found, key=lambda column: int(re.search(r"\d+", column)[0]))
 
 
-def _text(path: Path, line: int, record: dict, name: str) -> str:
+def _text(record: dict, name: str) -> str:
     value = record.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise KerasBertError(f"Expected {name!r} as a text in {path}. Received: {value!r} on line {line}.")
+        raise _Fault(f"expected {name!r} as a text, received {value!r}")
     return value
 
 
-def _choices(path: Path, line: int, record: dict, names: Sequence[str]) -> tuple[str, ...]:
+def _choices(record: dict, names: Sequence[str]) -> tuple[str, ...]:
     values = [record.get(name) for name in names]
     if len(names) == 1:
         values = _listed(values[0])
@@ -136,9 +159,9 @@ def _choices(path: Path, line: int, record: dict, names: Sequence[str]) -> tuple
         values.pop()
     for value in values:
         if not isinstance(value, str) or not value.strip():
-            raise KerasBertError(f"Expected choices that are texts in {path}. Received: {value!r} on line {line}.")
+            raise _Fault(f"expected choices that are texts, received {value!r}")
     if not values:
-        raise KerasBertError(f"Expected choices in every row of {path}. Received: none on line {line}.")
+        raise _Fault("expected choices, received none")
     return tuple(values)
 
 
@@ -152,12 +175,10 @@ def _listed(value) -> list:
     return list(value) if isinstance(value, list) else [value]
 
 
-def _label(path: Path, line: int, record: dict, name: str) -> int | str:
+def _label(record: dict, name: str) -> int | str:
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise KerasBertError(
-            f"Expected {name!r} as a choice's number, text or letter in {path}. Received: {value!r} on line {line}."
-        )
+        raise _Fault(f"expected {name!r} as a choice's number, text or letter, received {value!r}")
     return value
 
 

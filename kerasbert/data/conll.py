@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from kerasbert.data.records import read_lines, read_records
+from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.records import data_suffix, read_lines, read_records
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.entities import SCHEMES, converted, scheme_of, spans, without_suffixes
@@ -20,7 +21,7 @@ _CONLL_U = 10  # columns
 _LISTED = 20
 _WORDS, _TAGS = ("words", "tokens"), ("tags", "ner_tags", "labels")  # keys of JSON lines, in the order of preference
 
-Sentence = tuple[list[str], list[str] | None]
+Sentence = tuple[int, list[str], list[str] | None]  # the line it begins on, words, tags
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def read_conll(
     separator: str | None = None,
     scheme: str | None = "iob2",
     max_rows: int | None = None,
+    skip_bad_rows: bool = False,
 ) -> ConllTable:
     """Reads a word a line with its tag, sentences with blank lines between them; or `.jsonl` with a sentence an object.
 
@@ -73,15 +75,18 @@ def read_conll(
       separator: what stands between columns; by default a tab if the first line has one, else spaces or tabs, one or more.
       scheme: what tags that mark entities are converted to, see `kerasbert.problems.entities`; None keeps them as they are.
       max_rows: read no more sentences than this.
+      skip_bad_rows: leave out sentences with a line that cannot be read, and count those lines in `Table.bad`.
 
     Raises:
       KerasBertError: a file that cannot be read or is not UTF-8, a line with another number of columns than the first one, a column that is
         not there, a tag with a space in it, or no sentence.
     """
     path = Path(path)
-    if Path(path.name.removesuffix(".gz")).suffix.lower() == ".jsonl":
-        return _table(path, _of_objects(path), scheme, max_rows)
-    return _table(path, _of_columns(path, _columns(path, separator), word_column, tag_column), scheme, max_rows)
+    bad = BadRows(path, skip_bad_rows)
+    if data_suffix(path) == ".jsonl":
+        return tagged_table(bad, _of_objects(path, bad), scheme, max_rows)
+    rows = _columns(path, separator, bad)
+    return tagged_table(bad, _of_columns(path, rows, word_column, tag_column, bad), scheme, max_rows)
 
 
 def read_tagged_lines(
@@ -96,29 +101,34 @@ def read_tagged_lines(
         words, or no sentence.
     """
     path = Path(path)
-    return _table(path, _of_lines(path), scheme, max_rows)
+    return tagged_table(BadRows(path), _of_lines(path), scheme, max_rows)
 
 
-def _table(path: Path, sentences: Iterator[Sentence], scheme: str | None, max_rows: int | None) -> ConllTable:
+def tagged_table(
+    bad: BadRows, sentences: Iterator[Sentence], scheme: str | None = "iob2", max_rows: int | None = None
+) -> ConllTable:
+    """The table of some sentences, their tags in one scheme. Raises KerasBertError where there are none."""
+    path = bad.path
     if scheme is not None and scheme not in SCHEMES:
         raise KerasBertError(f"Expected a scheme of {', '.join(SCHEMES)}, or None. Received: {scheme!r}.")
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
     found = list(islice(sentences, max_rows))
     if not found:
-        raise KerasBertError(f"Expected sentences of words with tags in {path}. Received: none.")
-    x = [words for words, _ in found]
-    if found[0][1] is None:
-        return ConllTable(path, x, None)
-    y = without_suffixes([tags for _, tags in found])
+        left_out = f"; {bad.describe()}" if bad.count else ""
+        raise KerasBertError(f"{path}: expected sentences of words with tags, received none{left_out}")
+    lines, x, tags = (list(column) for column in zip(*found, strict=True))
+    if tags[0] is None:
+        return ConllTable(path, x, None, lines=lines, bad=bad)
+    y = without_suffixes(tags)
     own = scheme_of(y)
     if own is not None and scheme is not None:
         y = [converted(tags, scheme) for tags in y]
-    return ConllTable(path, x, y, own)
+    return ConllTable(path, x, y, own, lines=lines, bad=bad)
 
 
-def _columns(path: Path, separator: str | None) -> Iterator[tuple[int, list[str]]]:
-    """(Line number, cells); no cells between sentences."""
+def _columns(path: Path, separator: str | None, bad: BadRows) -> Iterator[tuple[int, list[str] | None]]:
+    """(Line number, cells); no cells between sentences, None for a bad line."""
     lines, head = read_lines(path), []
     for numbered in lines:
         head.append(numbered)
@@ -136,9 +146,8 @@ def _columns(path: Path, separator: str | None) -> Iterator[tuple[int, list[str]
             if width != _CONLL_U or not _RANGE.fullmatch(cells[0]):
                 yield number, cells
         elif separator != "\t" or not line.startswith("#"):
-            raise KerasBertError(
-                f"Expected {width} columns in {path}, as in its first line. Received: {len(cells)} on line {number}."
-            )
+            bad.refuse(number, f"expected {width} columns, as in the first line, received {len(cells)}")
+            yield number, None
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -146,24 +155,44 @@ def _cells(line: str, separator: str) -> list[str]:
     return _BLANKS.split(line.strip(" \t")) if separator == " " else line.split(separator)
 
 
-def _of_columns(path: Path, rows, word_column: int, tag_column: int | None) -> Iterator[Sentence]:
-    words: list[str] = []
-    tags: list[str] = []
+def _of_columns(path: Path, rows, word_column: int, tag_column: int | None, bad: BadRows) -> Iterator[Sentence]:
+    sentence = _Sentence(tag_column is not None)
     checked = False
     for number, cells in rows:
-        if not cells:
-            if words:
-                yield words, None if tag_column is None else tags
-            words, tags = [], []
+        if cells == []:
+            yield from sentence.taken()
+            sentence = _Sentence(tag_column is not None)
+            continue
+        if cells is None:
+            sentence.whole = False
             continue
         if not checked:
             _check_columns(path, number, cells, word_column, tag_column)
             checked = True
-        words.append(cells[word_column])
-        if tag_column is not None:
-            tags.append(_tag(path, number, cells[tag_column]))
-    if words:
-        yield words, None if tag_column is None else tags
+        tag = "O" if tag_column is None else cells[tag_column]
+        if not tag or len(tag.split()) != 1:
+            bad.refuse(
+                number, f"expected one tag, received {tag[:40]!r}", "a sentence a line is read by read_tagged_lines"
+            )
+            sentence.whole = False
+        sentence.add(number, cells[word_column], tag.strip())
+    yield from sentence.taken()
+
+
+class _Sentence:
+    """The words of a sentence so far. whole: whether all of its lines could be read."""
+
+    def __init__(self, tagged: bool):
+        self._line, self._words, self._tags, self.whole = 0, [], [] if tagged else None, True
+
+    def add(self, line: int, word: str, tag: str) -> None:
+        self._line = self._line or line
+        self._words.append(word)
+        if self._tags is not None:
+            self._tags.append(tag)
+
+    def taken(self) -> list[Sentence]:
+        return [(self._line, self._words, self._tags)] if self._words and self.whole else []
 
 
 def _check_columns(path: Path, number: int, cells: Sequence[str], word_column: int, tag_column: int | None) -> None:
@@ -179,15 +208,6 @@ def _check_columns(path: Path, number: int, cells: Sequence[str], word_column: i
         )
 
 
-def _tag(path: Path, number: int, tag: str) -> str:
-    if not tag or len(tag.split()) != 1:
-        raise KerasBertError(
-            f"Expected one tag in each line of {path}. Received: {tag[:40]!r} on line {number}. "
-            "A sentence a line is read by read_tagged_lines."
-        )
-    return tag.strip()
-
-
 def _of_lines(path: Path) -> Iterator[Sentence]:
     for number, line in read_lines(path):
         line = line.rstrip("\r\n")
@@ -199,20 +219,33 @@ def _of_lines(path: Path) -> Iterator[Sentence]:
                 f"Expected words, a tab and tags in each line of {path}. Received: {len(parts) - 1} tabs on line {number}."
             )
         words, tags = (_BLANKS.split(part.strip(" ")) for part in parts)
-        _same_number(path, number, words, tags)
-        yield words, tags
+        if len(words) != len(tags):
+            raise KerasBertError(f"{path}, line {number}: {_unlike(words, tags)}")
+        yield number, words, tags
 
 
-def _of_objects(path: Path) -> Iterator[Sentence]:
+def _of_objects(path: Path, bad: BadRows) -> Iterator[Sentence]:
     keys = None
-    for number, row in read_records(path):
+    for number, row in read_records(path, bad=bad).rows:
         if keys is None:
             keys = _key(path, row, _WORDS, "words"), next((key for key in _TAGS if key in row), None)
-        words = _strings(path, number, row, keys[0])
-        tags = None if keys[1] is None else _strings(path, number, row, keys[1])
-        if tags is not None:
-            _same_number(path, number, words, tags)
-        yield words, tags
+        words, tags = (None if key is None else row.get(key) for key in keys)
+        if fault := _fault(keys, words, tags):
+            bad.refuse(number, fault)
+        else:
+            yield number, words, tags
+
+
+def _fault(keys, words, tags) -> str:
+    """What is wrong with a sentence; "" for nothing."""
+    for key, values in zip(keys, (words, tags), strict=True):
+        if key is not None and not (isinstance(values, list) and all(isinstance(value, str) for value in values)):
+            return f"expected {key!r} as a list of strings, received {str(values)[:40]!r}"
+    return _unlike(words, tags) if tags is not None and len(words) != len(tags) else ""
+
+
+def _unlike(words: Sequence[str], tags: Sequence[str]) -> str:
+    return f"expected one tag a word, received {len(words)} words and {len(tags)} tags"
 
 
 def _key(path: Path, row: dict, names: Sequence[str], what: str) -> str:
@@ -220,20 +253,6 @@ def _key(path: Path, row: dict, names: Sequence[str], what: str) -> str:
         if name in row:
             return name
     raise KerasBertError(f"Expected {what} in {path}, as {' or '.join(names)}. Received keys: {', '.join(row)}.")
-
-
-def _strings(path: Path, number: int, row: dict, key: str) -> list[str]:
-    values = row.get(key)
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise KerasBertError(f"Expected {key!r} as a list of strings in {path}. Received: {values!r} on line {number}.")
-    return values
-
-
-def _same_number(path: Path, number: int, words: Sequence[str], tags: Sequence[str]) -> None:
-    if len(words) != len(tags):
-        raise KerasBertError(
-            f"Expected one tag a word in {path}. Received: {len(words)} words, {len(tags)} tags on line {number}."
-        )
 
 
 def _told(what: str, counts: Counter) -> str:

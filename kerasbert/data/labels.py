@@ -1,5 +1,6 @@
 """Labels as they are written in a file, to the numbers a model is trained on."""
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -38,11 +39,11 @@ class LabelSet:
         values = [str(value) for value in values]
         for row, value in enumerate(values):
             if not value.strip():
-                raise KerasBertError(f"Expected a label in every row. Received: {value!r} in row {row}.")
+                raise KerasBertError(f"row {row}: expected a label, received {value!r}")
         names = _ordered(values)
         if len(names) < 2:
             received = f"only {names[0]!r} in all {len(values)} rows" if names else "no rows"
-            raise KerasBertError(f"Expected at least two different labels. Received: {received}.")
+            raise KerasBertError(f"expected at least two different labels, received {received}")
         return cls(names)
 
     @classmethod
@@ -55,7 +56,7 @@ class LabelSet:
         cells = [str(cell) for cell in cells]
         names = _ordered(label for row, cell in enumerate(cells) for label in split_labels(cell, row))
         if not names:
-            raise KerasBertError(f"Expected labels. Received: none in {len(cells)} rows.")
+            raise KerasBertError(f"expected labels, received none in {len(cells)} rows")
         return cls(names)
 
     def index(self, values: Iterable[str]) -> np.ndarray:
@@ -103,7 +104,11 @@ class LabelSet:
         if _INTEGER.fullmatch(value) and 0 <= int(value) < len(places) and not any(map(_INTEGER.fullmatch, places)):
             return int(value)  # files often hold class numbers where the model has names
         known = ", ".join(self.names[:_LISTED]) + (", ..." if len(self.names) > _LISTED else "")
-        raise KerasBertError(f"Expected one of the labels {known}. Received: {value!r} in row {row}.")
+        raise KerasBertError(f"row {row}: expected one of the labels {known}, received {value!r}{self._near(value)}")
+
+    def _near(self, value: str) -> str:
+        near = difflib.get_close_matches(value, self.names, 1)
+        return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def split_labels(cell: str, row: int = 0) -> list[str]:
@@ -139,5 +144,5 @@ def _score(value, row: int) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not abs(number) <= _LARGEST_SCORE:
-        raise KerasBertError(f"Expected a finite number as the score of every row. Received: {value!r} in row {row}.")
+        raise KerasBertError(f"row {row}: expected a finite number as the score, received {value!r}")
     return number

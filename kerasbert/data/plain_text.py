@@ -71,8 +71,8 @@ def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | No
     found = list(islice(_texts(path, unit), max_rows))
     if not found:
         raise KerasBertError(f"Expected text in {path}. Received: none.")
-    starts = tuple(number for number, (begins, _) in enumerate(found) if begins)
-    return PlainText(path, [text for _, text in found], None, starts)
+    starts = tuple(number for number, (begins, *_) in enumerate(found) if begins)
+    return PlainText(path, [text for _, text, _ in found], None, starts, lines=[line for *_, line in found])
 
 
 def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sentence", seed: int = 0) -> PairTable:
@@ -114,16 +114,16 @@ def sentences(text: str) -> list[str]:
     return [match.group().strip() for match in _SENTENCE.finditer(text)]
 
 
-def _texts(path: Path, unit: str) -> Iterator[tuple[bool, str]]:
-    """(Whether it begins a document, text)."""
+def _texts(path: Path, unit: str) -> Iterator[tuple[bool, str, int]]:
+    """(Whether it begins a document, text, the line it begins on)."""
     begins, lines = True, []
-    for line in chain((line.strip() for _, line in read_lines(path)), [""]):
+    for number, line in chain(((number, line.strip()) for number, line in read_lines(path)), [(0, "")]):
         if unit == "line" and line:
-            yield begins, line
+            yield begins, line, number
         elif line:
-            lines.append(line)
+            lines.append((number, line))
         elif lines:
-            yield True, " ".join(lines)
+            yield True, " ".join(line for _, line in lines), lines[0][0]
             lines = []
         begins = not line
 

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
+from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.records import read_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
@@ -55,7 +55,7 @@ class SquadTable(Table):
         return told
 
 
-def read_squad(path: str | os.PathLike, *, max_rows: int | None = None) -> SquadTable:
+def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad_rows: bool = False) -> SquadTable:
     """Reads questions, contexts and answers, of SQuAD 1.1 (Rajpurkar et al. 2016) or 2.0 (2018), or files of that form.
 
     SQuAD's `data` -> `paragraphs` -> `qas`; or one object a question with `question`, `context` and, if there are any, `answers`, `id` and
@@ -68,6 +68,7 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None) -> Squad
     Args:
       path: the file.
       max_rows: read no more questions than this.
+      skip_bad_rows: leave out questions of another form, and count them in `Table.bad`.
 
     Raises:
       KerasBertError: a file that cannot be read, is not of that form, has answers to some questions and none to others that are not said to
@@ -76,8 +77,10 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None) -> Squad
     path = Path(path)
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
-    found = _Found(path)
-    for where, record in islice(_records(path), max_rows):
+    found = _Found(path, BadRows(path, skip_bad_rows))
+    for where, record in _records(path, found.bad):
+        if len(found) == max_rows:
+            break
         found.add(where, record)
     return found.table()
 
@@ -85,11 +88,20 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None) -> Squad
 class _Found:
     """What was read so far."""
 
-    def __init__(self, path: Path):
-        self.path, self.x, self.y, self.ids = path, [], [], []
+    def __init__(self, path: Path, bad: BadRows):
+        self.path, self.bad, self.x, self.y, self.ids = path, bad, [], [], []
         self.repaired, self.dropped, self.left_out = 0, 0, []
 
+    def __len__(self) -> int:
+        return len(self.x) + len(self.left_out)
+
     def add(self, where: str, record: Mapping) -> None:
+        try:
+            self._add(where, record)
+        except KerasBertError as error:
+            self.bad.refuse_as(error)
+
+    def _add(self, where: str, record: Mapping) -> None:
         question, context = (_text(self.path, where, record, name) for name in ("question", "context"))
         name = str(record.get("id", len(self.ids) + len(self.left_out)))
         raw = _raw_answers(self.path, where, record)
@@ -97,16 +109,16 @@ class _Found:
         if raw and not answers:
             self.left_out.append(name)
             return
-        self.x.append((question, context))
-        self.ids.append(name)
         labelled = answers is not None
-        texts, starts = zip(*answers, strict=True) if answers else ((), ())
-        self.y.append({"text": list(texts), "answer_start": list(starts)} if labelled else None)
-        if labelled is not (self.y[0] is not None):
+        if self.y and labelled is not (self.y[0] is not None):
             raise KerasBertError(
                 f"Expected answers to all questions or to none in {self.path}. Received: "
                 f"{'some' if labelled else 'none'} in {where}, and {'none' if labelled else 'some'} before."
             )
+        self.x.append((question, context))
+        self.ids.append(name)
+        texts, starts = zip(*answers, strict=True) if answers else ((), ())
+        self.y.append({"text": list(texts), "answer_start": list(starts)} if labelled else None)
 
     def _placed(self, context: str, answers: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """Those of the answers that stand in the context, where they do."""
@@ -124,7 +136,9 @@ class _Found:
             left = f"none whose answer stands in its context, of {len(self.left_out)}" if self.left_out else "none"
             raise KerasBertError(f"Expected questions in {self.path}. Received: {left}.")
         y = None if self.y[0] is None else self.y
-        return SquadTable(self.path, self.x, y, tuple(self.ids), self.repaired, self.dropped, tuple(self.left_out))
+        return SquadTable(
+            self.path, self.x, y, tuple(self.ids), self.repaired, self.dropped, tuple(self.left_out), bad=self.bad
+        )
 
 
 def _near(context: str, text: str, start: int) -> tuple[str, int] | None:
@@ -139,10 +153,10 @@ def _near(context: str, text: str, start: int) -> tuple[str, int] | None:
     return None
 
 
-def _records(path: Path) -> Iterator[tuple[str, Mapping]]:
+def _records(path: Path, bad: BadRows) -> Iterator[tuple[str, Mapping]]:
     """(Where it stands, one question with its context)."""
     if Path(path.name.removesuffix(".gz")).suffix.lower() == ".jsonl":
-        for line, record in read_records(path):
+        for line, record in read_records(path, bad=bad).rows:
             yield f"line {line}", record
         return
     content = _json(path)

@@ -1,9 +1,11 @@
 """What every reader gives: examples and labels of a file, and what was found in it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from kerasbert.data.bad_rows import BadRows
 
 
 @dataclass(frozen=True)
@@ -14,11 +16,15 @@ class Table:
       path: the file.
       x: one example an entry, see the reader.
       y: one label an entry, or None for a file without labels.
+      lines: the line of the file on which each example begins, where it has lines.
+      bad: what was left out, where that was asked for.
     """
 
     path: Path
     x: list
     y: list | None
+    lines: list[int] = field(default_factory=list, kw_only=True, compare=False, repr=False)
+    bad: BadRows | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.x)

@@ -4,25 +4,17 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
-from kerasbert.data.records import Row, read_records
+from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.columns import Columns, no_rows, open_table
+from kerasbert.data.headers import LABELS, PAIRS, TEXTS, plain
+from kerasbert.data.records import Row
 from kerasbert.data.table import told_lengths
 from kerasbert.errors import KerasBertError
 
-# Column names understood without being asked for, in the order of preference; case does not matter.
-_PAIRS = {
-    "sentence1": "sentence2",
-    "question1": "question2",
-    "#1 string": "#2 string",
-    "premise": "hypothesis",
-    "question": "sentence",
-}
-_TEXTS = ("text", "sentence", "sentence1", "question", "utterance", "review", "question1", "#1 string", "premise")
-_LABELS = ("label", "labels", "class", "intent", "score", "gold_label", "quality")
-_KNOWN = {*_TEXTS, *_PAIRS.values(), *_LABELS}
 _LISTED_LABELS = 12
 
 
@@ -36,6 +28,8 @@ class TextTable:
       pairs: the second text of each row, or None.
       labels: the label of each row, or None; what is no string in a JSON lines file is kept as JSON.
       columns: all columns of the file; numbers from "0" on where it has no header.
+      lines: the line of the file on which each row begins.
+      bad: what was left out.
     """
 
     path: Path
@@ -43,6 +37,8 @@ class TextTable:
     pairs: list[str] | None
     labels: list[str] | None
     columns: tuple[str, ...]
+    lines: list[int] = field(default_factory=list, compare=False, repr=False)
+    bad: BadRows | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -84,12 +80,14 @@ def read_table(
     pair: str | None = None,
     label: str | None = None,
     max_rows: int | None = None,
+    delimiter: str | None = None,
+    skip_bad_rows: bool = False,
 ) -> TextTable:
     """Reads texts, and second texts and labels if the file has them.
 
-    The format goes by the name: `.tsv` (split at tabs, no quoting), `.csv` (quoted), `.jsonl` (one object a line), each
-    also with `.gz`. UTF-8, with or without BOM. The first line of a `.tsv` or `.csv` is its header if it holds a column
-    name that was asked for or is commonly used.
+    The format goes by the name: `.tsv` (split at tabs, no quoting), `.csv` (quoted, split at commas, semicolons, tabs or bars, as its
+    first lines show), `.jsonl` (one object a line), each also with `.gz`. UTF-8, with or without BOM. The first line of a `.tsv` or `.csv`
+    is its header if it holds a column name that was asked for or is commonly used, or differs from the lines below as names do from values.
 
     Args:
       path: the file.
@@ -99,6 +97,8 @@ def read_table(
         sentence1, question2 for question1, hypothesis for premise, sentence for question.
       label: column of the label. By default the first there is of label, labels, class, intent, score, gold_label.
       max_rows: read no more rows than this.
+      delimiter: what separates columns, for a file with any ending but `.jsonl`.
+      skip_bad_rows: leave out rows that cannot be read, and count them in `TextTable.bad`; else the first one raises.
 
     Raises:
       KerasBertError: no such file, another format, not UTF-8, a column that is not there, a row with another number of
@@ -109,100 +109,80 @@ def read_table(
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
     asked = [None if column is None else str(column) for column in (text, pair, label)]
-    records = read_records(path)
-    number, first = next(records, (0, None))
-    if first is None:
-        raise KerasBertError(f"Expected rows in {path}. Received: an empty file.")
-
-    # A column asked for by number says nothing about a header: "1" may well be a label in the first row.
-    names = {column for column in asked if column is not None and not column.isdecimal()}
-    named = isinstance(first, dict) or any(cell in names or _plain(cell) in _KNOWN for cell in first)
-    columns = tuple(first) if named else tuple(map(str, range(len(first))))
-    found = ", ".join(columns) if named else ", ".join(f"{i}: {cell[:20]!r}" for i, cell in enumerate(first))
-    picked = _select(path, columns, asked, found if named else f"{found} (no header)")
-
-    if isinstance(first, dict):
-        keys = [None if place is None else columns[place] for place in picked]
-        rows = _from_objects(path, chain([(number, first)], records), keys)
-    elif named:
-        rows = _from_cells(path, records, picked, len(columns))
+    bad = BadRows(path, skip_bad_rows)
+    columns, records = open_table(path, asked, delimiter, bad)
+    picked = _select(columns, asked)
+    if columns.delimiter is None:
+        rows = _from_objects(records, [None if place is None else columns.names[place] for place in picked], bad)
     else:
-        rows = _from_cells(path, chain([(number, first)], records), picked, None)
+        rows = _from_cells(records, picked, None if columns.header is None else len(columns.names), bad)
     kept = list(islice(rows, max_rows))
     if not kept:
-        raise KerasBertError(f"Expected rows in {path}. Received: a header and no rows.")
-    texts, pairs, labels = (
-        None if place is None else list(cells) for place, cells in zip(picked, zip(*kept, strict=True), strict=True)
-    )
-    return TextTable(path, texts, pairs, labels, columns)
+        raise no_rows(columns, bad)
+    lines, *cells = (list(column) for column in zip(*kept, strict=True))
+    texts, pairs, labels = (None if place is None else values for place, values in zip(picked, cells, strict=True))
+    return TextTable(path, texts, pairs, labels, columns.names, lines, bad)
 
 
-def _select(path: Path, columns: Sequence[str], asked: Sequence[str | None], found: str) -> list[int | None]:
+def _select(columns: Columns, asked: Sequence[str | None]) -> list[int | None]:
     """The places of text, pair and label among the columns."""
-    plain = [_plain(column) for column in columns]
+    known = [plain(name) for name in columns.names]
 
-    def by_default(names: Sequence[str]) -> int | None:
-        return next((plain.index(name) for name in names if name in plain), None)
+    def place(column: str | None, role: str, names: Sequence[str]) -> int | None:
+        return columns.by_default(names) if column is None else columns.asked(column, role)
 
-    def place(column: str | None, names: Sequence[str]) -> int | None:
-        if column is None:
-            return by_default(names)
-        if column in columns:
-            return columns.index(column)
-        if column.isdecimal() and int(column) < len(columns):
-            return int(column)
-        raise KerasBertError(f"Expected a column {column!r} in {path}. Received columns: {found}.")
-
-    pairs_first = [first for first, second in _PAIRS.items() if first in plain and second in plain]
-    text = place(asked[0], [*_TEXTS[:1], *pairs_first, *_TEXTS[1:]])
+    pairs_first = [first for first, second in PAIRS.items() if first in known and second in known]
+    text = place(asked[0], "text", [*TEXTS[:1], *pairs_first, *TEXTS[1:]])
     if text is None:
-        raise KerasBertError(
-            f"Expected a column of texts in {path}, one of {', '.join(_TEXTS[:6])}. Received columns: {found}. "
-            "Say which one, by name or number."
-        )
-    partner = _PAIRS.get(plain[text])
-    pair = place(asked[1], [partner] if partner else [])
-    return [text, pair, place(asked[2], _LABELS)]
+        raise columns.error("a column of texts", "text")
+    partner = PAIRS.get(known[text])
+    return [text, place(asked[1], "pair", [partner] if partner else []), place(asked[2], "label", LABELS)]
 
 
 def _from_cells(
-    path: Path, rows: Iterator[Row], places: Sequence[int | None], width: int | None
-) -> Iterator[tuple[str | None, ...]]:
+    rows: Iterator[Row], places: Sequence[int | None], width: int | None, bad: BadRows
+) -> Iterator[tuple[int | str | None, ...]]:
+    """(Line, text, pair, label) of each row."""
     least = 1 + max(place for place in places if place is not None)
     for number, cells in rows:
         if len(cells) < least or (width is not None and len(cells) != width):
             expected = f"at least {least}" if width is None else width
-            raise KerasBertError(f"Expected {expected} columns in {path}. Received: {len(cells)} on line {number}.")
-        yield tuple(None if place is None else cells[place] for place in places)
+            bad.refuse(number, f"expected {expected} columns, received {len(cells)}")
+            continue
+        yield number, *(None if place is None else cells[place] for place in places)
 
 
-def _from_objects(path: Path, rows: Iterator[Row], keys: Sequence[str | None]) -> Iterator[tuple[str | None, ...]]:
+def _from_objects(
+    rows: Iterator[Row], keys: Sequence[str | None], bad: BadRows
+) -> Iterator[tuple[int | str | None, ...]]:
     first: tuple[int, object] | None = None
     for number, row in rows:
-        for key in keys:
-            if key is not None and row.get(key) is None:
-                raise KerasBertError(f"Expected {key!r} in every object of {path}. Received: none on line {number}.")
-        for key in keys[:2]:
-            if key is not None and not isinstance(row[key], str):
-                kind = type(row[key]).__name__
-                raise KerasBertError(f"Expected {key!r} as a string in {path}. Received: {kind} on line {number}.")
+        fault = _fault(row, keys) or _other_kind(row, keys[2], first)
+        if fault:
+            bad.refuse(number, fault)
+            continue
         if keys[2] is not None:
             first = first or (number, row[keys[2]])
-            _check_kind(path, first, number, row[keys[2]])
-        yield tuple(None if key is None else _label(row[key]) for key in keys)
+        yield number, *(None if key is None else _label(row[key]) for key in keys)
 
 
-def _check_kind(path: Path, first: tuple[int, object], number: int, label) -> None:
+def _fault(row: dict, keys: Sequence[str | None]) -> str:
+    """What is wrong with an object; "" for nothing."""
+    for key in keys:
+        if key is not None and row.get(key) is None:
+            return f"expected {key!r} in every object, received none"
+    for key in keys[:2]:
+        if key is not None and not isinstance(row[key], str):
+            return f"expected {key!r} as a string, received {type(row[key]).__name__}"
+    return ""
+
+
+def _other_kind(row: dict, key: str | None, first: tuple[int, object] | None) -> str:
     """Labels are all names (or lists of them), or all numbers: a mixture is two columns in one, or a slip."""
-    if isinstance(first[1], str | list) != isinstance(label, str | list):
-        raise KerasBertError(
-            f"Expected labels of one type in {path}. Received: {label!r} on line {number}, after {first[1]!r} on line {first[0]}."
-        )
+    if key is None or first is None or isinstance(first[1], str | list) == isinstance(row[key], str | list):
+        return ""
+    return f"expected labels of one type, received {row[key]!r} after {first[1]!r} on line {first[0]}"
 
 
 def _label(value) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold()

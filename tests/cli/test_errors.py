@@ -49,10 +49,10 @@ def test_training_data(place, one_line, tmp_path, content, expected):
 def test_options_of_train(place, one_line, tmp_path):
     command = ["train", "--model", place.checkpoint, "--train", place.train, "--out", tmp_path / "out"]
     one_line(2, "no such file", *command, "--dev", tmp_path / "none.tsv")
-    one_line(2, "Expected a column 'verdict'", *command, "--label-column", "verdict")
+    one_line(2, "expected a column 'verdict', received the columns text, label", *command, "--label-column", "verdict")
     one_line(2, "received 'ner'", *command, "--task", "ner")
     unseen = table(tmp_path, b"text\tlabel\na\tpos\nb\tother\n")
-    one_line(2, "bad.tsv: Expected one of the labels neg, pos. Received: 'other' in row 1", *command, "--dev", unseen)
+    one_line(2, "bad.tsv, line 3: expected one of the labels neg, pos, received 'other'", *command, "--dev", unseen)
     one_line(2, "two or more different names", *command, "--labels", "pos,pos")
     one_line(2, "finite number", *command, "--task", "regression")
     one_line(2, "--epochs of at least 1", *command, "--epochs", "0")

@@ -105,17 +105,17 @@ def test_a_sentence_a_line(write):
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [
-        ("a b O\nc O\n", "a.conll", "3 columns.*2 on line 2"),
-        ("a\tb\tO\n\n#\tO\n\nc\tO\n", "a.conll", "3 columns.*2 on line 5"),
+        ("a b O\nc O\n", "a.conll", "line 2: expected 3 columns.*received 2"),
+        ("a\tb\tO\n\n#\tO\n\nc\tO\n", "a.conll", "line 5: expected 3 columns.*received 2"),
         ("a\n", "a.conll", "1 columns on line 1"),
         ("Ann met\tPER-B O\n", "a.conll", "line 1.*read_tagged_lines"),
-        ("a\t\n", "a.conll", "one tag.*'' on line 1"),
+        ("a\t\n", "a.conll", "line 1: expected one tag, received ''"),
         ("\n \n-DOCSTART- O\n", "a.conll", "sentences.*none"),
         (b"a O\n\xff O\n", "a.conll", "UTF-8.*0xff on line 2"),
         (gzip.compress(b"a O\n" * 99, mtime=0)[:-9], "a.conll", None),
-        ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "1 words, 2 tags on line 1"),
-        ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"'tags' as a list of strings.*\[0\] on line 1"),
-        ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "'tags'.*None on line 2"),
+        ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "line 1: .*1 words and 2 tags"),
+        ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"line 1: expected 'tags' as a list of strings"),
+        ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "line 2: expected 'tags'.*None"),
         ('{"text": "a"}', "a.jsonl", "words or tokens.*text"),
     ],
 )
@@ -130,7 +130,7 @@ def test_broken_files_are_named(write, content, name, told):
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [("a b O\n", "0 tabs on line 1"), ("a\tO\nb c\tO\n", "2 words, 1 tags on line 2"), ("", "none")],
+    [("a b O\n", "0 tabs on line 1"), ("a\tO\nb c\tO\n", "line 2: .*2 words and 1 tags"), ("", "none")],
 )
 def test_broken_lines_are_named(write, content, told):
     with pytest.raises(KerasBertError, match=told):

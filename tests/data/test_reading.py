@@ -41,7 +41,7 @@ def test_words_with_tags_in_other_columns(files):
     (files / "more.txt").write_text("1 Ann B-PER x\n2 sings O y\n")
     table = read_for("tagging", files / "more.txt", text="1", label="2")
     assert (list(table.x[0]), list(table.y[0])) == (["Ann", "sings"], ["B-PER", "O"])
-    with pytest.raises(KerasBertError, match="label column.*no names.*'tag'"):
+    with pytest.raises(KerasBertError, match="more.txt: expected a column number.*no names.*'tag'.*`label=`"):
         read_for("tagging", files / "more.txt", label="tag")
 
 
@@ -71,5 +71,5 @@ def test_plain_texts_come_from_lines_and_tables(files):
     ],
 )
 def test_columns_that_a_file_cannot_have(files, problem, name, column):
-    with pytest.raises(KerasBertError, match=f"no {column} column.*{name}.*'x'"):
+    with pytest.raises(KerasBertError, match=f"{name}: expected no {column} column.*'x'"):
         read_for(problem, files / name, **{column: "x"})

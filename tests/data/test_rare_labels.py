@@ -1,0 +1,18 @@
+"""Labels that are seen once or twice are told, with the one that they resemble."""
+
+from kerasbert.data.rare_labels import rare_labels
+
+
+def test_a_slip_of_the_pen():
+    labels = ["Sports"] * 40 + ["World"] * 12 + ["Sport", "world", "world", "Arts"]
+    assert rare_labels(labels) == [
+        "the label 'Arts' is seen once",
+        "the label 'Sport' is seen once; is it 'Sports', which 40 rows have?",
+        "the label 'world' is seen twice; is it 'World', which 12 rows have?",
+    ]
+
+
+def test_small_data_and_long_tails():
+    assert rare_labels(["a", "a", "b", "b", "c"]) == [] == rare_labels([])
+    told = rare_labels(["often"] * 20 + [f"{n:02}" for n in range(30)])
+    assert len(told) == 6 and told[-1] == "25 more labels are seen once or twice"

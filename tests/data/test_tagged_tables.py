@@ -1,0 +1,49 @@
+"""Words with tags from CSV files."""
+
+import pytest
+
+from kerasbert.data.reading import read_for
+from kerasbert.errors import KerasBertError
+
+SENTENCES = ([["Ann", "sings"], ["all"]], [["B-PER", "O"], ["O"]])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'tokens,ner_tags\n"[""Ann"", ""sings""]","[""B-PER"", ""O""]"\n"[""all""]","[""O""]"\n',
+        "tokens,tags\n\"['Ann', 'sings']\",\"['B-PER', 'O']\"\n['all'],['O']\n",
+        "text;labels\nAnn sings;B-PER O\nall;O\n",
+        "Sentence #,Word,POS,Tag\nSentence: 1,Ann,NNP,B-PER\n,sings,VB,O\nSentence: 2,all,DT,O\n",
+        "sentence_id,token,label\n1,Ann,B-PER\n1,sings,O\n2,all,O\n",
+    ],
+)
+def test_lists_and_words(tmp_path, content):
+    path = tmp_path / "a.csv"
+    path.write_text(content)
+    table = read_for("tagging", path)
+    assert (table.x, [list(tags) for tags in table.y], table.scheme) == (*SENTENCES, "iob2")
+    assert table.lines == ([2, 4] if "oken,label" in content or "Word" in content else [2, 3])
+
+
+def test_columns_of_other_names(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("utterance,slots\nAnn sings,B-PER O\n")
+    assert read_for("tagging", path, text="utterance", label="slots").x == [["Ann", "sings"]]
+
+
+def test_what_tagging_reads_is_told(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\nAnn sings,music\n")
+    with pytest.raises(KerasBertError, match="words with tags, received the columns text, label .*CoNLL columns"):
+        read_for("tagging", path)
+    path.write_text("tokens,tags\nAnn sings,O\n")
+    with pytest.raises(KerasBertError, match="line 2: expected one tag a word, received 2 words and 1 tags"):
+        read_for("tagging", path)
+    path.write_text("sentence,word,tag\n1,Ann,B-PER\n1,sings,\n2,all,O\n")
+    with pytest.raises(KerasBertError, match="line 3: expected one tag, received ''"):
+        read_for("tagging", path)
+    table = read_for("tagging", path, skip_bad_rows=True)
+    assert (table.x, table.bad.count) == ([["all"]], 1)
+    path.write_text("tokens,tags\n" + "[" * 300 + ",O\n")
+    assert read_for("tagging", path).x == [["[" * 300]]
