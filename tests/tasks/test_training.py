@@ -226,7 +226,7 @@ def test_summary_counts_the_parameters(tiny, capsys):
 @pytest.mark.parametrize(
     ("y", "told"),
     [
-        (["negative", "postive", "negative"], "'postive'.*row 1"),
+        (["negative", "postive", "negative"], "row 1: .*'postive'; did you mean 'positive'"),
         ([0, 1, 2], "from 0 to 1.*2"),
         ([0, -1, 1], "from 0 to 1.*-1"),
         ([[0, 1], [1, 0], [1, 0]], "one label a text"),
