@@ -11,7 +11,7 @@ import numpy as np
 from kerasbert.checkpoints import google
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
-from kerasbert.files import atomic_file
+from kerasbert.files import atomic_file, recover
 from kerasbert.json_text import read_json_object
 
 CONFIG_FILE = "config.json"
@@ -39,6 +39,8 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
     """
     text = os.fspath(name_or_path)
     local = os.path.expanduser(text)
+    if not os.path.isdir(local) and "\0" not in local:
+        recover(local)
     if os.path.isdir(local):
         return Path(local)
     if os.path.exists(local):
@@ -86,8 +88,9 @@ def write_folder_files(folder: str | os.PathLike, config: Mapping, tensors: Mapp
     """
     folder = Path(folder)
     text = json.dumps(dict(config), indent=2, sort_keys=True, allow_nan=False) + "\n"
-    write_tensors(folder / WEIGHTS_FILE, tensors)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_tensors(folder / WEIGHTS_FILE, tensors)
         with atomic_file(folder / CONFIG_FILE) as partial:
             partial.write_text(text, "ascii")
     except OSError as error:

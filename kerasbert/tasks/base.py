@@ -209,7 +209,11 @@ class Task(Answering, Fitting):
         """Further files that other programs expect beside the weights."""
 
     def save_pretrained(self, folder) -> None:
-        """Writes a Hugging Face folder: config.json, model.safetensors, the tokenizer's files, and our kerasbert.json."""
+        """Writes a Hugging Face folder: config.json, model.safetensors, the tokenizer's files, and our kerasbert.json.
+
+        Whole or not at all. A model that was saved there is replaced, as Keras does; your own files beside it stay. Raises KerasBertError
+        for a folder that holds other things and no model of kerasbert's.
+        """
         from kerasbert.tasks.folders import save_task
 
         save_task(self, folder)

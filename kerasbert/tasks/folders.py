@@ -24,12 +24,10 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
 from kerasbert.json_text import read_json_object
 from kerasbert.layers.policy import QuantizationPolicy
+from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
 NOTHING: Mapping[str, int | None] = MappingProxyType({})
-OWN_FILE = "kerasbert.json"
-RANGES_FILE = "quantization.safetensors"
-RUN_FOLDER = "run"  # what a training wrote beside the model; it stays when the model is saved again
 JSON_NAMES = {str: "string", dict: "object"}
 
 
@@ -130,7 +128,10 @@ def from_folder(
 
 
 def save_task(task, folder: str | os.PathLike) -> None:
-    """Writes the task's folder whole, or not at all. An existing folder is replaced if it is empty or was written here."""
+    """Writes the task's folder whole, or not at all.
+
+    A model that was saved there is replaced; what else is in the folder stays. Raises KerasBertError for a folder of other things.
+    """
     folder = Path(folder)
     if folder.exists() and not is_replaceable(folder):
         raise KerasBertError(
@@ -144,7 +145,7 @@ def save_task(task, folder: str | os.PathLike) -> None:
         own["encoder"] = task.encoder.options
     if task.policy:
         own["quantization"] = task.policy.get_config()
-    with atomic_folder(folder, keep=(RUN_FOLDER,)) as partial:
+    with atomic_folder(folder, owns=is_of_the_model) as partial:
         write_folder_files(partial, config, tensors)
         if task.has_tokenizer:
             task.tokenizer.save(partial)
@@ -152,14 +153,6 @@ def save_task(task, folder: str | os.PathLike) -> None:
         if task.policy:
             write_tensors(partial / RANGES_FILE, ranges(task))
         (partial / OWN_FILE).write_text(json.dumps(own, indent=2, ensure_ascii=False) + "\n", "utf-8")
-
-
-def is_replaceable(folder: Path) -> bool:
-    """Whether a model may be saved over what is there: nothing, a model of ours, or the run folder of a training."""
-    if not folder.is_dir():
-        return False
-    names = {entry.name for entry in folder.iterdir()}
-    return OWN_FILE in names or names <= {RUN_FOLDER}
 
 
 def ranges(task) -> dict:

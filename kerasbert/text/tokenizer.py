@@ -140,6 +140,7 @@ class Tokenizer:
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes the files from which `from_folder`, and Hugging Face's own class, make this tokenizer again."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
         self._write_files(Path(folder))
         flags = {key: getattr(self, name) for key, name in self.flags.items()}
         limit = {} if self.model_max_length is None else {"model_max_length": self.model_max_length}

@@ -1,15 +1,20 @@
 """What a run leaves beside its model: the recipe, metrics as JSON lines, plots, and the state for resuming."""
 
+import contextlib
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files import atomic_file
 from kerasbert.json_text import read_json_lines, read_json_object
-from kerasbert.tasks.folders import RUN_FOLDER
+from kerasbert.model_folder import COMMAND_FILE, RECIPE_FILE, RUN_FOLDER, STATE_FILE, check_run_folder, is_interrupted
+from kerasbert.partials import is_temporary
 from kerasbert.training.recipe import Recipe
+
+_PLOTS = ("loss.png", "metric.png", "confusion.png")
+_EVENTS = ".tfevents."  # in the names of the files that TensorBoard reads
 
 
 class RunFolder:
@@ -26,25 +31,44 @@ class RunFolder:
     def __init__(self, model_folder: str | os.PathLike):
         self.model = Path(model_folder)
         self.path = self.model / RUN_FOLDER
-        self.recipe, self.metrics = self.path / "recipe.toml", self.path / "metrics.jsonl"
-        self.command = self.path / "command.json"
-        self.state, self.best = self.path / "state.safetensors", self.path / "best.safetensors"
+        self.recipe, self.metrics = self.path / RECIPE_FILE, self.path / "metrics.jsonl"
+        self.command = self.path / COMMAND_FILE
+        self.state, self.best = self.path / STATE_FILE, self.path / "best.safetensors"
         self.plots, self.tensorboard = self.path / "plots", self.path / "tensorboard"
 
     @property
     def unfinished(self) -> bool:
         """Whether an interrupted training can go on here."""
-        return self.state.is_file() and (self.recipe.is_file() or self.command.is_file())
+        return is_interrupted(self.model)
 
     def begin(self, asked: Recipe | Mapping) -> None:
         """Makes the folder anew, without what an earlier run left. asked: the recipe; or of a run that no recipe describes in full, the
         options of its command, JSON-able."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        self.plots.mkdir(parents=True)
+        self.clear()
+        self.plots.mkdir(parents=True, exist_ok=True)
         if isinstance(asked, Recipe):
             asked.write(self.recipe)
         else:
-            self.command.write_text(json.dumps(dict(asked), indent=2) + "\n", "utf-8")
+            with atomic_file(self.command) as partial:
+                partial.write_text(json.dumps(dict(asked), indent=2) + "\n", "utf-8")
+
+    def clear(self) -> None:
+        """Removes what an earlier run left, and nothing else: the state first, so that what is killed here cannot be resumed by halves.
+
+        Raises KerasBertError where the folder is a link.
+        """
+        check_run_folder(self.model)
+        if not self.path.is_dir():
+            return
+        for file in (self.state, self.best, self.recipe, self.command, self.metrics):
+            file.unlink(missing_ok=True)
+        for folder in (self.path, self.plots, self.tensorboard):
+            for file in folder.rglob("*"):
+                if is_temporary(file.name) or file.parent == self.plots and file.name in _PLOTS or _EVENTS in file.name:
+                    file.unlink(missing_ok=True)
+        for folder in sorted((self.path, *self.path.rglob("*")), reverse=True):
+            with contextlib.suppress(OSError):  # whoever has put something there keeps it
+                folder.rmdir()
 
     def read_command(self) -> dict | None:
         """The options of the command that was interrupted here; None where there is none."""
@@ -66,8 +90,13 @@ class RunFolder:
 
     def rewind(self, step: int) -> None:
         """Takes away the lines of steps behind `step`, which a resumed training writes again."""
+        if self.metrics.is_file():
+            written = self.metrics.read_bytes()
+            with atomic_file(self.metrics) as partial:  # without the last line where a kill has cut it
+                partial.write_bytes(written[: written.rfind(b"\n") + 1])
         kept = [record for record in self.records() if record["step"] <= step]
-        self.metrics.write_text("".join(json.dumps(record) + "\n" for record in kept), "utf-8")
+        with atomic_file(self.metrics) as partial:
+            partial.write_text("".join(json.dumps(record) + "\n" for record in kept), "utf-8")
 
     def finish(self) -> None:
         """The training is over: there is nothing to resume."""
