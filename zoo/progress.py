@@ -1,60 +1,51 @@
-"""Numbered steps with a bar on a terminal, plain lines anywhere else."""
+"""Numbered steps: each with a progress bar on a terminal, and lines that stay."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from kerasbert.console.output import note
+from kerasbert.console.progress import Progress, progress
 
 
 class Steps:
-    """Announces each step of a job as `2/7 title`, shows how far it is, and says how long it took.
+    """Announces each step of a job as `2/7 title` on stderr, shows how far it is, and how long it took.
 
-    total: how many steps there will be. console: where to; standard output by default.
+    Args:
+        total: how many steps there will be.
     """
 
-    def __init__(self, total: int, console: Console | None = None):
+    def __init__(self, total: int):
         self.total, self.number = total, 0
-        self.console = console or Console(highlight=False)
 
     @contextmanager
     def step(self, title: str) -> Iterator["Step"]:
         """Runs the next step. An error in it passes through; then the step does not count as done."""
         self.number += 1
         head, start = f"{self.number}/{self.total} {title}", time.monotonic()
-        if self.console.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-            with Progress(*columns, console=self.console, transient=True) as progress:
-                step = Step(self.console, progress, progress.add_task(head, total=None))
-                yield step
-        else:
-            self.show(f"{head} ...")
-            step = Step(self.console)
+        with progress(head) as bar:
+            if not bar.on_terminal:
+                note(f"{head} ...")
+            step = Step(bar)
             yield step
         done = f"{head}: {step.result}" if step.result else head
-        self.show(f"{done} ({time.monotonic() - start:.1f} s)")
-
-    def show(self, text: str) -> None:
-        """Prints text as it is."""
-        self.console.print(text, markup=False, soft_wrap=True)
+        note(f"{done} ({time.monotonic() - start:.1f} s)")
 
 
 class Step:
-    """What a running step may say: how far it is, a line worth keeping, and a result for its last line."""
+    """A running step: how far it is, lines worth keeping, and a result for its last line."""
 
-    def __init__(self, console: Console, progress: Progress | None = None, task=None):
+    def __init__(self, bar: Progress):
         self.result = ""
-        self._console, self._progress, self._task = console, progress, task
+        self._bar = bar
 
-    def advance(self, done: int, total: int) -> None:
+    def advance(self, done: int, total: int, unit: str = "") -> None:
         """Moves the bar."""
-        if self._progress:
-            self._progress.update(self._task, completed=done, total=total)
+        self._bar.update(done, total, unit=unit)
 
     def note(self, line: str) -> None:
         """Prints a line that stays."""
-        self._console.print(f"    {line}", markup=False, soft_wrap=True)
+        note(f"    {line}")
 
     def callback(self):
         """A Keras callback that moves the bar with each batch and notes loss and metrics after each epoch."""
@@ -72,7 +63,7 @@ class Step:
             def on_train_batch_end(self, batch, logs=None):
                 self.batches += 1
                 if total := self.params.get("steps"):
-                    step.advance(self.batches, total * self.params["epochs"])
+                    step.advance(self.batches, total * self.params["epochs"], "steps")
 
             def on_epoch_end(self, epoch, logs=None):
                 values = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in (logs or {}).items())

@@ -98,7 +98,7 @@ def run(
       epochs: of fine-tuning and of quantization-aware training; None: what gives good results.
       seed: of the new head, the order of the texts and dropout.
       rows: use that many rows of each split only, for a quick look.
-      steps: where progress is shown; None: standard output.
+      steps: shows progress; None: on stderr.
 
     Raises:
       KerasBertError: `out` is a file, or a count below 1.
@@ -163,7 +163,6 @@ def run(
         with atomic_file(out / "summary.json") as partial:
             partial.write_text(json.dumps({**asdict(summary), "ok": summary.ok}, indent=2) + "\n", encoding="utf-8")
         step.result = summary.report
-    steps.show(summary.table())
     return summary
 
 

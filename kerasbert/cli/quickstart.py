@@ -33,7 +33,7 @@ def quickstart(
 
     with native_code():
         keep_memory()
-        summary = run(out, epochs=epochs, seed=seed, rows=rows)  # shows its table itself, among its steps
+        summary = run(out, epochs=epochs, seed=seed, rows=rows)
     verdict = "every check passed" if summary.ok else "not every check passed"
     data = {**asdict(summary), "ok": summary.ok}
-    return Result(data, f"{verdict}, see {summary.report}", exit_code=0 if summary.ok else 1)
+    return Result(data, [summary.table(), "", f"{verdict}, see {summary.report}"], exit_code=0 if summary.ok else 1)

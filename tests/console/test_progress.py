@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from kerasbert.cli import progress as module
-from kerasbert.cli.progress import BAR, GAP, clock, progress
+from kerasbert.console import progress as module
 from kerasbert.console.output import note
+from kerasbert.console.progress import BAR, GAP, clock, progress
 
 
 @pytest.fixture
