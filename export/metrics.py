@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kerasbert.problems.decisions import same_decisions
 from kerasbert.problems.measures import cosine, pearson
 
 
@@ -81,7 +82,7 @@ class _Differences:
             return
         self.cosines += float(cosine(reference, model).sum())
         if self.compared_as != "embedding":
-            same = _same(reference, model, self.compared_as)
+            same = same_decisions(reference, model, self.compared_as)
             self.decisions, self.same = self.decisions + same.size, self.same + int(same.sum())
 
     def result(self, name: str) -> OutputDifference:
@@ -102,10 +103,3 @@ class _Differences:
             broken,
             self.lines,
         )
-
-
-def _same(reference: np.ndarray, model: np.ndarray, compared_as: str) -> np.ndarray:
-    """Which predictions are equal: the class of each line, or each label's yes or no at 0.5 for `multi_label`."""
-    if compared_as == "multi_label":
-        return (reference >= 0.5) == (model >= 0.5)
-    return reference.argmax(axis=1) == model.argmax(axis=1)

@@ -17,8 +17,20 @@ Ranges = Annotated[
 ]
 IntegerOnly = Annotated[bool, Option("--integer-only", help="Of a float model: leave no activation in float.")]
 Rows = Annotated[int, Option(metavar="N", min=1, help="Run so many token rows.")]
-Worst = Annotated[int, Option(metavar="N", min=1, help="Show so many points, the worst first; --json holds all.")]
-Plot = Annotated[Path | None, Option(metavar="FILE", help="Draw signal-to-noise over all points, .png or .svg.")]
+Points = Annotated[
+    int,
+    Option(
+        "--points",
+        "--worst",
+        metavar="N",
+        min=1,
+        help="Show the N worst tensors, and run the data once for each to see what it alone does to the output; --json holds all.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    Option(metavar="FILE", help="Draw signal-to-noise over all tensors, and the output error, .png or .svg."),
+]
 
 _CALIBRATION_ROWS = 256
 
@@ -31,22 +43,22 @@ def diagnose(
     calibration: Calibration = None,
     ranges: Ranges = None,
     rows: Rows = 64,
-    worst: Worst = 12,
+    points: Points = 12,
     plot: Plot = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
+    label_column: options.LabelColumn = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Where a quantized model loses the signal: float and 8 bits side by side, tensor by tensor.
+    """Where a quantized model loses the signal: float and 8 bits side by side, tensor by tensor, and what each does to the output.
 
     Of a saved int8 folder, or of a float one as --recipe would make it.
 
     Example: kerasbert diagnose runs/mine --recipe static_wi8_ai8 --integer-only --data dev.tsv --plot loss.png
     """
-    from dataclasses import asdict
-
     from kerasbert.cli.destinations import check_out_file
+    from kerasbert.cli.diagnosis_text import as_json, blocks
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.data.reading import read_for
@@ -56,6 +68,7 @@ def diagnose(
         check_out_file(plot, "--plot", ending=(".png", ".svg"))
     with loading("the model"):
         from kerasbert import compression
+        from kerasbert.compression.diagnosis import worst_first
         from kerasbert.tasks.folders import load_task
 
         task = load_task(model)
@@ -65,26 +78,32 @@ def diagnose(
         raise KerasBertError(
             f"expected a float model for {asked}, received {model}, which is quantized for {task.policy.recipe!r}"
         )
-    columns = {"text": text_column, "pair": pair_column, "label": None}
-    tables = [read_for(task.problem, path, **columns) for path in (data, calibration or data)]
-    note(tables[0].describe())
+    columns = {"text": text_column, "pair": pair_column, "label": label_column}
+    table = read_for(task.problem, data, **columns)
+    note(table.describe())
     if not task.policy:
+        texts = read_for(task.problem, calibration, **{**columns, "label": None}) if calibration else table
         with progress("calibrating"):
             task = compression.quantize(
-                task, recipe or "static_wi8_ai8", _first(tables[1].x, _CALIBRATION_ROWS), integer_only=integer_only,
+                task, recipe or "static_wi8_ai8", _first(texts.x, _CALIBRATION_ROWS), integer_only=integer_only,
                 ranges=ranges or "min-max",
             )  # fmt: skip
+    examples = _first(table.x, rows)
     with progress("running float and 8 bits side by side"):
-        found = compression.diagnose(task, _first(tables[0].x, rows), rows)
+        losses = compression.diagnose(task, examples, rows)
+    worst = worst_first(losses)[:points]
+    with progress("one tensor at a time in 8 bits") as bar:
+        labels = _labels(task, examples, table.y, rows)
+        keys = [loss.key for loss in worst]
+        effects = compression.measure_effects(task, examples, keys, labels, rows, bar.update)
+    said = blocks(losses, worst, effects)
     if plot is not None:
         from kerasbert.compression.plots import plot_losses
 
-        plot_losses(found, plot)
-    said = [*_blocks(found, worst), *([f"plot: {plot}"] if plot else [])]
-    return Result(
-        {"model": model, "data": data, "rows": rows, "points": [asdict(loss) for loss in found], "plot": plot},
-        said,
-    )
+        plot_losses(losses, plot, effects)
+        said.append(f"plot: {plot}")
+    found = {"model": model, "data": data, "rows": rows, **as_json(losses, effects), "plot": plot}
+    return Result(found, said)
 
 
 def _first(examples, count: int):
@@ -94,46 +113,17 @@ def _first(examples, count: int):
     return list(examples)[:count]
 
 
-def _blocks(found, worst: int) -> list:
-    from kerasbert.compression.diagnosis import only_kernels, worst_first
-    from kerasbert.console.tables import Table
+def _labels(task, examples, labels, rows: int):
+    """The labels of the examples that are run, where the task can be scored by them; else None, and why."""
+    from kerasbert.cli.progress import note
+    from kerasbert.errors import KerasBertError
 
-    columns = (
-        "point",
-        "kind",
-        "SNR dB",
-        "own SNR",
-        "cosine",
-        "values",
-        "8-bit range",
-        "outliers",
-        "channel peak",
-        "clipped",
-    )
-    chosen = worst_first(found)[:worst]
-    lines = [
-        (
-            loss.path if not loss.call else f"{loss.path} (call {loss.call})", loss.kind, f"{loss.signal_to_noise:.1f}",
-            f"{loss.own_signal_to_noise:.1f}", f"{loss.cosine:.4f}", _bounds((loss.minimum, loss.maximum)), _eight_bits(loss),
-            f"{loss.outlier_share:.3%}", f"{loss.channel_ratio:.0f}x median", f"{loss.clipped_share:.3%}",
-        )
-        for loss in chosen
-    ]  # fmt: skip
-    first = found[0]
-    last = found[-1]
-    which = "that lose most by themselves (own SNR)"
-    if only_kernels(found):
-        which = "that kernels and tables in few bits cost most, activations staying in float"
-    said = (
-        f"{len(found)} points; the {len(chosen)} {which}. Signal-to-noise at the first point "
-        f"({first.path}) {first.signal_to_noise:.1f} dB, at the last ({last.path}) {last.signal_to_noise:.1f} dB"
-    )
-    return [said, "", Table(columns, lines)]
-
-
-def _eight_bits(loss) -> str:
-    return "-" if loss.kind == "float" else _bounds(loss.range)
-
-
-def _bounds(bounds) -> str:
-    return "at run time" if bounds is None else f"{bounds[0]:.3g} .. {bounds[1]:.3g}"
+    if labels is None or (task.problem == "embedding" and not isinstance(examples, tuple)):
+        return None
+    labels = labels[:rows]
+    try:
+        task.asks.check(labels, task.asks.examples(examples))
+    except KerasBertError as error:
+        note(f"no metric, for the labels are not the model's: {error}")
+        return None
+    return labels

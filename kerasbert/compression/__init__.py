@@ -2,6 +2,7 @@
 
 from kerasbert.compression.calibration import calibrate
 from kerasbert.compression.diagnosis import PointLoss, diagnose
+from kerasbert.compression.output_effects import OutputEffect, OutputEffects, measure_effects
 from kerasbert.compression.phases import QuantizationPhases
 from kerasbert.compression.quantization import INTEGER_ONLY, POLICIES, policy_named, quantize
 from kerasbert.compression.ranges import range_method
@@ -15,6 +16,8 @@ __all__ = [
     "POLICIES",
     "KeepZeros",
     "MagnitudePruning",
+    "OutputEffect",
+    "OutputEffects",
     "PointLoss",
     "QuantizationPhases",
     "QuantizationPolicy",
@@ -23,6 +26,7 @@ __all__ = [
     "calibrate",
     "diagnose",
     "gzip_size",
+    "measure_effects",
     "policy_named",
     "quantize",
     "range_method",

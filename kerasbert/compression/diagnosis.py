@@ -1,25 +1,45 @@
-"""Where a quantized model loses the signal: every point of it, in float and in 8 bits, side by side."""
+"""Where a quantized model loses the signal: every tensor of it, in float and in 8 bits, side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import tensorflow as tf
 
+from kerasbert.compression.observing import Key, Place, attended_values, key_of, kind_of, observed, packed, quantized
+from kerasbert.compression.signal import cosine, decibels, signal_to_noise
 from kerasbert.compression.words import check_words
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.norms import SQUARES
 from kerasbert.layers.points import ActivationPoint
+
+STORED = ("kernel", "table", "constant")  # kinds of what the file holds; the others are activations
+NOTHING_LEFT = 6.0  # dB, or one bit: noise is half of the signal
 
 
 @dataclass(frozen=True)
 class PointLoss:
-    """What 8 bits do to one tensor, over the tokens that are no padding.
+    """What 8 bits do to one tensor: an activation over the tokens that are no padding, a kernel, a table or a constant.
 
-    signal_to_noise: of the tensor against the float one, in dB: what was lost up to here. own_signal_to_noise: of the tensor against
-    itself before this point, what is lost here alone. cosine: of all values to the float ones. minimum, maximum: of the float values.
-    range: what 8 bits are spread over, or None for one found at run time. outlier_share: of the values further from the mean than 6
-    standard deviations. channel_ratio: the largest channel's peak over the median channel's. clipped_share: of the values out of range.
+    A channel is a value of the last axis (of attention's scores and probabilities: a head; of a kernel: an output). A row is a token, of
+    a kernel an input, of a table a word. The two grids of a norm's sums of squares are one tensor: each row is judged on its own grid.
+
+    Attributes:
+      path, call: the point, and which of the calls of a layer that is called several times.
+      kind: `static`, `dynamic`, `float`, `kernel`, `table` or `constant`.
+      signal_to_noise: of the tensor against the float one, in dB: what was lost up to here. Of what is stored, the same as the next.
+      own_signal_to_noise: of the float tensor in this point's 8 bits: what is lost here alone. Large values decide it.
+      channel_signal_to_noise, row_signal_to_noise: the same of the median channel and of the median row.
+      lost_channels: share of channels below 10 dB.
+      cosine: of all values to the float ones.
+      minimum, maximum: of the float values.
+      range: what 8 bits are spread over; None for one found at run time, and of kernels, whose channels have their own.
+      outlier_share: share of the values further from the mean than 6 standard deviations.
+      channel_ratio: the largest channel's peak over the median channel's.
+      largest_channel: the number of that channel.
+      row_ratio, largest_row: the same of rows; 1 and 0 where a row is no unit of its own (attention's scores).
+      clipped_share: share of the values out of range.
     """
 
     path: str
@@ -27,121 +47,161 @@ class PointLoss:
     kind: str
     signal_to_noise: float
     own_signal_to_noise: float
+    channel_signal_to_noise: float
+    row_signal_to_noise: float
+    lost_channels: float
     cosine: float
     minimum: float
     maximum: float
     range: tuple[float, float] | None
     outlier_share: float
     channel_ratio: float
+    largest_channel: int
+    row_ratio: float
+    largest_row: int
     clipped_share: float
+
+    @property
+    def least_signal_to_noise(self) -> float:
+        """The smallest of what is lost here alone over all values, in the median channel and in the median row."""
+        return min(self.own_signal_to_noise, self.channel_signal_to_noise, self.row_signal_to_noise)
+
+    @property
+    def key(self) -> Key:
+        """Path and call: what `measure_effects` takes."""
+        return self.path, self.call
 
 
 def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
-    """Runs a quantized task and the same weights in float side by side, and says of every point what was lost there, in the order of
-    execution.
+    """Runs a quantized task in float and in 8 bits, and says of every tensor in 8 bits what was lost there, in the order of execution.
 
     data: texts, or anything that the task predicts on; the first `rows` token rows of it count. Of a task whose activations stay in float
-    (a recipe that stores kernels in 8 or 4 bits, and no more) every point tells what kernels and tables lost up to there, and loses nothing
-    itself.
+    (a recipe that stores kernels in 8 or 4 bits, and no more) activations tell what kernels and tables lost up to there, and lose nothing
+    themselves.
 
     Raises KerasBertError for a task that is not quantized, for fewer than one row, and for data without a word.
     """
+    check_quantized(task, rows)
+    found = task.rows(data, scoring=True)[1]
+    check_words(task, found, "run float and 8 bits on them")
+    inputs = packed(task, found, range(min(rows, len(found))))
+    attended = inputs["attention_mask"].numpy().astype(bool)
+    in_float = _InFloat(attended, all(point.kind == "float" for point in activation_points(task)))
+    in_bits = _InBits(in_float)
+    for observer in (in_float, in_bits):
+        with observed(task, observer):
+            task.serve(inputs)  # eagerly: what a point holds is there at once
+    return [replace(loss, **in_bits.reached.get(key, {})) for key, loss in in_float.losses.items()]
+
+
+def check_quantized(task, rows: int) -> None:
+    """Raises KerasBertError for a task that is not quantized, and for fewer than one row."""
     if task.policy is None:
         raise KerasBertError("expected a quantized task, received one in float; quantize it first, or name a recipe")
     if rows < 1:
         raise KerasBertError(f"expected at least one row to run, received {rows}")
-    inputs, attended = _inputs(task, data, rows)
-    reference = task.with_policy(replace(task.policy, kernels=False, tables=False))
-    for mine, theirs in zip(activation_points(reference), activation_points(task), strict=True):
-        if theirs.equalizer is not None:
-            mine.equalizer.assign(theirs.equalizer)
-    in_float = all(point.kind == "float" for point in activation_points(task))
-    plain, held = _Recorder(False, in_float), _Recorder(not in_float, in_float)
-    plain.run(reference, inputs)
-    held.run(task, inputs)
-    return list(_losses(plain, held, attended))
 
 
 def only_kernels(losses: Sequence[PointLoss]) -> bool:
-    """Whether all that was lost is what kernels and tables in few bits cost: no point holds anything in 8 bits itself."""
-    return all(loss.kind == "float" for loss in losses)
+    """Whether all that was lost is what kernels and tables in few bits cost: no activation is held in 8 bits itself."""
+    return all(loss.kind in ("float", "kernel", "table") for loss in losses)
 
 
 def worst_first(losses: Sequence[PointLoss]) -> list[PointLoss]:
-    """Those first that lose most by themselves; where no point does, those that the kernels' loss reaches most."""
-    kernels = only_kernels(losses)
-    return sorted(losses, key=lambda loss: loss.signal_to_noise if kernels else loss.own_signal_to_noise)
+    """Those first that lose most by themselves, in all values or in their typical channel or row.
+
+    What loses a bit more or less than all of its signal is in the order of execution: where the fault begins comes first.
+    """
+    return sorted(losses, key=lambda loss: max(loss.least_signal_to_noise, NOTHING_LEFT))
 
 
-def _inputs(task, data, rows: int) -> tuple[dict, np.ndarray]:
-    found = task.rows(data, scoring=True)[1]
-    check_words(task, found, "run float and 8 bits on them")
-    wanted = range(min(rows, len(found)))
-    longest = max(len(found.tokens.input_ids[i]) for i in wanted)
-    packed = found.pack(wanted, min(-(-longest // 8) * 8, task.sequence_length), task.config.pad_token_id)
-    flat = {name: tf.constant(values.reshape(-1, values.shape[-1])) for name, values in packed.items()}
-    return flat, flat["attention_mask"].numpy().astype(bool)
+class _InFloat:
+    """An observer that leaves everything in float, and judges what 8 bits would make of each tensor."""
+
+    def __init__(self, attended: np.ndarray, before_scaling: bool):
+        self.attended, self.before_scaling = attended, before_scaling
+        self.losses: dict[Key, PointLoss] = {}
+        self.values: dict[Key, np.ndarray] = {}
+        self._fine: np.ndarray | None = None
+
+    def __call__(self, place: Place, x):
+        if isinstance(place, ActivationPoint):
+            self._activation(place, x)
+        elif key_of(place) not in self.losses:
+            self._stored(place, x)
+        return x
+
+    def _activation(self, point: ActivationPoint, x) -> None:
+        values, units = attended_values(x.numpy(), self.attended)
+        given = x if point.kind == "float" else quantized(point, x)
+        after = attended_values(given.numpy(), self.attended)[0]
+        bounds = tuple(map(float, point.ranges[point.turn])) if point.ranges else None
+        self.values[key_of(point)] = values
+        parent, _, name = point.path.rpartition(".")
+        if name == SQUARES[0]:
+            self._fine = after
+        elif name == SQUARES[1]:  # a norm takes the larger of the two: see `LayerNorm`
+            after = np.maximum(self._fine, after)
+            fine = self.losses[f"{parent}.{SQUARES[0]}", point.turn]
+            self.losses[fine.key] = _loss(fine.key, point.kind, values, after, fine.range, units)
+        self.losses[key_of(point)] = _loss(key_of(point), point.kind, values, after, bounds, units)
+
+    def _stored(self, place: Place, x) -> None:
+        if isinstance(place, EmbeddingTable):  # all of it, and not only the rows that these texts look up
+            x = place.in_float()
+        before, after = (np.asarray(values, np.float32) for values in (x, quantized(place, x)))
+        before, after = (values.reshape(-1, values.shape[-1]) for values in (before, after))
+        bounds = None if kind_of(place) == "kernel" else (float(after.min()), float(after.max()))
+        self.losses[key_of(place)] = _loss(key_of(place), kind_of(place), before, after, bounds)
 
 
-class _Recorder:
-    """An observer that keeps what points take and give. before_scaling: whether it is asked at points in float as well."""
+class _InBits:
+    """An observer that quantizes everything, and compares activations with what they were in float."""
 
-    def __init__(self, quantizes: bool, before_scaling: bool):
-        self.quantizes, self.before_scaling = quantizes, before_scaling
-        self.found: dict[tuple[str, int], tuple[ActivationPoint, np.ndarray, np.ndarray]] = {}
+    def __init__(self, in_float: _InFloat):
+        self.before_scaling, self._in_float = in_float.before_scaling, in_float
+        self.reached: dict[Key, dict[str, float]] = {}
+        self._fine: np.ndarray | None = None
 
-    def run(self, task, inputs) -> None:
-        points = activation_points(task)
-        for point in points:
-            point.observer = self
-        try:
-            task.serve(inputs)  # eagerly: what a point holds is there at once
-        finally:
-            for point in points:
-                point.observer = None
-
-    def __call__(self, point: ActivationPoint, x):
-        given = point.quantized(x) if self.quantizes else x
-        self.found[point.path, point.turn] = point, x.numpy(), given.numpy()
+    def __call__(self, place: Place, x):
+        if not isinstance(place, ActivationPoint):
+            return quantized(place, x)
+        given = x if place.kind == "float" else quantized(place, x)
+        values = attended_values(given.numpy(), self._in_float.attended)[0]
+        self.reached[key_of(place)] = self._against_float(key_of(place), values)
+        parent, _, name = place.path.rpartition(".")
+        if name == SQUARES[0]:
+            self._fine = values
+        elif name == SQUARES[1]:
+            both = self._against_float(key_of(place), np.maximum(self._fine, values))
+            self.reached |= {key_of(place): both, (f"{parent}.{SQUARES[0]}", place.turn): both}
         return given
 
-
-def _losses(plain: _Recorder, held: _Recorder, attended: np.ndarray) -> Iterator[PointLoss]:
-    for (path, call), (point, before, after) in held.found.items():
-        wanted = plain.found[path, call][1]
-        wanted, before, after = (_attended(values, attended) for values in (wanted, before, after))
-        bounds = tuple(map(float, point.ranges[call])) if point.ranges else None
-        outside = 0.0 if bounds is None else float(((before < bounds[0]) | (before > bounds[1])).mean())
-        peaks = np.abs(wanted.reshape(len(wanted), -1)).max(0)
-        spread = float(wanted.std())
-        yield PointLoss(
-            path, call, point.kind,
-            signal_to_noise=_decibels(wanted, after), own_signal_to_noise=_decibels(before, after), cosine=_cosine(wanted, after),
-            minimum=float(wanted.min()), maximum=float(wanted.max()), range=bounds,
-            outlier_share=float((np.abs(wanted - wanted.mean()) > 6 * spread).mean()) if spread else 0.0,
-            channel_ratio=float(peaks.max() / max(np.median(peaks), 1e-12)), clipped_share=outside,
-        )  # fmt: skip
+    def _against_float(self, key: Key, values: np.ndarray) -> dict[str, float]:
+        wanted = self._in_float.values[key]
+        return {"signal_to_noise": decibels(wanted, values), "cosine": cosine(wanted, values)}
 
 
-def _attended(values: np.ndarray, attended: np.ndarray) -> np.ndarray:
-    """The values of tokens that are no padding: (B, S, ...) -> (tokens, ...), attention's (B, N, S, S) by both; others as they are."""
-    if values.ndim == 3 and values.shape[:2] == attended.shape:
-        return values[attended]
-    if values.ndim == 4 and values.shape[0] == len(attended) and values.shape[2:] == (attended.shape[1],) * 2:
-        both = attended[:, None, :, None] & attended[:, None, None, :]
-        return values[np.broadcast_to(both, values.shape)]
-    return values
+def _loss(
+    key: Key, kind: str, values: np.ndarray, after: np.ndarray, bounds: tuple[float, float] | None, units: bool = True
+) -> PointLoss:
+    """Of (rows, channels) before and after 8 bits. units: whether a row is one token."""
+    own = signal_to_noise(values, after, units)
+    clips = bounds is not None and kind == "static"
+    outside = float(((values < bounds[0]) | (values > bounds[1])).mean()) if clips else 0.0
+    sizes = np.abs(values)
+    channels, rows = sizes.max(0), sizes.max(1) if units else np.ones(1)
+    spread = float(values.std())
+    return PointLoss(
+        *key, kind,
+        signal_to_noise=own.whole, own_signal_to_noise=own.whole, channel_signal_to_noise=own.channel,
+        row_signal_to_noise=own.row, lost_channels=own.lost_channels, cosine=cosine(values, after),
+        minimum=float(values.min()), maximum=float(values.max()), range=bounds,
+        outlier_share=float((np.abs(values - values.mean()) > 6 * spread).mean()) if spread else 0.0,
+        channel_ratio=_ratio(channels), largest_channel=int(channels.argmax()),
+        row_ratio=_ratio(rows), largest_row=int(rows.argmax()), clipped_share=outside,
+    )  # fmt: skip
 
 
-def _decibels(signal: np.ndarray, found: np.ndarray) -> float:
-    noise = float(np.square(found - signal, dtype=np.float64).sum())
-    power = float(np.square(signal, dtype=np.float64).sum())
-    if noise == 0:
-        return float("inf")
-    return 10 * float(np.log10(max(power, 1e-30) / noise))
-
-
-def _cosine(one: np.ndarray, other: np.ndarray) -> float:
-    one, other = one.ravel().astype(np.float64), other.ravel().astype(np.float64)
-    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / norms if norms else float(not (one.any() or other.any()))
+def _ratio(peaks: np.ndarray) -> float:
+    return float(peaks.max() / max(np.median(peaks), 1e-12))

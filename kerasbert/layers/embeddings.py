@@ -17,11 +17,13 @@ class EmbeddingTable(keras.layers.Layer):
     """One row of `width` floats for each of `rows` ids; a policy may hold the table in int8.
 
     writes_to: the stream whose scaled channels it writes, if there is one; set before it is called.
+    observer: called with the layer and the rows that a table in int8 gives, and gives what is given instead.
     """
 
     def __init__(self, rows: int, width: int, policy: QuantizationPolicy | None, path: str, initializer):
         super().__init__(name=path.replace(".", "_"))
         self.path, self.quantized = path, bool(policy and policy.tables)
+        self.observer = None
         self.writes_to: ActivationPoint | None = None
         self.bound: float | None = None  # the table's largest size, where a graph must hold it as a constant
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
@@ -46,9 +48,13 @@ class EmbeddingTable(keras.layers.Layer):
             rows = rows - tf.reduce_mean(rows, axis=-1, keepdims=True)
         return rows if self.factors is None else rows * tf.cast(self.factors, rows.dtype)
 
+    def in_float(self):
+        """The whole table before it is quantized: (rows, width)."""
+        return self._written(tf.convert_to_tensor(self.table))
+
     def on_grid(self):
         """The whole table as a file stores it: (rows, width), on its int8 grid where a policy says so."""
-        return self._on_grid(self._written(tf.convert_to_tensor(self.table)))
+        return self._on_grid(self.in_float())
 
     def slice(self, first: int, length):
         """So many rows from row `first` on, in float: a graph holds them as a constant of their own."""
@@ -57,9 +63,13 @@ class EmbeddingTable(keras.layers.Layer):
     def _on_grid(self, rows):
         if not self.quantized:
             return rows
+        return self.rounded(rows) if self.observer is None else self.observer(self, rows)
+
+    def rounded(self, rows):
+        """Rows (..., width) on the table's int8 grid."""
         if self.bound is not None:
             return table_fake_quant(rows, self.bound)
-        return table_fake_quant(rows, tf.reduce_max(tf.abs(self._written(tf.convert_to_tensor(self.table)))))
+        return table_fake_quant(rows, tf.reduce_max(tf.abs(self.in_float())))
 
 
 class Embeddings(keras.layers.Layer):

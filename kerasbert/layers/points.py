@@ -254,15 +254,23 @@ def channels(values, x):
 
 
 class ConstantPoint(keras.layers.Layer):
-    """A constant beside an activation: in a model without any float it lies on the 8-bit grid from its smallest to its largest value."""
+    """A constant beside an activation: in a model without any float it lies on the 8-bit grid from its smallest to its largest value.
+
+    observer: called with the point and the values of an enabled point, and gives what the point gives instead.
+    """
 
     def __init__(self, policy: QuantizationPolicy | None, path: str, **kwargs):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
+        self.path, self.observer = path, None
         self.enabled = bool(policy and policy.integer_only and policy.kernels)
 
     def call(self, values):
         if not self.enabled:
             return values
+        return self.quantized(values) if self.observer is None else self.observer(self, values)
+
+    def quantized(self, values):
+        """The values as 8 bits hold them."""
         low, high = (tf.stop_gradient(reduce(tf.cast(values, tf.float32))) for reduce in (tf.reduce_min, tf.reduce_max))
         low, high = tf.minimum(low, 0.0), tf.maximum(high, 0.0)
         return tf.quantization.fake_quant_with_min_max_vars(values, low, high)
@@ -273,17 +281,22 @@ class KernelPoint(keras.layers.Layer):
 
     The range is read from the kernel at every call, training or not: that is the grid on which the exporter stores the kernel, and no stale
     range can lie between the two.
+    observer: called with the point and the kernel of an enabled point, and gives what the point gives instead.
     """
 
     def __init__(self, policy: QuantizationPolicy | None, path: str, **kwargs):
         super().__init__(name=path.replace(".", "_"), dtype="float32", autocast=False, **kwargs)
-        self.path = path
+        self.path, self.observer = path, None
         self.enabled = bool(policy and policy.kernels)
         self.bits = policy.kernel_bits if self.enabled else None
 
     def call(self, kernel):
         if not self.enabled:
             return kernel
+        return self.quantized(kernel) if self.observer is None else self.observer(self, kernel)
+
+    def quantized(self, kernel):
+        """The kernel as the file stores it."""
         return tf.cast(kernel_fake_quant(tf.cast(kernel, tf.float32), self.bits), kernel.dtype)
 
     def step(self, kernel) -> tf.Tensor:

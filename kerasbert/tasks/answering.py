@@ -60,7 +60,7 @@ class Answering:
         """What the problem keeps of the outputs of one batch: of the rows numbered `index`, packed as `inputs`."""
         problem = self.asks
         outputs = {
-            name: self._by_row(values.numpy(), rows.group) for name, values in self._serving()(_flat(inputs)).items()
+            name: self.by_row(values.numpy(), rows.group) for name, values in self._serving()(_flat(inputs)).items()
         }
         return [
             problem.read({name: values[place] for name, values in outputs.items()}, rows, int(row))
@@ -68,8 +68,8 @@ class Answering:
         ]
 
     @staticmethod
-    def _by_row(values: np.ndarray, group: int) -> np.ndarray:
-        """(rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
+    def by_row(values: np.ndarray, group: int) -> np.ndarray:
+        """Outputs by row: (rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
         return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
 
     def answer(self, x, batch_size: int | None = None, report=None) -> list:
