@@ -277,7 +277,8 @@ def _operator_macs(operator: Operator, graph: Subgraph) -> int:
     output = graph.tensors[operator.outputs[0]]
     if operator.name == "FULLY_CONNECTED" and len(right.stored_shape) == 2:
         return output.elements * right.stored_shape[1]
-    if operator.name == "BATCH_MATMUL" and len(left.stored_shape) >= 2 and output.elements:
+    matrices = all(len(tensor.stored_shape) >= 2 for tensor in (left, right, output))
+    if operator.name == "BATCH_MATMUL" and matrices and output.elements:
         # With M x K by K x N operands, left * right * output elements = (M K N)^2 times the batch; the transpose flags
         # do not matter.
         rows = left.stored_shape[-2] * left.stored_shape[-1]

@@ -27,7 +27,7 @@ Run = Callable[[], None]
 
 
 class TFLiteSubject:
-    """A `.tflite` file, of one length, or of the shortest that each row fits."""
+    """A `.tflite` file that was verified, of one length, or of the shortest that each row fits."""
 
     def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
         self.models = None if longest is None else FittingModels.of(path, longest, threads)
@@ -35,7 +35,9 @@ class TFLiteSubject:
             self._model = self.models.at(longest)
         else:
             self._model = (
-                open_model(path, threads=threads, length=length) if length else open_at_any_length(path, threads)
+                open_model(path, threads, length=length, verified=True)
+                if length
+                else open_at_any_length(path, threads, verified=True)
             )
 
     @property

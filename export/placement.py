@@ -10,8 +10,9 @@ from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.backends.gpu_classic_rules import GPU_CLASSIC
 from kerasbert.export.backends.gpu_rules import LITERT_GPU
 from kerasbert.export.backends.rules import Verdict, verdicts
-from kerasbert.export.runtimes import open_at_any_length
+from kerasbert.export.isolated_model import IsolatedFile
 from kerasbert.export.tflite_file import TFLiteFile
+from kerasbert.export.tflite_reader import check_structure
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,11 @@ class Placement:
 
 
 def placement(path: str | os.PathLike) -> Placement:
-    """Reads a file, and opens it on this machine's runtime.
+    """Reads a file, and opens it on this machine's runtime, in a process of its own.
 
-    Raises KerasBertError for a file that cannot be read.
+    Raises KerasBertError for a file that cannot be read, or is damaged.
     """
+    check_structure(path)
     file = TFLiteFile.read(path)
     names = Counter(operator.name for operator in file.subgraphs[0].operators)
     on_cpu = _on_cpu(path)
@@ -68,7 +70,7 @@ def placement(path: str | os.PathLike) -> Placement:
 def _on_cpu(path):
     """What the runtime's delegate takes of an operator, by name."""
     try:
-        model = open_at_any_length(path)
+        model = IsolatedFile(path).open()
     except KerasBertError as error:
         said = f"does not open: {error}"
         return lambda name: said

@@ -12,6 +12,7 @@ from kerasbert.export import metadata
 from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.split_model import SplitModel, check_host, is_body
 from kerasbert.export.tflite_file import check_identifier
+from kerasbert.export.tflite_reader import check_structure
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
@@ -58,6 +59,7 @@ def open_model(
     threads: int = 1,
     kernels: str = "xnnpack",
     length: int | None = None,
+    verified: bool = False,
 ) -> "RunningModel":
     """Opens a `.tflite` file, ready to run; one in two parts (target edge-tpu) with the other part beside it.
 
@@ -66,6 +68,7 @@ def open_model(
         threads: CPU threads of the runtime.
         kernels: `xnnpack` (the default delegate), `builtin` (optimized kernels, no delegate) or `reference`.
         length: the sequence length of a resizable model; a fixed model accepts its own length only.
+        verified: whether `check_structure` has seen the file already; else it is verified first, as runtimes crash on damaged ones.
 
     Raises:
         KerasBertError: an unknown kernel set, a missing or damaged file, a length that the model cannot take.
@@ -76,6 +79,8 @@ def open_model(
         raise KerasBertError(f"Expected at least one thread. Received: {threads}.")
     name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
     runtime = find_runtime()
+    if not verified:
+        check_structure(path_or_bytes)
     source = (
         {"model_content": path_or_bytes} if isinstance(path_or_bytes, bytes) else {"model_path": str(path_or_bytes)}
     )
@@ -96,14 +101,16 @@ def open_model(
         ) from error
 
 
-def open_at_any_length(path: str | os.PathLike, threads: int = 1) -> RunningModel:
+def open_at_any_length(
+    path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", verified: bool = False
+) -> RunningModel:
     """The file at its own length, or at `DEFAULT_LENGTH` where the caller sets one. Raises KerasBertError as `open_model` does."""
     try:
-        return open_model(path, threads=threads)
+        return open_model(path, threads, kernels, verified=verified)
     except KerasBertError as error:
         if "resizable" not in str(error):
             raise
-    return open_model(path, threads=threads, length=DEFAULT_LENGTH)
+    return open_model(path, threads, kernels, DEFAULT_LENGTH, verified=True)
 
 
 def _card(path_or_bytes) -> metadata.Metadata | None:

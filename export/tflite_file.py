@@ -22,10 +22,13 @@ _NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32"
 @dataclass(frozen=True)
 class Quantization:
     """Affine quantization, real = scale * (q - zero_point): `scales` scales, more than one when per-channel along
-    `axis`."""
+    `axis`. `zero_points`: how many, between `zeros`. `sound`: whether every scale is finite and not negative."""
 
     scales: int
     axis: int
+    zero_points: int = 0
+    zeros: tuple[int, int] = (0, 0)
+    sound: bool = True
 
     @property
     def per_channel(self) -> bool:
@@ -34,7 +37,8 @@ class Quantization:
 
 @dataclass(frozen=True)
 class Tensor:
-    """One tensor. `shape` has -1 where the length may be resized; `stored_shape` is what the file was planned with."""
+    """One tensor. `shape` has -1 where the length may be resized; `stored_shape` is what the file was planned with. `variable`: it keeps
+    its values from run to run. `sparse`: its buffer holds fewer values than its shape says."""
 
     name: str
     dtype: str
@@ -43,6 +47,8 @@ class Tensor:
     buffer: int
     nbytes: int
     quantization: Quantization | None
+    variable: bool = False
+    sparse: bool = False
 
     @property
     def constant(self) -> bool:
@@ -71,9 +77,13 @@ class Operator:
 
 @dataclass(frozen=True)
 class Subgraph:
+    """A graph; `inputs` and `outputs` are tensor indices."""
+
     name: str
     tensors: tuple[Tensor, ...]
     operators: tuple[Operator, ...]
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

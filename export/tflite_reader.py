@@ -5,8 +5,20 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite_file import Operator, Quantization, Signature, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.flatbuffer_verifier import verify
+from kerasbert.export.graph_faults import fault_of
+from kerasbert.export.tflite_file import (
+    Operator,
+    Quantization,
+    Signature,
+    Subgraph,
+    Tensor,
+    TFLiteFile,
+    load_bytes,
+)
 
 _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
 
@@ -28,6 +40,7 @@ def read_file(data: bytes, name: str) -> TFLiteFile:
     """Parses a file's bytes. name: for messages. Raises KerasBertError for damaged ones."""
     schema = _schema()
     try:
+        verify(data)
         return _Reader(schema, data, name).file()
     except KerasBertError:
         raise
@@ -43,12 +56,18 @@ def _damaged(name: str, detail: str) -> KerasBertError:
 
 
 def check_structure(path_or_bytes: str | os.PathLike | bytes) -> None:
-    """Parses a file that is to be run: runtimes crash on some damages. Does nothing where tflite-runtime alone is installed.
+    """Verifies a file that is to be run: runtimes crash on some damages. Where tflite-runtime alone is installed, its offsets only.
 
     Raises KerasBertError for a damaged one.
     """
-    if _installed_schema() is not None:
-        TFLiteFile.read(path_or_bytes)
+    data, name = load_bytes(path_or_bytes)
+    if _installed_schema() is None:
+        try:
+            verify(data)
+        except ValueError as error:
+            raise _damaged(name, str(error)) from error
+    elif wrong := fault_of(read_file(data, name)):
+        raise _damaged(name, wrong)
 
 
 def _schema():
@@ -106,8 +125,10 @@ class _Reader:
             raise _damaged(self.name, f"a vector of {count} entries")
         return (item(index) for index in range(count))
 
-    def _numbers(self, length: Callable[[], int], item: Callable[[int], int]) -> tuple[int, ...]:
-        return tuple(int(value) for value in self._each(length, item))
+    def _numbers(self, length: Callable[[], int], values: Callable[[], np.ndarray]) -> tuple[int, ...]:
+        """A vector of numbers, counted like one of tables."""
+        self._each(length, lambda index: index)
+        return tuple(values().tolist()) if length() else ()
 
     def _text(self, raw: bytes | None) -> str:
         return (raw or b"").decode("utf-8", errors="replace")
@@ -135,11 +156,19 @@ class _Reader:
         operators = tuple(
             self._operator(o, codes, len(tensors)) for o in self._each(graph.OperatorsLength, graph.Operators)
         )
-        return Subgraph(self._text(graph.Name()), tensors, operators)
+        ends = (
+            self._numbers(graph.InputsLength, graph.InputsAsNumpy),
+            self._numbers(graph.OutputsLength, graph.OutputsAsNumpy),
+        )
+        if any(not 0 <= tensor < len(tensors) for end in ends for tensor in end):
+            raise _damaged(self.name, f"a graph that starts or ends with a tensor outside 0..{len(tensors) - 1}")
+        return Subgraph(self._text(graph.Name()), tensors, operators, *ends)
 
     def _tensor(self, tensor, buffers: tuple[int, ...]) -> Tensor:
-        stored = self._numbers(tensor.ShapeLength, tensor.Shape)
-        shape = self._numbers(tensor.ShapeSignatureLength, tensor.ShapeSignature) or stored
+        stored = self._numbers(tensor.ShapeLength, tensor.ShapeAsNumpy)
+        shape = self._numbers(tensor.ShapeSignatureLength, tensor.ShapeSignatureAsNumpy) or stored
+        if any(size < 0 for size in stored):
+            raise _damaged(self.name, f"a tensor of the shape {stored}")
         buffer = int(tensor.Buffer())
         if buffer >= len(buffers):
             raise _damaged(self.name, f"buffer {buffer} of {len(buffers)}")
@@ -152,14 +181,19 @@ class _Reader:
             buffer,
             buffers[buffer],
             _quantization(tensor.Quantization()),
+            bool(tensor.IsVariable()),
+            tensor.Sparsity() is not None,
         )
 
     def _operator(self, operator, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
         index = operator.OpcodeIndex()
         if index >= len(codes):
             raise _damaged(self.name, f"operator code {index} of {len(codes)}")
-        inputs = self._numbers(operator.InputsLength, operator.Inputs)
-        outputs = self._numbers(operator.OutputsLength, operator.Outputs)
+        start, size = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
+        if start > 1 and start + size > len(self.data):
+            raise _damaged(self.name, f"custom options of {size} bytes at {start}, past the end")
+        inputs = self._numbers(operator.InputsLength, operator.InputsAsNumpy)
+        outputs = self._numbers(operator.OutputsLength, operator.OutputsAsNumpy)
         if any(not -1 <= tensor < tensors for tensor in inputs + outputs):
             raise _damaged(self.name, f"an operator with a tensor outside 0..{tensors - 1}")
         name, version, custom = codes[index]
@@ -210,7 +244,11 @@ def _lacks(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
 def _quantization(parameters) -> Quantization | None:
     if parameters is None or parameters.ScaleLength() == 0:
         return None
-    return Quantization(int(parameters.ScaleLength()), int(parameters.QuantizedDimension()))
+    scales, count = parameters.ScaleAsNumpy(), int(parameters.ZeroPointLength())
+    zeros = parameters.ZeroPointAsNumpy() if count else np.zeros(1, np.int64)
+    sound = bool(np.isfinite(scales).all() and (scales >= 0).all())
+    ends = (int(zeros.min()), int(zeros.max()))
+    return Quantization(len(scales), int(parameters.QuantizedDimension()), count, ends, sound)
 
 
 def _names(enumeration) -> dict[int, str]:

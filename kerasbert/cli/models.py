@@ -29,14 +29,14 @@ def is_tflite(model: str) -> bool:
 
 
 def open_predictor(model: str, threads: int = 1) -> Predictor:
-    """Opens a `.tflite` file, without TensorFlow, or else a saved folder or hub name.
+    """Opens a `.tflite` file, without TensorFlow and in a process of its own, or else a saved folder or hub name.
 
     Raises KerasBertError when it is none of them, is damaged, or is a file without kerasbert's metadata.
     """
     if is_tflite(model):
         from kerasbert.export.predictor import open_predictor as open_file
 
-        return open_file(model, threads)
+        return open_file(model, threads, isolated=True)
     with loading("the model"):
         from kerasbert.tasks.folders import load_task
 

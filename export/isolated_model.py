@@ -1,0 +1,115 @@
+"""A `.tflite` model in a process of its own: a crash of the runtime, a hang, or a request for all memory is an error here, in one line."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.backends.child import Ended
+from kerasbert.export.messages import Channel, Ending, Silence
+from kerasbert.export.running_model import Port, RunningModel
+
+SECONDS = 120.0  # for opening a file, and for one row
+_LAST_SECONDS = 5.0
+_COMMAND = (sys.executable, "-m", "kerasbert.export.model_process")
+
+
+class IsolatedFile:
+    """A file that a process of its own has open. The process starts at once and is ended with this object."""
+
+    def __init__(self, path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", seconds: float = SECONDS):
+        self.path, self.threads, self.kernels, self.seconds = path, threads, kernels, seconds
+        self._log = tempfile.TemporaryFile()
+        command = [*_COMMAND, os.fspath(path), str(threads), kernels]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._log}
+        self._process = subprocess.Popen(command, **pipes, bufsize=0, start_new_session=True)
+        self._channel = Channel(self._process.stdout.fileno(), self._process.stdin.fileno())
+        self._end = weakref.finalize(self, _ended, self._process, self._log)
+
+    def open(self, length: int | None = None) -> "IsolatedModel":
+        """The model at a length, or at any that it takes. Raises KerasBertError as `open_model` does, and for a process that ended."""
+        return IsolatedModel(self, length, self.ask({"ask": "open", "length": length})[0])
+
+    def ask(self, header: dict, arrays: dict[str, np.ndarray] | None = None) -> tuple[dict, dict[str, np.ndarray]]:
+        """What the process answers. Raises KerasBertError where it reports one, ended, or said nothing in time."""
+        try:
+            self._channel.send(header, arrays)
+            answer, values = self._channel.receive(self.seconds)
+        except (Ending, Silence, ValueError, KeyError, TypeError) as error:
+            raise self._failure(error) from None
+        if "error" in answer:
+            raise KerasBertError(answer["error"])
+        return answer, values
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._end()
+
+    def _failure(self, error: Exception) -> KerasBertError:
+        if not isinstance(error, Ending):
+            self._process.kill()
+        try:
+            status = self._process.wait(_LAST_SECONDS)  # its pipe is closed: it is about to end
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        self._log.seek(0)
+        log = self._log.read().decode("utf-8", "replace")
+        self.close()
+        words = Ended(None if isinstance(error, Silence) else status, log, self.seconds).last_words
+        if not isinstance(error, Ending | Silence):
+            words = f"that answers {error}"
+        return KerasBertError(
+            f"expected {Path(self.path).name} to run, received a process {words}; the file is damaged, or too large for this machine: "
+            "copy or convert it again"
+        )
+
+
+class IsolatedModel(RunningModel):
+    """A model of an `IsolatedFile` at one length, as `RunningModel` is."""
+
+    def __init__(self, file: IsolatedFile, length: int | None, described: dict):
+        self._file, self._asked = file, length
+        self.name, self.kernels, self.threads = str(file.path), file.kernels, file.threads
+        self.signature, self.resizable = described["signature"], described["resizable"]
+        self.vocab_size, self.lengths = described["vocab_size"], tuple(described["lengths"])
+        self.inputs, self.outputs = (
+            {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in described[side].items()}
+            for side in ("inputs", "outputs")
+        )
+        self._operators, self._partitions = described["operators"], described["partitions"]
+        self._row: dict[str, np.ndarray] = {}
+        self._values: dict[str, np.ndarray] = {}
+
+    def at(self, length: int) -> "IsolatedModel":
+        return self._file.open(length)
+
+    def fill(self, inputs) -> None:
+        self._row |= inputs
+
+    def invoke(self) -> None:
+        self._values = self._file.ask({"ask": "run", "length": self._asked}, self._row)[1]
+
+    def fetch(self) -> dict[str, np.ndarray]:
+        return dict(self._values)
+
+    @property
+    def ops_by_backend(self):
+        return self._operators
+
+    @property
+    def partitions(self):
+        return self._partitions
+
+
+def _ended(process: subprocess.Popen, log) -> None:
+    for pipe in (process.stdin, process.stdout):
+        pipe.close()
+    process.kill()
+    process.wait()
+    log.close()
