@@ -56,6 +56,7 @@ def cut(
     Example: kerasbert cut runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
     from kerasbert.cli.destinations import check_out_folder
+    from kerasbert.cli.layer_counts import check_layer_count
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
     from kerasbert.cli.training_data import check_labels, read_described
@@ -65,6 +66,8 @@ def cut(
     )
     labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data, heads_per_layer, characters)
     check_out_folder(out, source=model)
+    if layers is not None:
+        check_layer_count(model, layers, fewer=True)
     with loading("the model"):
         from kerasbert.compression import cutting
         from kerasbert.compression.cutting.rebuilding import check_float

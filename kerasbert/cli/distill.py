@@ -78,6 +78,7 @@ def distill(
     from types import SimpleNamespace
 
     from kerasbert.cli.destinations import check_cache_folder, check_out_folder
+    from kerasbert.cli.layer_counts import check_layer_count
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.errors import KerasBertError
@@ -91,6 +92,8 @@ def distill(
         raise KerasBertError(f"expected --layers as a number with --strategy {strategy}, received {layers or 'none'}")
     for source in (teacher, student):
         check_out_folder(out, source=source)
+    if layers is not None:
+        check_layer_count(teacher, _numbers(layers))
     if cache is not None:
         check_cache_folder(cache)
     folder = run_folder(out, given, resume)

@@ -52,7 +52,7 @@ class Distiller(Fitting):
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
         if student is teacher:
             raise KerasBertError("expected a student and a teacher, received one model as both")
-        self.label_weight = float(label_weight)
+        self.label_weight, self.labels_paused = float(label_weight), False
         bound = [objective.bound(student, teacher) for objective in objectives]
         _check_tokens(student, teacher, bound)
         if getattr(student, "no_answer", False) is None:
@@ -72,6 +72,11 @@ class Distiller(Fitting):
     def objectives(self) -> tuple[Objective, ...]:
         """Copies of those it was made with, which know both models."""
         return self._hidden.objectives
+
+    @property
+    def learns_labels(self) -> bool:
+        """Whether labels count now: not with a label_weight of 0, and not in `progressive_stages`."""
+        return self.label_weight > 0 and not self.labels_paused
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
 
@@ -98,13 +103,17 @@ class Distiller(Fitting):
         wanted = read.get("known") or {
             name: part.values for name, part in self._parts(read.get("teacher", inputs)).items()
         }
-        values = [objective.loss(student, wanted) for objective in self.objectives]
+        values = [
+            tf.zeros(()) if objective.paused else objective.loss(student, wanted) for objective in self.objectives
+        ]
         terms = [objective.weight * value for objective, value in zip(self.objectives, values, strict=True)]
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        if self.label_weight:  # Keras gives each replica its share of a loss, since gradients are added up
+        if self.learns_labels:  # Keras gives each replica its share of a loss, since gradients are added up
             share = self.student.compute_loss(inputs, targets, student.outputs, weights)
             values.insert(0, tf.cast(share, tf.float32) * replicas)
             terms.append(self.label_weight * values[0])
+        elif self.label_weight:
+            values.insert(0, tf.zeros(()))
         loss = tf.add_n(terms)
         for mean, value in zip(self._hidden.means, [loss, *values], strict=True):
             mean.update_state(value)
@@ -170,7 +179,7 @@ class Distiller(Fitting):
             x,
             y,
             batch_size,
-            labelled=self.label_weight > 0,
+            labelled=self.learns_labels,
             cached=shuffle or start is not None,
             weights=sample_weight,
             shuffle=shuffle,

@@ -35,6 +35,7 @@ class Objective:
         if not number or not 0 <= weight < float("inf"):
             raise KerasBertError(f"expected a weight of at least 0 for {type(self).__name__}, received {weight!r}")
         self.weight = float(weight)
+        self.paused = False  # not counted now; a change counts from the next `compile` on
         self.projections: tuple[keras.layers.Layer, ...] = ()
 
     def bound(self, student, teacher) -> "Objective":

@@ -176,5 +176,5 @@ def test_progressive_stages(models):
         moved.append([bool(np.abs(kernel - old).max() > 0) for kernel, old in zip(layers, before, strict=True)])
     assert moved == [[True, False], [False, True]]
     assert distiller.objectives[0].counted() == {0: 0, 1: 1}
-    with pytest.raises(KerasBertError, match="objectives of layers alone .* SoftLabels"):
+    with pytest.raises(KerasBertError, match="expected an objective of layers .*, received SoftLabels; add one"):
         progressive_stages(Distiller(student, teacher, [SoftLabels()]), 1e-3)
