@@ -52,7 +52,8 @@ On = Annotated[
     list[str],
     Option(
         metavar="BACKEND",
-        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64 or all; again for another, or with commas.",
+        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, mediapipe, task-library or all; again for "
+        "another, or with commas.",
     ),
 ]
 Targets = Annotated[bool, Option("--targets", help="Tell operator by operator who runs it.")]

@@ -10,6 +10,7 @@ import numpy as np
 
 from kerasbert.export.flatbuffer import pack, unpack
 from kerasbert.export.metadata import LABELS, VOCABULARY, Metadata
+from kerasbert.text.client_wordpiece import client_refusal
 
 ENTRY = b"TFLITE_METADATA"
 IDENTIFIER = b"M001"
@@ -50,9 +51,9 @@ def _text(name) -> str:
     return name.decode("utf-8") if isinstance(name, bytes) else name
 
 
-def lowers(card: Metadata) -> bool:
-    """Whether the clients split texts as the model's tokenizer does: they know WordPiece over lower-cased text only."""
-    return bool(card.vocabulary) and card.tokenizer.get("kind") == "wordpiece" and bool(card.tokenizer.get("lowercase"))
+def has_client_tokenizer(card: Metadata) -> bool:
+    """Whether the clients can tokenize for the file; then its metadata names the vocabulary to them."""
+    return not client_refusal(card.tokenizer, card.vocabulary)
 
 
 def _model_metadata(card: Metadata, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
@@ -63,7 +64,7 @@ def _model_metadata(card: Metadata, inputs: Sequence[str], outputs: Sequence[str
         [write.file(LABELS, _AXIS_LABELS)] if card.labels and card.problem in ("single_label", "multi_label") else []
     )
     units = []
-    if lowers(card):
+    if has_client_tokenizer(card):
         tokenizer = write.table(1, {0: write.vector([write.file(VOCABULARY, _VOCABULARY)])})
         units = [write.table(2, {1: tokenizer}, {0: _BERT_TOKENIZER})]
     tensors = {

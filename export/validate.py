@@ -12,7 +12,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.backends import arm64, cpu, edge_tpu, gpu, gpu_classic, legacy, web
+from kerasbert.export.backends import arm64, clients, cpu, edge_tpu, gpu, gpu_classic, legacy, web
 from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.probe import last_words
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
@@ -27,7 +27,7 @@ from kerasbert.problems import problem_named
 
 BACKENDS = {
     "cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_classic.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
-    "legacy": legacy.checks, "arm64": arm64.checks,
+    "legacy": legacy.checks, "arm64": arm64.checks, "mediapipe": clients.mediapipe, "task-library": clients.task_library,
 }  # fmt: skip
 ALL = "all"
 RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
@@ -62,8 +62,8 @@ def validate(
         data: `(x, y)` as the task's problem takes them (see `kerasbert.problems`), such as `(texts, labels)` or `((texts, pairs),
         labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
         packed int32 arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
-        on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `web`, `legacy`, `arm64`, or `all`. One that cannot run here
-            ends as `not run`.
+        on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `web`, `legacy`, `arm64`, `mediapipe`, `task-library`, or
+            `all`. One that cannot run here ends as `not run`.
         rows: use that many rows, spread evenly; None: all.
         reference_rows: rows for the slow reference kernels.
         tolerance: a `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.

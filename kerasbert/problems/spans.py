@@ -115,7 +115,7 @@ class QuestionAnswering(Problem):
         if not len(rows.places):
             return _place_scores(self.targets(y, examples, rows), readings)
         found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
-        return squad_scores(_texts(y, examples), found, self.unit)
+        return squad_scores(answer_texts(y, examples), found, self.unit)
 
     def best_threshold(self, y, examples, rows, readings) -> tuple[float, float]:
         """The `no_answer_threshold` with the highest F1 on this data, and that F1."""
@@ -123,7 +123,7 @@ class QuestionAnswering(Problem):
         for (_, context), (spans, none) in zip(examples, self._spans(rows, readings), strict=True):
             found.append(context[spans[0].start : spans[0].end] if spans else "")
             doubts.append(none - spans[0].score if spans else np.inf)
-        return best_threshold(_texts(y, examples), found, doubts, self.unit)
+        return best_threshold(answer_texts(y, examples), found, doubts, self.unit)
 
     def _spans(self, rows: Rows, readings) -> list[tuple[list[ScoredSpan], float]]:
         """Of each question the best spans, and the score of no answer."""
@@ -166,7 +166,8 @@ def _wrong(rows: list) -> str:
     return f"row {number}: expected (question, context), or a dict with both, received {str(rows[number])[:40]!r}"
 
 
-def _texts(y, examples: Sequence) -> list[list[str]]:
+def answer_texts(y, examples: Sequence) -> list[list[str]]:
+    """The right answers of each question as texts; none where the context has none. y: as `QuestionAnswering` takes it."""
     return [[answer.text for answer in answers] for answers in right_answers(y, examples)]
 
 

@@ -1,6 +1,6 @@
 """WordPiece as MediaPipe Tasks and TFLite's Task Library tokenize, for models that are to be trained on what these clients feed them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class ClientWordPiece(WordPiece):
     def __init__(self, vocabulary: Sequence[str], *, tokenize_as: str, **settings):
         super().__init__(vocabulary, **settings)
         self.tokenize_as = checked_client(tokenize_as)
-        if reason := unreadable_vocabulary(self):
+        if reason := client_refusal(self.get_config(), self.vocabulary):
             raise KerasBertError(f"expected a vocabulary that {tokenize_as} reads, received {reason}")
 
     @classmethod
@@ -100,15 +100,32 @@ def checked_client(client: object) -> str:
     return client
 
 
-def unreadable_vocabulary(tokenizer: Tokenizer) -> str:
-    """Why the clients do not read this vocabulary as it is; empty where they do."""
-    names = {role: getattr(tokenizer, role) for role in ("unk_token", "cls_token", "sep_token")}
-    for role, token in names.items():
-        if token != WordPiece.special_names[role]:
-            return f"{token!r} as {role}, where the clients know {WordPiece.special_names[role]!r} only"
-    if "" in tokenizer.vocabulary:
-        return f"an empty token with id {tokenizer.vocabulary.index('')}: the clients leave it out and shift all ids behind it"
+def client_refusal(config: Mapping, vocabulary: Sequence[str] | None) -> str:
+    """Why the clients cannot tokenize for a model with this tokenizer; empty where they can.
+
+    Args:
+      config: the tokenizer's `get_config()`; a "vocabulary" in it does not matter.
+      vocabulary: the tokens.
+    """
+    kind = config.get("kind", WordPiece.kind)
+    if not vocabulary:
+        return "no vocabulary"
+    if kind not in (WordPiece.kind, ClientWordPiece.kind):
+        return f"a {_KINDS.get(kind, kind)} tokenizer, where the clients know WordPiece only"
+    if kind == WordPiece.kind and not config.get("lowercase", True):
+        return "a cased vocabulary, where the clients lower every text"
+    for role in ("unk_token", "cls_token", "sep_token"):
+        token, known = config.get(role, WordPiece.special_names[role]), WordPiece.special_names[role]
+        if token != known:
+            return f"{token!r} as {role}, where the clients know {known!r} only"
+    if "" in vocabulary:
+        return (
+            f"an empty token with id {list(vocabulary).index('')}, which the clients leave out: all ids behind it shift"
+        )
     return ""
+
+
+_KINDS = {"sentencepiece": "SentencePiece", "byte_level_bpe": "byte-level BPE", "japanese": "Japanese"}
 
 
 def _in_bytes(spelled, token: str) -> str:

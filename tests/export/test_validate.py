@@ -119,7 +119,9 @@ def test_devices_that_are_not_there_are_not_run(float_file, archive, monkeypatch
 
 
 def test_unknown_devices_are_an_error(float_file, archive):
-    with pytest.raises(KerasBertError, match="cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, all.*'npu'"):
+    with pytest.raises(
+        KerasBertError, match="cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, mediapipe, task-library, all.*'npu'"
+    ):
         validate(float_file, against=archive, on=["npu"])
 
 

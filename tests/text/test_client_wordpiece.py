@@ -7,7 +7,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.text import ClientWordPiece, SentencePiece, WordPiece, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.client_rules import CLIENTS, ClientRules, client_text
-from kerasbert.text.client_wordpiece import unreadable_vocabulary
+from kerasbert.text.client_wordpiece import client_refusal
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 VOCABULARY = [
@@ -101,10 +101,17 @@ def test_a_folder_and_a_config_keep_it(tmp_path):
 def test_what_the_clients_do_not_read_is_refused(tmp_path):
     with pytest.raises(KerasBertError, match="expected mediapipe or task-library .*, received 'android'"):
         ClientWordPiece(VOCABULARY, tokenize_as="android")
-    with pytest.raises(KerasBertError, match="received an empty token with id 5: the clients leave it out"):
+    with pytest.raises(KerasBertError, match="received an empty token with id 5, which the clients leave out"):
         ClientWordPiece([*SPECIAL, "", "a"], tokenize_as="mediapipe")
     with pytest.raises(KerasBertError, match=r"received '<unk>' as unk_token, .* '\[UNK\]' only"):
         ClientWordPiece(["<unk>", *VOCABULARY], tokenize_as="mediapipe", unk_token="<unk>")
     with pytest.raises(KerasBertError, match="expected a WordPiece vocabulary .*, received a SentencePiece"):
         ClientWordPiece.of(object.__new__(SentencePiece), "mediapipe")
-    assert not unreadable_vocabulary(WordPiece(VOCABULARY))
+
+
+def test_why_clients_cannot_tokenize():
+    config = WordPiece(VOCABULARY).get_config()
+    assert client_refusal(config, VOCABULARY) == ""
+    assert "cased vocabulary" in client_refusal({**config, "lowercase": False}, VOCABULARY)
+    assert "a SentencePiece tokenizer" in client_refusal({"kind": "sentencepiece"}, VOCABULARY)
+    assert client_refusal(config, None) == "no vocabulary"

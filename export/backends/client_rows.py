@@ -1,0 +1,77 @@
+"""Which rows of a validation a client tokenizes otherwise than the model does."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kerasbert.export.backends.client_calls import Client, ids_of
+from kerasbert.export.backends.job import Job
+from kerasbert.export.checks import Tolerance
+from kerasbert.export.metadata import Metadata
+from kerasbert.export.predictor import tokenizer_of
+from kerasbert.export.tolerances import TOLERANCES
+
+_SHOWN = 3  # rows that a remark names
+_EXCERPT = 32  # characters, escaped
+_LONGEST = 512  # tokens of a question or a context
+
+
+@dataclass(frozen=True)
+class RowsApart:
+    """The examples that are tokenized the `same` way, and the `other` ones, by place. numbers: each example's row in the data as given.
+    excerpts: of each of the others, where it differs."""
+
+    same: np.ndarray
+    other: np.ndarray
+    numbers: np.ndarray
+    excerpts: dict[int, str] = field(default_factory=dict)
+
+    def described(self, client: str) -> str:
+        """A remark that names the first rows, and what helps."""
+        named = [f"row {self.numbers[row]} {self.excerpts[row]}" for row in self.other[:_SHOWN]]
+        more = len(self.other) - len(named)
+        rows = ", ".join(named) + (f" and {more} more" if more > 0 else "")
+        return f"{rows}; train with --tokenize-as {client}"
+
+
+def decision_limits(job: Job) -> Tolerance:
+    """How alike decisions on other tokens must be. A recipe that is judged by its largest error alone gets the limits of int8 kernels."""
+    given, usual = job.tolerance, TOLERANCES["dynamic_wi8_afp32"]
+    names = ("agreement", "cosine", "metric_share")
+    return Tolerance(
+        **{name: getattr(given, name) if given.max_error is None else getattr(usual, name) for name in names}
+    )
+
+
+def rows_apart(client: Client, job: Job, card: Metadata) -> RowsApart:
+    """Asks the client for the ids of every text of the job.
+
+    Raises:
+        KerasBertError: the client does not run here.
+    """
+    tokenizer, raw = tokenizer_of(card), job.examples.raw
+    parts = [each if isinstance(each, tuple) else (each,) for each in raw]
+    texts = [text for part in parts for text in part]
+    of = np.repeat(np.arange(len(raw)), [len(part) for part in parts])
+    # Questions and contexts are told apart here, so none is cut that stands whole in a row.
+    length = _LONGEST if job.examples.problem.name == "question_answering" else job.examples.length
+    encoded = tokenizer.encode(texts, max_length=length)
+    excerpts: dict[int, str] = {}
+    for place, found in enumerate(ids_of(client, card, texts, length)):
+        ids = encoded.input_ids[place]
+        if (ids != found[: len(ids)] or any(found[len(ids) :])) and of[place] not in excerpts:
+            first = next((at for at, pair in enumerate(zip(ids, found, strict=False)) if pair[0] != pair[1]), len(ids))
+            excerpts[int(of[place])] = _excerpt(texts[place], encoded.offsets[place], first)
+    other = np.array(sorted(excerpts), int)
+    _, rows = np.unique(job.examples.rows.example, return_index=True)
+    return RowsApart(np.setdiff1d(np.arange(len(raw)), other), other, job.examples.numbers[rows], excerpts)
+
+
+def _excerpt(text: str, offsets: list[tuple[int, int]], first: int) -> str:
+    """Where token number `first` of the text stands, escaped, with its word."""
+    behind = offsets[min(first, len(offsets) - 2)][0] if len(offsets) > 2 else 0
+    begin = max(text.rfind(" ", 0, behind) + 1, behind - _EXCERPT // 4)
+    end = begin + 1
+    while end < len(text) and len(ascii(text[begin : end + 1])) <= _EXCERPT:
+        end += 1
+    return ascii(text[begin:end]) + ("..." if end < len(text) else "")
