@@ -60,6 +60,8 @@ class Task(Answering, Fitting):
 
     def _create_variables(self):
         """Variables exist from the start, so that weights can be loaded into a new task."""
+        # Keras' `export` and `save` would fix the shape of the first call otherwise.
+        self._set_save_spec({name: tf.TensorSpec((None, None), tf.int32, name=name) for name in INPUT_NAMES})
         ids = tf.zeros((1, 8), tf.int32)
         self({name: ids for name in INPUT_NAMES})
 

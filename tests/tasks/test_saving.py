@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 import tf_keras as keras
 
 import kerasbert as kb
@@ -70,6 +71,15 @@ def test_keras_file_round_trip(request, tmp_path, texts, name):
     assert loaded.get_config() == model.get_config()
     assert_same_ranges(loaded, model)
     np.testing.assert_allclose(loaded.predict(texts), model.predict(texts), atol=1e-6)
+
+
+def test_an_exported_model_takes_any_number_of_texts_of_any_length(tiny, tmp_path):
+    model = tiny.narrow()
+    model.export(str(tmp_path / "exported"))
+    loaded = tf.saved_model.load(str(tmp_path / "exported"))
+    for texts, length in ((["good film"], 5), (["good film", "bad book", "so so"], 16)):
+        packed = {name: tf.constant(ids) for name, ids in model.pack(texts, length=length).items()}
+        np.testing.assert_allclose(loaded.serve(packed), model(packed), atol=1e-6)
 
 
 @pytest.mark.parametrize("quantized", [False, True])
