@@ -89,6 +89,8 @@ def convert(
     whole_sums: WholeSums = False,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -99,6 +101,7 @@ def convert(
 
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
+    given = dict(locals())
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.progress import progress
     from kerasbert.export.recipes import recipe_named
@@ -113,10 +116,7 @@ def convert(
     if whole_sums:
         target_named(target).with_whole_sums()
     wanted = _length(length)
-    if calibration is not None and not calibration.is_file():
-        from kerasbert.errors import KerasBertError
-
-        raise KerasBertError(f"Expected a data file {calibration}. Received: no such file.")
+    examples = None if calibration is None else _calibration_examples(model, calibration, calibration_rows, given)
     if integer_only:
         from kerasbert.export.convert import INTEGER_RECIPE, check_integer_only
 
@@ -126,7 +126,6 @@ def convert(
         from kerasbert.tasks.folders import load_task
 
         task = load_task(model)
-    examples = _calibration_examples(task.asks, calibration, calibration_rows, text_column, pair_column)
     from kerasbert.export.convert import convert as run
     from kerasbert.export.convert import trained_for
 
@@ -195,6 +194,8 @@ def validate(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -203,6 +204,7 @@ def validate(
 
     Example: kerasbert validate model.tflite --against runs/mine --data dev.tsv --on cpu --report report.html
     """
+    given = dict(locals())
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.progress import progress
     from kerasbert.errors import KerasBertError
@@ -214,7 +216,7 @@ def validate(
         check_out_file(report, "--report")
         if report.absolute() == model.with_suffix(".json").absolute():
             raise KerasBertError(f"expected another --report than {report}, the model's own card; name another")
-    table = _labelled(model, data, text_column, pair_column, label_column) if data else None
+    table = _labelled(model, data, given) if data else None
     backends = [name for each in on for name in each.split(",")]
     with progress("loading the models") as bar:
         found = run(
@@ -236,6 +238,8 @@ def benchmark(
     report: Report = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -243,6 +247,7 @@ def benchmark(
 
     Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
+    given = dict(locals())
     from kerasbert.cli.models import is_tflite
     from kerasbert.cli.progress import progress
     from kerasbert.errors import KerasBertError
@@ -260,7 +265,7 @@ def benchmark(
     else:
         from kerasbert.export.benchmark import benchmark as run
 
-        texts = None if data is None else _labelled(model, data, text_column, pair_column, None)
+        texts = None if data is None else _labelled(model, data, given)
         with progress("measuring"):
             found = run(
                 model, lengths=length or None, threads=threads, runs=runs, against=against, data=texts, rows=rows
@@ -287,24 +292,24 @@ def _length(text: str | None) -> int | str | list[int] | None:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _calibration_examples(problem, path: Path | None, rows: int, text_column, pair_column) -> list | None:
+def _calibration_examples(model: str, path: Path, rows: int, given: dict) -> list:
     """So many of a file's examples, spread evenly."""
-    if path is None:
-        return None
-    from kerasbert.data.reading import read_for
+    from kerasbert.cli.data_files import file_options, read_described
+    from kerasbert.cli.training_data import saved_problem
 
-    examples = problem.examples(read_for(problem.name, path, text=text_column, pair=pair_column).x)
+    problem = saved_problem(model)
+    examples = problem.examples(read_described(type(problem), path, file_options(given)).x)
     return examples[:: -(-len(examples) // rows)]
 
 
-def _labelled(model: Path, path: Path, text_column, pair_column, label_column):
+def _labelled(model: Path, path: Path, given: dict):
     """The table that the file's problem asks for, described in a line to the user."""
-    from kerasbert.cli.progress import note
-    from kerasbert.data.reading import read_for
-    from kerasbert.export import metadata
+    from kerasbert.cli.data_files import check_known, file_options, read_described
+    from kerasbert.cli.saved_model import problem_of
+    from kerasbert.problems import problem_named
 
-    card = metadata.read(model)
-    problem = card.problem if card else "single_label"
-    table = read_for(problem, path, text=text_column, pair=pair_column, label=label_column)
-    note(table.describe())
+    problem = problem_of(model)
+    table = read_described(type(problem or problem_named("single_label")), path, file_options(given))
+    if problem is not None and table.y is not None and problem.name != "embedding":
+        check_known(problem, table)
     return table

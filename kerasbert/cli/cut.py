@@ -1,7 +1,6 @@
 """`kerasbert cut`."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Annotated
 
 from typer import Option
@@ -46,6 +45,8 @@ def cut(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     batch_size: options.BatchSize = 32,
     max_rows: options.MaxRows = None,
     json: options.Json = False,
@@ -55,19 +56,25 @@ def cut(
 
     Example: kerasbert cut runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
+    given = dict(locals())
+    from kerasbert.cli.data_files import check_known, check_labels, file_options, read_described
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.layer_counts import check_layer_count
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
-    from kerasbert.cli.training_data import check_labels, read_described
+    from kerasbert.cli.training_data import saved_problem
 
-    columns = SimpleNamespace(
-        text_column=text_column, pair_column=pair_column, label_column=label_column, max_rows=max_rows
-    )
+    how = file_options(given)
     labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data, heads_per_layer, characters)
     check_out_folder(out, source=model)
     if layers is not None:
         check_layer_count(model, layers, fewer=True)
+    problem = saved_problem(model)
+    tables = {path: read_described(type(problem), path, how) for path in (data, dev) if path}
+    to_check = ([data] if labelled else []) + ([dev] if dev else [])
+    for path in to_check:
+        check_known(problem, tables[path])
+    texts = _texts(problem, vocabulary, how) if vocabulary else None
     with loading("the model"):
         from kerasbert.compression import cutting
         from kerasbert.compression.cutting.rebuilding import check_float
@@ -75,10 +82,8 @@ def cut(
 
         task = load_task(model)
         check_float(task)
-    tables = {path: read_described(type(task.asks), path, columns) for path in (data, dev) if path}
-    for path in ([data] if labelled else []) + ([dev] if dev else []):
+    for path in to_check:
         check_labels(task.asks, tables[path])
-    texts = _texts(task, vocabulary, columns) if vocabulary else None
     whole, table = task, tables.get(data)
     with progress("cutting"):
         if layers is not None:
@@ -122,14 +127,15 @@ def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data, h
     return heads is not None or feed_forward is not None
 
 
-def _texts(task, path: Path, columns: SimpleNamespace):
+def _texts(problem, path: Path, how):
     """The texts of a file of lines, or the examples of one of the task's data."""
+    from kerasbert.cli.data_files import read_described
     from kerasbert.cli.progress import note
-    from kerasbert.cli.training_data import read_described
     from kerasbert.data.plain_text import read_text
+    from kerasbert.data.records import data_suffix
 
-    if Path(path.name.removesuffix(".gz")).suffix.lower() != ".txt":
-        return read_described(type(task.asks), path, columns)
+    if data_suffix(path) != ".txt":
+        return read_described(type(problem), path, how)
     table = read_text(path)
     note(table.describe())
     return table

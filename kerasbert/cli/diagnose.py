@@ -48,6 +48,8 @@ def diagnose(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -57,15 +59,22 @@ def diagnose(
 
     Example: kerasbert diagnose runs/mine --recipe static_wi8_ai8 --integer-only --data dev.tsv --plot loss.png
     """
+    given = dict(locals())
+    from dataclasses import replace
+
+    from kerasbert.cli.data_files import file_options, read_described
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.diagnosis_text import as_json, blocks
     from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.data.reading import read_for
+    from kerasbert.cli.progress import progress
+    from kerasbert.cli.training_data import saved_problem
     from kerasbert.errors import KerasBertError
 
     if plot is not None:
         check_out_file(plot, "--plot", ending=(".png", ".svg"))
+    kind, how = type(saved_problem(model)), file_options(given)
+    table = read_described(kind, data, how)
+    texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
     with loading("the model"):
         from kerasbert import compression
         from kerasbert.compression.diagnosis import worst_first
@@ -78,11 +87,7 @@ def diagnose(
         raise KerasBertError(
             f"expected a float model for {asked}, received {model}, which is quantized for {task.policy.recipe!r}"
         )
-    columns = {"text": text_column, "pair": pair_column, "label": label_column}
-    table = read_for(task.problem, data, **columns)
-    note(table.describe())
     if not task.policy:
-        texts = read_for(task.problem, calibration, **{**columns, "label": None}) if calibration else table
         with progress("calibrating"):
             task = compression.quantize(
                 task, recipe or "static_wi8_ai8", _first(texts.x, _CALIBRATION_ROWS), integer_only=integer_only,

@@ -56,6 +56,8 @@ def distill(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     sequence_length: SequenceLength = None,
     epochs: options.Epochs = 2,
     learning_rate: options.LearningRate = 5e-5,
@@ -77,10 +79,12 @@ def distill(
     given = asked_options(locals())
     from types import SimpleNamespace
 
+    from kerasbert.cli.data_files import read_train_and_dev
     from kerasbert.cli.destinations import check_cache_folder, check_out_folder
     from kerasbert.cli.layer_counts import check_layer_count
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
+    from kerasbert.cli.training_data import saved_problem, spread
     from kerasbert.errors import KerasBertError
     from kerasbert.training.recipe import Recipe
 
@@ -101,13 +105,16 @@ def distill(
         model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
         text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
+        delimiter=delimiter, skip_bad_rows=skip_bad_rows,
     )  # fmt: skip
+    problem = saved_problem(teacher)
+    _, *tables = read_train_and_dev(type(problem), train, dev, asked, seed)
+    _check(problem, *tables, label_weight)
 
     with loading("the models"):
         import tf_keras as keras
 
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import read_described, spread
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
         from kerasbert.training.running import shown
@@ -116,8 +123,7 @@ def distill(
         keras.utils.set_random_seed(seed)
         large = load_task(teacher)
         small = _student(large, student, layers, strategy, sequence_length)
-    tables = [read_described(type(large.asks), path, asked) if path else None for path in (train, dev)]
-    _check(large, *tables, label_weight)
+    _check(large.asks, *tables, label_weight)
     if no_norm:
         with progress("fitting the student's scales and shifts"):
             texts = spread(tables[0].x, _FITTED_ROWS)
@@ -166,13 +172,13 @@ def _numbers(text: str) -> int | list[int]:
     return found if "," in text else found[0]
 
 
-def _check(teacher, train, dev, label_weight: float) -> None:
-    """Raises KerasBertError naming the file and the row for labels that cannot be used."""
-    from kerasbert.cli.training_data import check_labels
+def _check(problem, train, dev, label_weight: float) -> None:
+    """Raises KerasBertError naming the file and the line for labels that cannot be used."""
+    from kerasbert.cli.data_files import check_known
 
     for table in (train, dev):
         if table is not None and (table.y is not None or table is dev or label_weight > 0):
-            check_labels(teacher.asks, table)
+            check_known(problem, table)
 
 
 def _parameters(task) -> int:

@@ -20,6 +20,8 @@ def evaluate(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
     json: options.Json = False,
@@ -29,24 +31,19 @@ def evaluate(
 
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
+    given = dict(locals())
+    from kerasbert.cli.data_files import check_labels, file_options
     from kerasbert.cli.models import open_predictor
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.training_data import check_labels
+    from kerasbert.cli.progress import progress
+    from kerasbert.cli.saved_model import problem_of
     from kerasbert.console.tables import Facts
-    from kerasbert.data.reading import read_for
-    from kerasbert.errors import KerasBertError
 
+    how, told = file_options(given), problem_of(model)
+    table = told and _read(told, data, how)
     predictor = open_predictor(model, threads)
-    problem = predictor.problem
-    table = read_for(problem.name, data, text=text_column, pair=pair_column, label=label_column, max_rows=max_rows)
-    note(table.describe())
-    check_labels(problem, table)
-    if problem.name == "embedding" and not (isinstance(table.x, tuple) and table.y is not None):
-        raise KerasBertError(
-            f"{table.path}: expected pairs with scores for a sentence encoder, received "
-            f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with --pair-column and "
-            "--label-column"
-        )
+    if table is None:
+        table = _read(predictor.problem, data, how)
+    check_labels(predictor.problem, table)
     started = time.monotonic()
     with progress("predicting") as bar:
         values = predictor.score(table.x, table.y, bar.rows)
@@ -55,3 +52,18 @@ def evaluate(
     speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} a second"
     found = {"model": model, "data": data, "rows": len(table), "metrics": values, "seconds": seconds}
     return Result(found, [metrics, speed])
+
+
+def _read(problem, path: Path, how):
+    """The table that a problem can be scored on. Raises KerasBertError for another."""
+    from kerasbert.cli.data_files import check_known, read_described
+    from kerasbert.errors import KerasBertError
+
+    table = read_described(type(problem), path, how)
+    if problem.name == "embedding" and not (isinstance(table.x, tuple) and table.y is not None):
+        raise KerasBertError(
+            f"{table.path}: expected pairs with scores for a sentence encoder, received "
+            f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with `pair=` and `label=`"
+        )
+    check_known(problem, table)
+    return table

@@ -13,12 +13,28 @@ Model = Annotated[str, Argument(metavar="MODEL", help="A .tflite file, a saved f
 TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file.")]
 
 Train = Annotated[Path, Option(metavar="FILE", help="Training data: .tsv, .csv or .jsonl, also with .gz.")]
-Dev = Annotated[Path | None, Option(metavar="FILE", help="Development data; the epoch that is best on it is kept.")]
+Dev = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE|SHARE",
+        help="Development data, or the share of the training rows that become it, such as 0.1; the epoch that is best on it is kept.",
+    ),
+]
 OutFolder = Annotated[Path, Option(metavar="FOLDER", help="Where to save the model: a new or empty folder.")]
 
 TextColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the text, by name or number from 0 on.")]
 PairColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the second text, if there is one.")]
 LabelColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the label.")]
+Delimiter = Annotated[
+    str | None,
+    Option(
+        metavar="X",
+        help="What separates columns: a character, or comma, semicolon, tab, pipe. Default: as the file shows.",
+    ),
+]
+SkipBadRows = Annotated[
+    bool, Option("--skip-bad-rows", help="Leave out rows that cannot be read, count them and show the first three.")
+]
 MaxRows = Annotated[int | None, Option(metavar="N", min=1, help="Read no more rows than this of each file.")]
 
 Epochs = Annotated[int, Option(metavar="N", min=1, help="Passes over the training data.")]

@@ -41,6 +41,8 @@ def predict(
     file: File = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
     json: options.Json = False,
@@ -50,25 +52,38 @@ def predict(
 
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
+    given = dict(locals())
     from kerasbert.cli.models import open_predictor
     from kerasbert.cli.predictions import records, shown
     from kerasbert.cli.progress import progress
+    from kerasbert.cli.saved_model import problem_of
 
     _check_sources(texts or [], pair or [], choice or [], file)
-    if texts == ["-"] or (file is not None and file.suffix.lower() not in _TABLES):
+    if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _TABLES):
         texts, file = _lines(file)[:max_rows], None
+    told = problem_of(model)
+
+    def asked(problem):
+        return _examples(problem.name, texts, pair or [], choice or []) if file is None else _rows(problem, file, given)
+
+    x = told and asked(told)
     predictor = open_predictor(model, threads)
     problem = predictor.problem
-    if file is None:
-        x = _examples(problem.name, texts, pair or [], choice or [])
-    else:
-        from kerasbert.data.reading import read_for
-
-        x = read_for(problem.name, file, text=text_column, pair=pair_column, max_rows=max_rows).x
+    x = asked(problem) if told is None else x
     with progress("predicting") as bar:
         answers = predictor.answer(x, bar.rows)
     found = records(problem.name, problem.examples(x), answers)
     return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found))
+
+
+def _rows(problem, file: Path, given: dict):
+    """The examples of a data file."""
+    from kerasbert.cli.data_files import file_options, note_bad_rows
+    from kerasbert.data.reading import read_with
+
+    table = read_with(problem.name, file, file_options(given))
+    note_bad_rows(table)
+    return table.x
 
 
 def _check_sources(texts: list[str], pairs: list[str], choices: list[str], file: Path | None) -> None:

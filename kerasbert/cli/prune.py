@@ -32,7 +32,13 @@ Until = Annotated[
     float, Option(metavar="SHARE", min=0.0, max=1.0, help="Have pruned all after this share of the steps.")
 ]
 Updates = Annotated[int, Option(metavar="N", min=1, help="How often it is decided anew which weights are 0.")]
-Dev = Annotated[Path | None, Option(metavar="FILE", help="Development data, scored before and after.")]
+Dev = Annotated[
+    Path | None,
+    Option(
+        metavar="FILE|SHARE",
+        help="Development data, or a share of the training rows such as 0.1; scored before and after.",
+    ),
+]
 
 
 def prune(
@@ -52,6 +58,8 @@ def prune(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     epochs: options.Epochs = 3,
     learning_rate: options.LearningRate = 3e-5,
     batch_size: options.BatchSize = 32,
@@ -78,6 +86,7 @@ def prune(
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
+    from kerasbert.cli.training_data import checked_tables, tables_for
     from kerasbert.errors import KerasBertError
     from kerasbert.training.recipe import Recipe
 
@@ -93,14 +102,14 @@ def prune(
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
-        text_column=text_column, pair_column=pair_column, label_column=label_column,
+        text_column=text_column, pair_column=pair_column, label_column=label_column, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
     )  # fmt: skip
+    tables = tables_for(model, train, dev, asked, seed)
 
     with loading("the model"):
         import tf_keras as keras
 
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import checked_tables
         from kerasbert.compression.sparsity import Sparsity
         from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
         from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
@@ -120,7 +129,7 @@ def prune(
         )
     if keep_zeros and not zeros_of(task):
         raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
-    tables = checked_tables(task, (train, dev), asked)
+    tables = checked_tables(task, tables)
     callbacks = [KeepZeros()] if keep_zeros else []
     if wanted:
         wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)

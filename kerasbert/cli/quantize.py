@@ -45,6 +45,8 @@ def quantize(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
+    delimiter: options.Delimiter = None,
+    skip_bad_rows: options.SkipBadRows = False,
     epochs: Epochs = 1,
     learning_rate: options.LearningRate = 2e-5,
     batch_size: options.BatchSize = 32,
@@ -78,6 +80,7 @@ def quantize(
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
+    from kerasbert.cli.training_data import checked_tables, spread, tables_for
     from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
@@ -86,15 +89,15 @@ def quantize(
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
-        text_column=text_column, pair_column=pair_column, label_column=label_column,
+        text_column=text_column, pair_column=pair_column, label_column=label_column, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
     )  # fmt: skip
+    tables = tables_for(model, train, dev, asked, seed)
 
     with loading("the model"):
         import tf_keras as keras
 
         from kerasbert import compression
         from kerasbert.cli import fitting
-        from kerasbert.cli.training_data import checked_tables, spread
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.running import Fitted, shown
@@ -108,7 +111,7 @@ def quantize(
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
         )
-    tables = checked_tables(task, (train, dev), asked)
+    tables = checked_tables(task, tables)
     with progress("evaluating the float model") as bar:
         before = task.score(tables[1], report=bar.rows) if dev else None
     with progress("calibrating"):

@@ -1,12 +1,22 @@
 """What a training reads, checked before anything long starts: tables, labels, tokenizer, length. Without TensorFlow."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.checkpoints.hugging_face import longest_row, read_config, resolve
+from kerasbert.cli.data_files import (
+    check_known,
+    check_labels,
+    naming,
+    note_rare_labels,
+    read_described,
+    read_train_and_dev,
+    required_labels,
+)
+from kerasbert.cli.loading import loading
 from kerasbert.cli.progress import note, progress
-from kerasbert.data.reading import read_for
+from kerasbert.cli.saved_model import problem_of
+from kerasbert.data.records import is_tabular
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.examples import spread as spread_rows
@@ -15,7 +25,6 @@ from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.training.recipe import Recipe
 
 LENGTH_STEP = 16
-_ROW = re.compile(r"row (\d+)(?=[:,])")
 LONGEST_BY_DEFAULT = {"question_answering": 384}  # tokens; of the others 128
 
 # --task -> class, problem
@@ -53,9 +62,10 @@ def read_data(recipe: Recipe) -> TrainingData:
         raise KerasBertError(f"expected a task of {', '.join(TASKS)}, received {recipe.task!r}")
     kind = problem_class(TASKS[recipe.task][1])
     read = _read_pairs if recipe.task == "next-sentence" else read_described
-    train, dev = (read(kind, path, recipe) if path else None for path in (recipe.train, recipe.dev))
-    names = label_names(kind, train, recipe.labels)
+    whole, train, dev = read_train_and_dev(kind, recipe.train, recipe.dev, recipe, recipe.seed, read)
+    names = label_names(kind, whole, recipe.labels)
     problem = problem_named(kind.name, names)
+    note_rare_labels(problem, whole)
     for table in (train, dev):
         if table is not None:
             check_labels(problem, table)
@@ -66,21 +76,11 @@ def read_data(recipe: Recipe) -> TrainingData:
     return TrainingData(folder, problem, tokenizer, train, dev, length)
 
 
-def read_described(kind: type[Problem], path, columns) -> Table:
-    """One file, described in a line. columns: has text_column, pair_column, label_column and max_rows."""
-    table = read_for(
-        kind.name, path, text=columns.text_column, pair=columns.pair_column, label=columns.label_column, max_rows=columns.max_rows
-    )  # fmt: skip
-    note(table.describe())
-    return table
-
-
 def _read_pairs(kind: type[Problem], path, recipe: Recipe) -> Table:
     """Pairs of a table, or made of running text: the second follows or not, for an ALBERT in order or swapped."""
     from kerasbert.data.plain_text import pairs_from_text, read_text
-    from kerasbert.data.records import FORMATS
 
-    if Path(Path(path).name.removesuffix(".gz")).suffix.lower() in FORMATS:
+    if is_tabular(Path(path), recipe.delimiter):
         return read_described(kind, path, recipe)
     ordered = read_config(resolve(recipe.model)).get("model_type") == "albert"
     table = pairs_from_text(
@@ -101,21 +101,6 @@ def label_names(kind: type[Problem], table: Table, given: str | None) -> tuple[s
     if len(set(names)) < max(len(names), 2) or "" in names:
         raise KerasBertError(f"expected --labels as two or more different names with commas, received {given!r}")
     return names
-
-
-def required_labels(kind: type[Problem], table: Table) -> Table:
-    """The table itself. Raises KerasBertError when it has no labels and the problem wants some."""
-    if table.y is None and not kind.self_supervised and kind.name != "embedding":
-        columns = f", received columns {', '.join(table.columns)}" if hasattr(table, "columns") else ", received none"
-        raise KerasBertError(f"{table.path}: expected a column of labels{columns}; name it with --label-column")
-    return table
-
-
-def check_labels(problem: Problem, table: Table) -> None:
-    """Raises KerasBertError naming the file and the row for labels that training could not use."""
-    required_labels(type(problem), table)
-    with naming(table):
-        problem.check(table.y, problem.examples(table.x))
 
 
 def choose_length(problem: Problem, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
@@ -150,31 +135,36 @@ def _check_known(rows: Rows, tokenizer, table: Table) -> None:
         note(f"{' and '.join(told)} among {len(pieces):,} texts")
 
 
-class naming:
-    """Puts the file's name before an error about its rows, and the line of the file in the place of a row's number."""
+def tables_for(model: str, train, dev, options, seed: int) -> tuple[Table, Table | None]:
+    """What a saved model is trained on further and scored on, checked as far as its files tell; see `read_train_and_dev`.
 
-    def __init__(self, table: Table):
-        self._path, self._lines = table.path, table.lines
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if not isinstance(error, KerasBertError) or str(self._path) in str(error):
-            return
-        row = _ROW.match(str(error))
-        if row and int(row[1]) < len(self._lines):
-            raise KerasBertError(f"{self._path}, line {self._lines[int(row[1])]}{str(error)[row.end() :]}") from error
-        raise KerasBertError(f"{self._path}: {error}") from error
+    Raises KerasBertError naming the file and the line.
+    """
+    problem = saved_problem(model)
+    _, *tables = read_train_and_dev(type(problem), train, dev, options, seed)
+    for table in tables:
+        if table is not None and problem.name != "embedding":
+            check_known(problem, table)
+    return tuple(tables)
 
 
-def checked_tables(task, paths, columns) -> list[Table | None]:
-    """What a saved task is trained on further, a table a path or None: a sentence encoder's texts with its own vectors, which what becomes
+def saved_problem(model: str) -> Problem:
+    """The problem of a saved model, by its files; where they do not tell, by the model itself."""
+    if (problem := problem_of(model)) is not None:
+        return problem
+    with loading("the model"):
+        from kerasbert.tasks.folders import load_task
+
+        return load_task(model).asks
+
+
+def checked_tables(task, tables) -> list[Table | None]:
+    """What a saved task is trained on further, a table each or None: a sentence encoder's texts with its own vectors, which what becomes
     of it is to give, others with labels that it knows.
 
-    columns: see `read_described`. Raises KerasBertError naming the file and the row.
+    Raises KerasBertError naming the file and the line.
     """
-    tables = [read_described(type(task.asks), path, columns) if path else None for path in paths]
+    tables = list(tables)
     if task.problem == "embedding":
         with progress("computing the model's vectors"):
             tables = [table and _own_vectors(task, table) for table in tables]

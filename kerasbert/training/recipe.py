@@ -29,7 +29,11 @@ class Recipe:
 
     model: str | None = option(None, "Checkpoint to start from: a folder or a hub name such as org/name.", "FOLDER|HUB")
     train: str | None = option(None, "Training data: .tsv, .csv, .jsonl, CoNLL, SQuAD or text, also with .gz.", "FILE")
-    dev: str | None = option(None, "Development data; the epoch that is best on it is kept.", "FILE")
+    dev: str | None = option(
+        None,
+        "Development data, or the share of the training rows that become it, such as 0.1; the epoch that is best on it is kept.",
+        "FILE|SHARE",
+    )
     out: str | None = option(None, "Where to save the model: a new or empty folder.", "FOLDER")
     task: str = option(
         "classification",
@@ -43,6 +47,10 @@ class Recipe:
     labels: str | None = option(
         None, "Labels in the order of the outputs; by default those of the training data.", "A,B,..."
     )
+    delimiter: str | None = option(
+        None, "What separates columns: a character, or comma, semicolon, tab, pipe. Default: as the file shows.", "X"
+    )
+    skip_bad_rows: bool = option(False, "Leave out rows that cannot be read, count them and show the first three.", "")
     max_rows: int | None = option(None, "Read no more rows than this of each file.")
     sequence_length: int | None = option(
         None, "Tokens a row; by default the longest training text's, at most 128 (question answering: 384)."
@@ -119,6 +127,8 @@ class Recipe:
         if name not in kinds:
             raise KerasBertError(f"{where}: expected settings of {', '.join(kinds)}, received {name!r}")
         accepted = _accepted(kinds[name])
+        if name == "dev" and isinstance(value, float):  # a share of the training rows
+            value = repr(value)
         if float in accepted and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
