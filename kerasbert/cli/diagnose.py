@@ -68,10 +68,13 @@ def diagnose(
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
     from kerasbert.cli.training_data import saved_problem
+    from kerasbert.compression import policy_named, range_method
     from kerasbert.errors import KerasBertError
 
     if plot is not None:
         check_out_file(plot, "--plot", ending=(".png", ".svg"))
+    policy_named(recipe or "static_wi8_ai8", integer_only)
+    range_method(ranges or "min-max")
     kind, how = type(saved_problem(model)), file_options(given)
     table = read_described(kind, data, how)
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table

@@ -86,6 +86,7 @@ def distill(
     from kerasbert.cli.progress import note, progress
     from kerasbert.cli.training_data import saved_problem, spread
     from kerasbert.errors import KerasBertError
+    from kerasbert.training.objective_names import objective_weights
     from kerasbert.training.recipe import Recipe
 
     if (student is None) == (layers is None):
@@ -100,6 +101,7 @@ def distill(
         check_layer_count(teacher, _numbers(layers))
     if cache is not None:
         check_cache_folder(cache)
+    objective_weights(objectives)
     folder = run_folder(out, given, resume)
     asked = Recipe(
         model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,

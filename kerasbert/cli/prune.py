@@ -88,6 +88,7 @@ def prune(
     from kerasbert.cli.progress import note, progress
     from kerasbert.cli.training_data import checked_tables, tables_for
     from kerasbert.errors import KerasBertError
+    from kerasbert.training.objective_names import objective_weights
     from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
@@ -98,6 +99,7 @@ def prune(
         raise KerasBertError("expected --sparsity, such as 0.8, or --keep-zeros, received neither")
     if sparsity is None and (parts or pattern != "unstructured"):
         raise KerasBertError("expected --sparsity beside --part and --pattern, received none")
+    objective_weights(objectives or "soft-labels")
     folder = run_folder(out, given, resume)
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
@@ -112,7 +114,7 @@ def prune(
         from kerasbert.cli import fitting
         from kerasbert.compression.sparsity import Sparsity
         from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
-        from kerasbert.compression.sparsity_report import sparsity_report, zeros_of
+        from kerasbert.compression.zeros import sparsity_report, zeros_of
         from kerasbert.tasks.folders import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.running import shown

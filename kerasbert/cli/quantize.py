@@ -81,9 +81,14 @@ def quantize(
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import note, progress
     from kerasbert.cli.training_data import checked_tables, spread, tables_for
+    from kerasbert.compression import policy_named, range_method
+    from kerasbert.training.objective_names import objective_weights
     from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, source=model)
+    policy_named(recipe, integer_only, learned_ranges)
+    range_method(ranges)
+    objective_weights(objectives or "soft-labels")
     _check_asked(epochs, activation_delay, freeze_ranges, learned_ranges, objectives, resume)
     folder = run_folder(out, given, resume)
     asked = Recipe(
@@ -105,8 +110,6 @@ def quantize(
         keras.utils.set_random_seed(seed)
         task = load_task(model)
     wanted = objectives_named(objectives) if objectives else None
-    compression.policy_named(recipe, integer_only, learned_ranges)
-    compression.range_method(ranges)
     if task.policy:
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"

@@ -1,35 +1,41 @@
-"""Making models small: quantization-aware training and what it costs where, pruning."""
+"""Making models small: quantization-aware training and what it costs where, pruning.
 
-from kerasbert.compression.calibration import calibrate
-from kerasbert.compression.diagnosis import PointLoss, diagnose
-from kerasbert.compression.output_effects import OutputEffect, OutputEffects, measure_effects
-from kerasbert.compression.phases import QuantizationPhases
-from kerasbert.compression.quantization import INTEGER_ONLY, POLICIES, policy_named, quantize
-from kerasbert.compression.ranges import range_method
-from kerasbert.compression.sparsity import Sparsity
-from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
-from kerasbert.compression.sparsity_report import SparsityReport, gzip_size, sparsity_report, zeros_of
-from kerasbert.layers.policy import QuantizationPolicy
+Names are looked up when first used: policies need no TensorFlow.
+"""
 
-__all__ = [
-    "INTEGER_ONLY",
-    "POLICIES",
-    "KeepZeros",
-    "MagnitudePruning",
-    "OutputEffect",
-    "OutputEffects",
-    "PointLoss",
-    "QuantizationPhases",
-    "QuantizationPolicy",
-    "Sparsity",
-    "SparsityReport",
-    "calibrate",
-    "diagnose",
-    "gzip_size",
-    "measure_effects",
-    "policy_named",
-    "quantize",
-    "range_method",
-    "sparsity_report",
-    "zeros_of",
-]
+import importlib
+
+_HOMES = {
+    "INTEGER_ONLY": "kerasbert.compression.policies",
+    "KeepZeros": "kerasbert.compression.sparsity_masks",
+    "MagnitudePruning": "kerasbert.compression.sparsity_masks",
+    "OutputEffect": "kerasbert.compression.output_effects",
+    "OutputEffects": "kerasbert.compression.output_effects",
+    "POLICIES": "kerasbert.compression.policies",
+    "PointLoss": "kerasbert.compression.diagnosis",
+    "QuantizationPhases": "kerasbert.compression.phases",
+    "QuantizationPolicy": "kerasbert.layers.policy",
+    "Sparsity": "kerasbert.compression.sparsity",
+    "SparsityReport": "kerasbert.compression.zeros",
+    "calibrate": "kerasbert.compression.calibration",
+    "diagnose": "kerasbert.compression.diagnosis",
+    "gzip_size": "kerasbert.compression.zeros",
+    "measure_effects": "kerasbert.compression.output_effects",
+    "policy_named": "kerasbert.compression.policies",
+    "quantize": "kerasbert.compression.quantization",
+    "range_method": "kerasbert.compression.ranges",
+    "sparsity_report": "kerasbert.compression.zeros",
+    "zeros_of": "kerasbert.compression.zeros",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'kerasbert.compression' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.compression.sparsity import TWO_OF_FOUR, Sparsity, prunable
-from kerasbert.compression.sparsity_report import zeros_of
+from kerasbert.compression.zeros import zeros_of
 from kerasbert.errors import KerasBertError
 
 

@@ -137,3 +137,21 @@ def test_rare_labels_are_told(place, run, tmp_path):
         "train", "--model", place.checkpoint, "--train", path, "--out", tmp_path / "out", "--sequence-length", "900"
     )
     assert "the label 'Sport' is seen once; is it 'Sports', which 12 rows have?" in done.err
+
+
+def test_options_are_checked_before_data(made, place, run, tmp_path, unloaded):
+    command = ["quantize", made.float, "--train", tmp_path / "none.tsv", "--out", tmp_path / "out"]
+    for options, told in (
+        (["--recipe", "int3"], "received 'int3'"),
+        (["--ranges", "median"], "received 'median'"),
+        (["--objectives", "telepathy"], "received 'telepathy'"),
+    ):
+        assert told in run(*command, *options).err
+    assert "no such file" in run(*command).err
+
+
+def test_objectives_have_one_list_of_names():
+    from kerasbert.training.distillation import OBJECTIVES
+    from kerasbert.training.objective_names import NAMES
+
+    assert tuple(OBJECTIVES) == NAMES

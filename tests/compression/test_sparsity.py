@@ -8,7 +8,7 @@ import tf_keras as keras
 from kerasbert.compression import quantize
 from kerasbert.compression.sparsity import Sparsity, prunable
 from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
-from kerasbert.compression.sparsity_report import gzip_size, sparsity_report, zeros_of
+from kerasbert.compression.zeros import gzip_size, sparsity_report, zeros_of
 from kerasbert.encoders.base import denses
 from kerasbert.errors import KerasBertError
 from kerasbert.training import Recipe, RunFolder, Settings, adamw, freeze, run

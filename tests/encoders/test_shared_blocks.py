@@ -61,7 +61,7 @@ def test_a_call_uses_the_range_of_its_turn(albert, tiny):
 
 def test_training_moves_the_ranges_of_all_calls(albert, tiny):
     model = albert.with_policy(albert.policy)
-    kb.compression.quantization.calibrate(model, tiny.rows(32)[0])
+    kb.compression.calibrate(model, tiny.rows(32)[0])
     before = [[float(bound) for bounds in point.ranges for bound in bounds] for point in shared_points(model)]
     model.compile("sgd")
     model.fit(*tiny.rows(32, seed=5), epochs=1, verbose=0)

@@ -6,6 +6,7 @@ from kerasbert.training.distillation.layer_maps import LayerMap
 from kerasbert.training.distillation.objective import LayerObjective, Objective
 from kerasbert.training.distillation.outputs import SoftLabels
 from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
+from kerasbert.training.objective_names import objective_weights
 
 OBJECTIVES: dict[str, type[Objective]] = {
     kind.name.replace("_", "-"): kind
@@ -20,20 +21,9 @@ def objectives_named(text: str, temperature: float | None = 1.0, layers: LayerMa
 
     Raises KerasBertError for an unknown name, one that comes twice, a weight that is no number, and layers that no objective asks for.
     """
-    found: dict[str, Objective] = {}
-    for word in text.split(","):
-        name, given, weight = (part.strip() for part in word.partition("="))
-        if name not in OBJECTIVES:
-            raise KerasBertError(f"expected objectives of {', '.join(OBJECTIVES)}, received {name!r}")
-        if name in found:
-            raise KerasBertError(f"expected each objective once, received {name} twice")
-        try:
-            number = float(weight) if given else 1.0
-        except ValueError:
-            raise KerasBertError(
-                f"expected objectives as NAME=WEIGHT, such as soft-labels=0.5, received {word!r}"
-            ) from None
-        found[name] = _made(OBJECTIVES[name], number, temperature, layers)
+    found = {
+        name: _made(OBJECTIVES[name], weight, temperature, layers) for name, weight in objective_weights(text).items()
+    }
     if layers is not None and not any(isinstance(objective, LayerObjective) for objective in found.values()):
         raise KerasBertError(
             f"expected an objective of layers with the layer map {layers!r}, received {', '.join(found)}"
