@@ -199,6 +199,12 @@ class Encoder(keras.layers.Layer):
         pooled = self.pooler(self.pooler_input(first_token(x), training=training), training=training)
         return self.pooled_point(pooled, training=training)
 
+    def summary(self, **options) -> None:
+        """Prints the layers with their output shapes and parameters; see `kerasbert.encoders.summary.show_summary`."""
+        from kerasbert.encoders.summary import show_summary
+
+        show_summary(self, lambda inputs: self(inputs, training=False), input_spec(), **options)
+
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Every trained variable under its attribute path, such as `layers.0.attention.query.kernel`."""
         return {path: v for path, v in named_variables(self).items() if v.trainable}
@@ -232,6 +238,11 @@ class Encoder(keras.layers.Layer):
         config["config"] = cls.config_class.from_dict(config["config"])
         config["policy"] = QuantizationPolicy.from_config(config["policy"]) if config.get("policy") else None
         return cls(**config)
+
+
+def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
+    """Inputs of any size: (batch, length), of rank 3 (batch, group, length)."""
+    return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
 
 
 def complete_inputs(inputs) -> tuple:

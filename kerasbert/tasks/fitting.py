@@ -8,6 +8,8 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.data.table import is_table
+from kerasbert.encoders.base import input_spec
+from kerasbert.encoders.summary import show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
@@ -52,6 +54,20 @@ class Fitting(keras.Model):
             optimizer=optimizer, loss=self.default_loss() if loss is None else loss,
             metrics=self.default_metrics() if metrics is None else metrics, **kwargs,
         )  # fmt: skip
+
+    def summary(self, **options) -> None:
+        """Prints the layers with their output shapes and parameters, as Keras does of a functional model.
+
+        Args:
+            options: Keras' `line_length`, `print_fn`, `expand_nested`, `show_trainable` and `layer_range`; see
+                `kerasbert.encoders.summary.show_summary`.
+        """
+        rank = 3 if self.problem == "multiple_choice" else 2
+
+        def call(inputs):
+            return self(inputs, training=False), self.serve(inputs)
+
+        show_summary(self, call, input_spec(rank), **options)
 
     def get_compile_config(self):
         """What `compile` was given, and what was frozen: for a `.keras` file."""

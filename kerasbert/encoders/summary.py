@@ -1,0 +1,144 @@
+"""`summary()` of models that Keras cannot look into: real output shapes and parameter counts, in Keras' words."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.console.output import write
+from kerasbert.console.tables import Table
+from kerasbert.layers.points import ActivationPoint, ConstantPoint, KernelPoint
+
+_UNKNOWN = "-"  # of a layer that no call reaches
+
+
+def show_summary(
+    model: keras.layers.Layer,
+    call: Callable,
+    inputs: Mapping[str, tf.TensorSpec],
+    *,
+    line_length: int | None = None,
+    print_fn: Callable[[str], None] | None = None,
+    expand_nested: bool = False,
+    show_trainable: bool = False,
+    layer_range: Sequence[str] | None = None,
+) -> None:
+    """Prints name, class, output shape and number of parameters of each layer, and totals.
+
+    Args:
+        model: whose layers are shown, under the names of their attributes.
+        call: traced once with `inputs`, to see what each layer gives.
+        line_length: cells in a line; by default the terminal's.
+        print_fn: called with each line, in place of printing.
+        expand_nested: show the layers inside of layers too.
+        show_trainable: add a column: whether all weights of a layer are trained, some or none.
+        layer_range: the first and the last layer to show: names, or regular expressions for them.
+    """
+    rows = list(_rows(model, _output_shapes(model, call, inputs), expand_nested, set()))
+    columns = ["Layer (type)", "Output Shape", "Param #", *(["Trainable"] if show_trainable else [])]
+    table = Table(columns, [row[: len(columns)] for row in _chosen(rows, layer_range)])
+    totals = {
+        "Total params": model.weights, "Trainable params": model.trainable_weights,
+        "Non-trainable params": model.non_trainable_weights,
+    }  # fmt: skip
+    blocks = [f'Model: "{model.name}"', "", table, "", *(f"{name}: {_amount(them)}" for name, them in totals.items())]
+    if print_fn is None and line_length is None:
+        write(blocks)
+        return
+    from kerasbert.console.tables import render
+
+    for line in render(blocks, line_length).split("\n"):
+        (print_fn or write)(line)
+
+
+def _rows(layer, shapes: Mapping[int, str], nested: bool, points: set[int], indent: str = "") -> Iterator[tuple]:
+    """points: quantization points that have a row already; a layer and the layers in it may share one."""
+    counted: set[int] = set()  # a variable that two layers share counts once
+    for name, child in _children(layer):
+        own = {id(variable): variable for variable in child.weights if id(variable) not in counted}
+        counted |= own.keys()
+        if isinstance(child, ActivationPoint | ConstantPoint | KernelPoint):
+            if not own or id(child) in points:
+                continue
+            points.add(id(child))
+        trained = {id(variable) for variable in child.trainable_weights}
+        shares = {key in trained for key in own}
+        trainable = "-" if not own else "partly" if len(shares) == 2 else "yes" if shares == {True} else "no"
+        shape = shapes.get(id(child), _UNKNOWN)
+        yield f"{indent}{name} ({type(child).__name__})", shape, f"{_count(own.values()):,}", trainable
+        if nested:
+            yield from _rows(child, shapes, nested, points, indent + "  ")
+
+
+def _children(layer: keras.layers.Layer) -> list[tuple[str, keras.layers.Layer]]:
+    """The layers right below, under their attributes' names: `layers.0`."""
+    found: dict[int, tuple[str, keras.layers.Layer]] = {}
+    for name, value in vars(layer).items():
+        many = isinstance(value, list | tuple)
+        for i, item in enumerate(value) if many else [(0, value)]:
+            if isinstance(item, keras.layers.Layer) and not name.startswith("_"):
+                found.setdefault(id(item), (f"{name}.{i}" if many else name, item))
+    for item in layer._flatten_layers(recursive=False, include_self=False):
+        if not isinstance(item, keras.metrics.Metric):
+            found.setdefault(id(item), (item.name, item))
+    return list(found.values())
+
+
+def _output_shapes(model, call: Callable, inputs: Mapping[str, tf.TensorSpec]) -> dict[int, str]:
+    """What each layer gives in its first call, by the layer's id."""
+    shapes: dict[int, str] = {}
+    with ExitStack() as watched:
+        for layer in model._flatten_layers(include_self=False):
+            watched.enter_context(_watched(layer, shapes))
+        tf.function(call, autograph=False).get_concrete_function(dict(inputs))
+    return shapes
+
+
+@contextmanager
+def _watched(layer, shapes: dict[int, str]) -> Iterator[None]:
+    inner = layer.call
+
+    @tf.autograph.experimental.do_not_convert
+    def call(*args, **kwargs):
+        outputs = inner(*args, **kwargs)
+        shapes.setdefault(id(layer), _shape(outputs))
+        return outputs
+
+    object.__setattr__(layer, "call", call)
+    try:
+        yield
+    finally:
+        object.__delattr__(layer, "call")
+
+
+def _shape(outputs) -> str:
+    tensors = [value for value in tf.nest.flatten(outputs) if tf.is_tensor(value)]
+    shapes = [str(tuple(tensor.shape)) if tensor.shape.rank is not None else _UNKNOWN for tensor in tensors]
+    return ", ".join(dict.fromkeys(shapes)) or _UNKNOWN
+
+
+def _chosen(rows: list[tuple], layer_range: Sequence[str] | None) -> list[tuple]:
+    if layer_range is None:
+        return rows
+    first, last = layer_range
+    names = [row[0].strip().partition(" ")[0] for row in rows]
+    begin = next((i for i, name in enumerate(names) if re.match(first, name)), 0)
+    ends = [i for i, name in enumerate(names) if re.match(last, name)]
+    return rows[begin : ends[-1] + 1 if ends else len(rows)]
+
+
+def _amount(weights) -> str:
+    """`1,652,482 (6.30 MB)`, of 1,024 kB as Keras counts."""
+    size = sum(variable.shape.num_elements() * variable.dtype.size for variable in weights)
+    unit = "B"
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{_count(weights):,} ({size:.2f} {unit})"
+
+
+def _count(weights) -> int:
+    return sum(int(variable.shape.num_elements()) for variable in weights)
