@@ -21,6 +21,7 @@ ROUNDS = 60
 def main() -> None:
     import kerasbert as kb
     from kerasbert.data import read_table
+    from kerasbert.export.model_size import model_size
     from kerasbert.export.runtimes import open_model
 
     arguments = _arguments()
@@ -41,7 +42,7 @@ def main() -> None:
             reference = open_model(path, kernels="reference")
             facts[recipe] = {
                 **record.file_facts(path),
-                "bytes_per_parameter": path.stat().st_size / converted.metadata.parameters,
+                "bytes_per_parameter": model_size(path, converted.metadata).bytes_per_parameter,
                 "partitions": models[recipe].partitions,
             }
             predictions[recipe] = _run(models[recipe], packed)

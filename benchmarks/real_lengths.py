@@ -39,10 +39,11 @@ def main() -> None:
             measured = benchmark(ours, data=table.texts, against=path, runs=arguments.rounds * len(table.texts))
             (comparison,) = measured.comparisons
             found[each] = {
-                **record.file_facts(path), "same_classes_of_64": same[each], "ratio_of_means": comparison.ratio,
-                "kerasbert": vars(comparison.latency), "onnxruntime": vars(comparison.against_latency),
+                **record.file_facts(path), "same_classes_of_64": same[each],
+                "ratio_of_means": comparison.against_latency.mean / comparison.latency.mean, "kerasbert": vars(comparison.latency),
+                "onnxruntime": vars(comparison.against_latency),
             }  # fmt: skip
-            print(f"{each}: {comparison.ratio:.3f}", found[each], flush=True)
+            print(f"{each}: {found[each]['ratio_of_means']:.3f}", found[each], flush=True)
     fastest = min(found, key=lambda each: found[each]["onnxruntime"]["mean"])
     card = metadata.require(ours, "to tell its lengths")
     tokens = [len(ids) for ids in _tokens(arguments.task_folder, table.texts)]

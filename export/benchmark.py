@@ -51,8 +51,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two files run in turn in one process: `ratio` = median of the other / median of this one, with texts of different lengths mean /
-    mean; above 1 this one is faster."""
+    """Two files run in turn in one process: `ratio` = median of the other / median of this one; above 1 this one is faster."""
 
     model: str
     against: str
@@ -94,8 +93,8 @@ class Benchmark:
         lines: list[Block] = [Table(COLUMNS, self.rows())]
         for c in self.comparisons:
             lines.append(
-                f"in turn, length {c.length or 'of each text'}, {c.threads} thread(s): {c.model} {format_seconds(c.latency.mean)}, "
-                f"{c.against} {format_seconds(c.against_latency.mean)} in the mean, ratio {c.ratio:.2f}"
+                f"in turn, length {c.length or 'of each text'}, {c.threads} thread(s), medians: {c.model} "
+                f"{format_seconds(c.latency.p50)}, {c.against} {format_seconds(c.against_latency.p50)}; ratio {c.ratio:.2f}"
             )
         lines.append(", ".join(f"{key} {value}" for key, value in self.machine.items()))
         return lines
@@ -209,8 +208,7 @@ def _by_tokens(seconds: Sequence[float], tokens: Sequence[int]) -> dict[int, flo
 def _compared(result: dict) -> Comparison:
     ours, theirs = (Latency.of(seconds) for seconds in result["seconds"])
     names = result["model"].split("\n")
-    ratio = theirs.mean / ours.mean if result["tokens"] else theirs.p50 / ours.p50
-    return Comparison(names[0], names[1], result["length"], result["threads"], ours, theirs, ratio)
+    return Comparison(names[0], names[1], result["length"], result["threads"], ours, theirs, theirs.p50 / ours.p50)
 
 
 def _child(paths: list[str], **settings) -> dict:

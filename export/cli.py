@@ -104,6 +104,7 @@ def convert(
     given = dict(locals())
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.progress import progress
+    from kerasbert.export.model_size import model_size
     from kerasbert.export.recipes import recipe_named
     from kerasbert.export.split_model import host_path
     from kerasbert.export.tables import format_bytes
@@ -137,16 +138,17 @@ def convert(
         )  # fmt: skip
     made.save(out)
     host = None if made.host is None else host_path(out)
-    size, parameters = out.stat().st_size + (host.stat().st_size if host else 0), made.metadata.parameters
+    size = model_size(out, made.metadata)
     data = {
-        "file": out, "bytes": size, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
-        "parameters": parameters, "bytes_per_parameter": size / parameters, "integer_only": made.metadata.integer_only,
+        "file": out, "bytes": size.bytes, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
+        "parameters": size.parameters, "bytes_per_parameter": size.bytes_per_parameter, "integer_only": made.metadata.integer_only,
         **({"host_file": host} if host else {}),
     }  # fmt: skip
     kind = f"{recipe}, integers only," if made.metadata.integer_only else recipe
     written = out if host is None else f"{host} and {out}"
     return Result(
-        data, f"wrote {written}: {format_bytes(size)}, {size / parameters:.3f} bytes a parameter, {kind} for {target}"
+        data,
+        f"wrote {written}: {format_bytes(size.bytes)}, {size.bytes_per_parameter:.3f} bytes a parameter, {kind} for {target}",
     )
 
 

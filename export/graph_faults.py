@@ -1,6 +1,6 @@
 """Tensors and operators that contradict each other. Every offset of such a file is right, yet a runtime crashes, hangs or fills memory."""
 
-from kerasbert.export.tflite_file import Quantization, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.tflite_file import Operator, Quantization, Subgraph, Tensor, TFLiteFile
 
 _BITS = {
     "int2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "bool": 8, "int16": 16, "uint16": 16, "float16": 16, "bfloat16": 16,
@@ -25,6 +25,10 @@ _INPUTS = {  # how many an operator has, at least and at most; kernels read the 
     "SOFTMAX": (1, 1), "SPLIT": (2, 2), "SQRT": (1, 1), "SQUARE": (1, 1), "SQUARED_DIFFERENCE": (2, 2), "SQUEEZE": (1, 1),
     "STRIDED_SLICE": (4, 5), "SUB": (2, 2), "SUM": (2, 2), "TANH": (1, 1), "TILE": (2, 2), "TOPK_V2": (2, 2), "TRANSPOSE": (2, 2),
     "UNPACK": (1, 1),
+}  # fmt: skip
+_OF_TEXTS = {  # builtin operators that take or give texts
+    "EQUAL", "NOT_EQUAL", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SHAPE", "SLICE", "STRIDED_SLICE", "TILE", "UNPACK", "SELECT_V2",
+    "FILL", "BROADCAST_TO", "SQUEEZE",
 }  # fmt: skip
 _WITHOUT_SIZE = {"string", "resource", "variant"}
 _MOST_AXES = 8  # arrays of kernels have room for no more
@@ -85,6 +89,11 @@ def _fault_of_scales(tensor: Tensor, found: Quantization) -> str:
     return ""
 
 
+def _texts(graph: Subgraph, operator: Operator) -> bool:
+    ends = (*operator.inputs, *operator.outputs)
+    return any(tensor >= 0 and graph.tensors[tensor].dtype in _WITHOUT_SIZE for tensor in ends)
+
+
 def _fault_of_order(graph: Subgraph) -> str:
     """Whether every operator reads what is there before it, and writes what nothing else does."""
     fixed = {number for number, tensor in enumerate(graph.tensors) if tensor.constant}
@@ -98,6 +107,8 @@ def _fault_of_order(graph: Subgraph) -> str:
         least, most = _INPUTS.get(operator.name, (0, len(operator.inputs)))
         if not least <= len(operator.inputs) <= most:
             return f"an operator {operator.name} of {len(operator.inputs)} inputs"
+        if operator.name in _INPUTS.keys() - _OF_TEXTS and not operator.custom and _texts(graph, operator):
+            return f"an operator {operator.name} of texts"
         for tensor in operator.inputs:
             if tensor >= 0 and tensor not in known:
                 return f"an operator {operator.name} that reads tensor {tensor} before it is written"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kerasbert.console.tables import Block, Facts, Table, render
 from kerasbert.export import metadata as packed
+from kerasbert.export.model_size import model_size
 from kerasbert.export.op_versions import minimum_runtime
 from kerasbert.export.tables import format_bytes
 from kerasbert.export.tflite_file import Operator, Subgraph, Tensor, TFLiteFile, load_bytes
@@ -68,14 +69,16 @@ class SignatureSummary:
 class Inspection:
     """See the fields; sizes in bytes, shares from 0 to 1.
 
-    `mac_shares` splits the multiply-accumulates of dense and matrix products: `static` (activations and weights int8),
-    `dynamic` (int8 weights, float activations), `float`. For a resizable file they are those of length 1.
+    `parameters`, `bytes_per_parameter`: of the model, see `model_size`; `stored_parameters`: trained constants in the graph, of which
+    `quantized_parameter_share` is a share. `mac_shares` splits the multiply-accumulates of dense and matrix products: `static` (activations
+    and weights int8), `dynamic` (int8 weights, float activations), `float`. For a resizable file they are those of length 1.
     """
 
     path: str
     size: int
     size_by_part: dict[str, int]
     parameters: int
+    stored_parameters: int
     bytes_per_parameter: float
     quantized_parameter_share: float
     macs: int
@@ -106,7 +109,10 @@ class Inspection:
             ("file", self.path),
             ("size", f"{format_bytes(self.size)} ({self.size:,} bytes)"),
             ("parameters", f"{self.parameters:,} ({self.bytes_per_parameter:.3f} bytes each)"),
-            ("in 8 bits", f"{self.quantized_parameter_share:.1%} of the parameters"),
+            (
+                "in 8 bits",
+                f"{self.quantized_parameter_share:.1%} of the {self.stored_parameters:,} parameters in the graph",
+            ),
             (
                 "multiply-accumulates",
                 f"{self.macs:,} ({', '.join(f'{k} {v:.1%}' for k, v in self.mac_shares.items())})",
@@ -143,7 +149,8 @@ def inspect(path: str | os.PathLike) -> Inspection:
     packed_bytes = packed.packed_size(data, name)
     roles = _roles(file)
     weights = _weights(file, roles)
-    parameters = sum(elements for elements, _ in weights.values())
+    stored, card = sum(elements for elements, _ in weights.values()), packed.read(data, name)
+    size = model_size(path, card, stored)
     eight_bit = sum(elements for elements, bits in weights.values() if bits <= 8)
     macs = _macs(file)
     total = sum(macs.values())
@@ -155,9 +162,10 @@ def inspect(path: str | os.PathLike) -> Inspection:
         path=Path(name).name,
         size=file.size,
         size_by_part=_size_by_part(file, roles, packed_bytes),
-        parameters=parameters,
-        bytes_per_parameter=file.size / parameters if parameters else 0.0,
-        quantized_parameter_share=eight_bit / parameters if parameters else 0.0,
+        parameters=size.parameters,
+        stored_parameters=stored,
+        bytes_per_parameter=size.bytes_per_parameter,
+        quantized_parameter_share=eight_bit / stored if stored else 0.0,
         macs=total,
         mac_shares={kind: (macs[kind] / total if total else 0.0) for kind in ("static", "dynamic", "float")},
         operators=_count_operators(file),
@@ -166,7 +174,7 @@ def inspect(path: str | os.PathLike) -> Inspection:
         minimum_runtime=minimum_runtime(builtin),
         signatures=tuple(_summary(file, signature) for signature in file.signatures),
         subgraphs=len(file.subgraphs),
-        metadata=_metadata_summary(packed.read(data, name)),
+        metadata=_metadata_summary(card),
     )
 
 

@@ -42,10 +42,18 @@ def open_predictor(
 
 
 def tokenizer_of(card: Metadata):
-    """The tokenizer that a file carries."""
+    """The tokenizer that a file carries. Raises KerasBertError for settings that no tokenizer has."""
     from kerasbert.text import tokenizer_from_config
 
-    return tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+    try:
+        return tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+    except KerasBertError:
+        raise
+    except Exception as error:  # the card may be anybody's, and engines have exceptions of their own
+        raise KerasBertError(
+            f"expected settings of a tokenizer in the file's {metadata.CARD}, received others ({type(error).__name__}: {error}); "
+            "convert the model again"
+        ) from error
 
 
 @dataclass(frozen=True)

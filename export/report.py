@@ -227,7 +227,7 @@ def _inspection_sections(inspection: Inspection) -> list[str]:
     facts = [
         ("size", f"{format_bytes(inspection.size)} ({inspection.size:,} bytes)"),
         ("parameters", f"{inspection.parameters:,}, {inspection.bytes_per_parameter:.3f} bytes each"),
-        ("in 8 bits", f"{inspection.quantized_parameter_share:.1%} of the parameters"),
+        ("in 8 bits", f"{inspection.quantized_parameter_share:.1%} of the parameters in the graph"),
         ("multiply-accumulates", ", ".join(f"{share:.1%} {kind}" for kind, share in inspection.mac_shares.items())),
         ("minimum runtime", inspection.minimum_runtime),
         ("Flex and custom operators", ", ".join((*inspection.flex_operators, *inspection.custom_operators)) or "none"),

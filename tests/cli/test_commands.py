@@ -46,7 +46,10 @@ def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
     assert done.code == 0 and record["integer_only"] is True and record["ranges"] == "percentile"
     assert record["learned_ranges"] is True
     assert record["epochs"][0].keys() >= {"soft_labels", "hidden", "label_loss"}
-    assert json.loads(run("convert", out, "-o", file, "--json").out)["integer_only"] is True
+    converted = json.loads(run("convert", out, "-o", file, "--json").out)
+    inspected = json.loads(run("inspect", file, "--json").out)
+    assert converted["integer_only"] is True
+    assert all(converted[name] == inspected[name] for name in ("parameters", "bytes_per_parameter"))
     assert run("predict", file, "a good film").out.startswith("pos")
 
 

@@ -10,6 +10,7 @@ from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, measuring
 from kerasbert.export.measuring import OnnxSubject, measured
+from kerasbert.export.tables import format_seconds
 
 
 def test_measures_and_compares(resizable_file, int8_file):
@@ -22,7 +23,9 @@ def test_measures_and_compares(resizable_file, int8_file):
     (comparison,) = found.comparisons
     assert comparison.ratio == pytest.approx(comparison.against_latency.p50 / comparison.latency.p50)
     assert json.loads(json.dumps(found.as_dict()))["machine"]["cpu"]
-    assert "resizable.tflite" in found.table() and "ratio" in found.table()
+    medians = [format_seconds(latency.p50) for latency in (comparison.latency, comparison.against_latency)]
+    line = " ".join(found.table().split())
+    assert f"medians: resizable.tflite {medians[0]}, int8.tflite {medians[1]}; ratio {comparison.ratio:.2f}" in line
 
 
 def test_errors_come_back_from_the_child(float_file, tmp_path):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,16 @@ def test_dynamic_int8_file(int8_file, helpers):
     assert found.mac_shares["dynamic"] == pytest.approx(16 * 64 / found.macs)
     assert found.recipe == "dynamic_wi8_afp32"
     assert found.minimum_runtime == "2.17"  # FULLY_CONNECTED v12
+
+
+def test_a_file_in_two_parts_is_as_large_as_both(float_file, card, tmp_path):
+    body, host = tmp_path / "model.tflite", tmp_path / "model.host.tflite"
+    body.write_bytes(metadata.append(float_file, replace(card, target="edge-tpu", parameters=10_000)))
+    alone = inspect(body)
+    host.write_bytes(bytes(5000))
+    found = inspect(body)
+    assert found.parameters == 10_000 and found.stored_parameters == alone.stored_parameters < 10_000
+    assert found.bytes_per_parameter == (body.stat().st_size + 5000) / 10_000 == alone.bytes_per_parameter + 0.5
 
 
 def test_a_version_that_is_written_too_low_is_not_believed(int8_file, monkeypatch):

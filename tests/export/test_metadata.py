@@ -8,6 +8,7 @@ import pytest
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
+from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.runtimes import open_model
 
 
@@ -17,6 +18,32 @@ def _pack(model: bytes, members: dict[str, str | bytes], compression=zipfile.ZIP
         for name, content in members.items():
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("mask_token", ["x"]), ("kind", {}), ("model_max_length", []), ("added_tokens", 5), ("other", 1)],
+)
+def test_settings_that_no_tokenizer_has(card, key, value):
+    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good")
+    with pytest.raises(KerasBertError, match="tokenizer"):
+        tokenizer_of(dataclasses.replace(card, vocabulary=words, tokenizer={"lowercase": True, key: value}))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"stride": -1},
+        {"stride": "x"},
+        {"no_answer": 1},
+        {"n_best": 10**400},
+        {"unit": 5},
+        {"no_answer_threshold": float("nan")},
+    ],
+)
+def test_settings_that_no_problem_has(card, settings):
+    with pytest.raises(KerasBertError, match=next(iter(settings))):
+        dataclasses.replace(card, problem="question_answering", settings=settings).asks()
 
 
 def test_round_trip_and_the_file_still_runs(float_file, card, tmp_path, helpers):
