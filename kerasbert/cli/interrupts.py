@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from kerasbert.cli.failures import INTERRUPTED
+from kerasbert.console.escapes import escape_controls
 from kerasbert.leftovers import remove_all, removed_by
 
 _native: list[None] = []  # one for each block of native code that runs
@@ -41,7 +42,7 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
         remove_all()
         # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
         cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-        os.write(sys.stderr.fileno(), f"{cursor}{message()}\n".encode())
+        os.write(sys.stderr.fileno(), f"{cursor}{escape_controls(message())}\n".encode())
         os._exit(INTERRUPTED)
 
     for number in ours:

@@ -30,6 +30,14 @@ File = Annotated[
     Option(metavar="FILE", help="A data file of the model's task: .tsv, .csv, .jsonl, ..., or one text a line."),
 ]
 
+CsvSafe = Annotated[
+    bool,
+    Option(
+        "--csv-safe",
+        help="In lines between tabs, put an apostrophe before cells that a spreadsheet would run as a formula.",
+    ),
+]
+
 _TABLES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
 
 
@@ -45,6 +53,7 @@ def predict(
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
+    csv_safe: CsvSafe = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -73,7 +82,7 @@ def predict(
     with progress("predicting") as bar:
         answers = predictor.answer(x, bar.rows)
     found = records(problem.name, problem.examples(x), answers)
-    return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found))
+    return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found, csv_safe))
 
 
 def _rows(problem, file: Path, given: dict):

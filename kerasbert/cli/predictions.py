@@ -6,8 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from kerasbert.cli.results import plain
+from kerasbert.console.escapes import escape_json
 from kerasbert.console.output import terminal_width
 from kerasbert.console.tables import Block, Table
+
+_FORMULA = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")  # and their full-width forms
+_NUMBER = re.compile(r"-|[+-]?\d+(\.\d+)?")
 
 
 def records(problem: str, examples: Sequence, answers: Sequence[dict]) -> list[dict]:
@@ -29,19 +33,28 @@ def _asked(problem: str, example) -> dict:
     return {"text": example}
 
 
-def shown(problem: str, found: list[dict]) -> Block:
-    """JSON lines for vectors; a table on a terminal, else lines of cells between tabs."""
+def shown(problem: str, found: list[dict], csv_safe: bool = False) -> Block:
+    """JSON lines for vectors; a table on a terminal, else lines of cells between tabs.
+
+    Args:
+        csv_safe: an apostrophe before cells between tabs that a spreadsheet would take for a formula.
+    """
     if problem == "embedding":
-        return "\n".join(json.dumps(plain(record), ensure_ascii=False) for record in found)
+        return "\n".join(escape_json(json.dumps(plain(record), ensure_ascii=False)) for record in found)
     heads, cells = _TABLES.get(problem, (("label", "score", "text"), _label_cells))
     lines = [[_one_line(cell) for cell in line] for record in found for line in cells(record)]
     if terminal_width(sys.__stdout__) is None:
-        return "\n".join("\t".join(line) for line in lines)
+        return "\n".join("\t".join(map(_no_formula, line) if csv_safe else line) for line in lines)
     return Table([*heads, *(["second text"] if found and "pair" in found[0] else [])], lines)
 
 
 def _one_line(cell: str) -> str:
     return re.sub(r"[ \t\r\n]+", " ", cell).strip(" ")
+
+
+def _no_formula(cell: str) -> str:
+    """As OWASP advises against CSV injection; numbers stay numbers."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def _label_cells(record: dict) -> list[list[str]]:

@@ -1,9 +1,11 @@
+import ast
 import fcntl
 import io
 import os
 import pty
 import struct
 import termios
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +61,21 @@ def test_notes_are_escaped_and_go_above_a_bar(capsys):
 @pytest.mark.parametrize("stream", [None, io.StringIO()])
 def test_no_terminal_has_no_width(stream):
     assert output.terminal_width(stream) is None
+
+
+def test_nothing_else_prints():
+    """Scripts that build the shipped model, and children whose output is caught, are no part of it."""
+    import kerasbert
+    from kerasbert import export, zoo
+
+    folders = [Path(package.__file__).parent for package in (kerasbert, export, zoo)]
+    allowed = {"output.py", "build_small.py", "measure_small.py"}
+    found = [
+        f"{path}:{node.lineno}"
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if path.name not in allowed and not path.name.endswith("_process.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert found == []
