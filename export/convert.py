@@ -99,7 +99,7 @@ def convert(
     if integer_only and not target.squares_by_itself and sublayers(task, LayerNorm):
         raise KerasBertError(
             f"expected a file with floats for the target {target.name!r}, received integers only: their layer norms multiply rows by "
-            "themselves, which ends the accelerator's process. Leave integer_only out, or take a model with NoNorm"
+            "themselves, which ends the accelerator's process. Leave out `integer_only=`, or take a model with NoNorm"
         )
     if inputs != IDS:
         _check_text_file(task, inputs, target, lengths, integer_only)
@@ -240,7 +240,8 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
     if integer_only and trained in (None, recipe.name) and not is_integer_only(task):
         if calibration is None or len(calibration) == 0:
             raise KerasBertError(
-                "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and sums"
+                "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and "
+                "sums; give texts as `calibration=`"
             )
         return quantize(task, recipe.name, calibration=calibration, integer_only=True)
     if trained == recipe.name or not recipe.integer:
@@ -252,7 +253,7 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
     if recipe.trained and calibration is None:
         raise KerasBertError(
             f"expected a model with activation ranges for {recipe.name!r}, received one without. Quantize it first (kerasbert quantize), "
-            "or pass calibration texts"
+            "or give texts as `calibration=`"
         )
     return quantize(task, recipe.name, calibration=calibration)
 

@@ -162,7 +162,7 @@ class RunningModel:
             return
         if length is None or length < 1:
             raise KerasBertError(
-                f"Expected a sequence length for {self.name}, which is resizable. Received: {length}. Pass length=..."
+                f"Expected a sequence length for {self.name}, which is resizable. Received: {length}. Give `length=`"
             )
         for detail in details.values():
             # Axis 0 is the batch wherever the file leaves both open.

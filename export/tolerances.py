@@ -44,7 +44,7 @@ def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
         raise KerasBertError(f"Expected tolerance as a number or a Tolerance. Received: {tolerance!r}.")
     if recipe not in TOLERANCES:
         raise KerasBertError(
-            f"Expected a recipe among {', '.join(TOLERANCES)}. Received: {recipe!r}. Pass tolerance=... to validate "
+            f"Expected a recipe among {', '.join(TOLERANCES)}. Received: {recipe!r}. Give `tolerance=` to validate "
             "it anyway."
         )
     return TOLERANCES[recipe]

@@ -176,13 +176,13 @@ def _data(card: packed.Metadata | None, against, data, model_path) -> Data | Non
     archive = isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
     if archive and data is not None:
         raise KerasBertError(
-            f"Expected no data, {Path(against).name} brings its own rows. Received: data as well. Leave data out."
+            f"Expected no data, {Path(against).name} brings its own rows. Received: data as well. Leave out `data=`."
         )
     if archive:
         return None
     if data is None:
         raise KerasBertError(
-            f"Expected data to run {Path(model_path).name} on. Received: none. Pass data=(texts, labels)."
+            f"Expected data to run {Path(model_path).name} on. Received: none. Give labelled texts as `data=`."
         )
     return read_data(data, card.asks() if card else getattr(against, "asks", None))
 

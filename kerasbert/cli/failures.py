@@ -4,6 +4,7 @@ import errno
 import os
 from pathlib import Path
 
+from kerasbert.cli.flags import unknown_option
 from kerasbert.errors import KerasBertError
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130
@@ -30,7 +31,8 @@ def _explained(error: BaseException) -> tuple[str, int]:
         return str(error), BAD_INPUT
     if hasattr(error, "format_message"):  # the command line itself: an unknown option, a missing argument
         command = getattr(getattr(error, "ctx", None), "command_path", "kerasbert")
-        return f"{error.format_message().rstrip('.')}. See `{command} --help`.", BAD_INPUT
+        told = unknown_option(error) or error.format_message().rstrip(".")
+        return f"{told}. See `{command} --help`.", BAD_INPUT
     if isinstance(error, MemoryError):
         return "there is not enough memory; try a smaller --batch-size, or a smaller model", FAILURE
     if name == "ResourceExhaustedError":  # TensorFlow's; not imported for its name's sake

@@ -2,6 +2,8 @@
 
 import re
 
+from kerasbert.suggestions import nearest
+
 _ARGUMENT = re.compile(r"`(\w+)=`")
 # Library argument -> parameters of commands that set it, where the names differ; the first that a command has is meant.
 _OTHER_NAMES = {
@@ -11,8 +13,8 @@ _OTHER_NAMES = {
     "label": ("label_column",),
     "calibration": ("calibration", "train", "data"),
     "data": ("data", "train", "file"),
-    "lengths": ("length",),
-    "layer_map": ("layer_map",),
+    "tolerance": ("max_error",),
+    "recipe": ("recipe",),
 }
 
 
@@ -28,6 +30,22 @@ def with_flags(message: str, command) -> str:
         return f"{name}="
 
     return _ARGUMENT.sub(flag, message)
+
+
+def unknown_option(error: Exception) -> str:
+    """What is told of an option that a command does not have; "" for any other error. error: click's."""
+    name = getattr(error, "option_name", None)
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if type(error).__name__ != "NoSuchOption" or command is None:
+        return ""
+    options = {option: parameter for parameter in command.params for option in parameter.opts}
+    meant = nearest(name, options)
+    if meant is None:
+        return f"no such option: {name}"
+    parameter = options[meant]
+    if meant.startswith("-"):
+        return f"no such option: {name}; did you mean {meant}?".removesuffix("?")
+    return f"no such option: {name}; {parameter.metavar or meant.upper()} stands without one, behind the command's name"
 
 
 def _flag(parameter) -> str:

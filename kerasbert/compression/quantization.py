@@ -48,7 +48,8 @@ def quantize(
     if any(point.kind == "static" for point in activation_points(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
-                f"expected calibration texts for {recipe.recipe!r}, received none: its activation ranges start from data"
+                f"expected calibration texts for {recipe.recipe!r}, received none: its activation ranges start from data; "
+                "give texts as `calibration=`"
             )
         calibrate(quantized, calibration, batch_size, ranges)
     return quantized

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import tensorflow as tf
 
+from kerasbert.console.output import note
 from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.embeddings import EmbeddingTable
@@ -27,7 +28,7 @@ class Sparsity:
     `embeddings.word`, are pruned only where a part names them.
     begin, end: shares of all steps between which the share of zeros rises from 0 to its target, fast at first:
     `s = target * (1 - (1 - t)^power)`. What was pruned may come back at a later update, and after the last one no more.
-    updates: how often the masks are made anew. A `2:4` mask is made once, at `begin`.
+    updates: how often the masks are made anew, at most once a step (see `updates_in`). A `2:4` mask is made once, at `begin`.
 
     Raises KerasBertError for values that cannot be.
     """
@@ -113,21 +114,37 @@ class Sparsity:
     def schedule(self, share: float, steps: int):
         """tfmot's schedule of kernels whose target is `share`, in a training of so many optimizer steps.
 
-        Raises KerasBertError for more updates than there are steps between `begin` and `end`.
+        Raises KerasBertError where no step lies between `begin` and `end`.
         """
         from tensorflow_model_optimization.sparsity.keras import ConstantSparsity, PolynomialDecay
 
         first, last = round(self.begin * steps), round(self.end * steps)
         if self.pattern == TWO_OF_FOUR:
             return ConstantSparsity(share, begin_step=first, end_step=first, frequency=1)
-        frequency = (last - first) // self.updates
-        if frequency < 1:
-            raise KerasBertError(
-                f"expected at most {last - first} updates of the masks in the steps from {first} to {last} of {steps}, received "
-                f"{self.updates}; train longer, or update less often"
-            )
+        updates = self.updates_in(steps)
+        frequency = (last - first) // updates
         # tfmot updates every so many steps: the last time must be the end, or the target would not be reached.
-        return PolynomialDecay(0.0, share, first, first + frequency * self.updates, self.power, frequency)
+        return PolynomialDecay(0.0, share, first, first + frequency * updates, self.power, frequency)
+
+    def updates_in(self, steps: int) -> int:
+        """How often masks are made anew in a training of so many optimizer steps: `updates`, or once a step where there are fewer.
+
+        Raises KerasBertError where no step lies between `begin` and `end`.
+        """
+        first, last = round(self.begin * steps), round(self.end * steps)
+        if last <= first:
+            raise KerasBertError(
+                f"expected steps to prune in between {self.begin:g} and {self.end:g} of a training, received {steps} in all; train longer"
+            )
+        return 1 if self.pattern == TWO_OF_FOUR else min(self.updates, last - first)
+
+    def note_updates(self, steps: int) -> None:
+        """Says where there are fewer updates than were asked for."""
+        if self.pattern != TWO_OF_FOUR and (updates := self.updates_in(steps)) < self.updates:
+            times = "once" if updates == 1 else f"{updates} times"
+            note(
+                f"note: the masks are made anew {times}, not {self.updates}: pruning has {updates} of the {steps} steps"
+            )
 
     def check(self, task, steps: int) -> None:
         """Raises KerasBertError, before anything is trained, for all that `MagnitudePruning` would refuse."""

@@ -73,6 +73,7 @@ class MagnitudePruning(keras.callbacks.Callback):
                 "expected data with a known number of batches for a schedule of pruning, received none"
             )
         self.sparsity.check(_pruned_in(self), self._steps())
+        self.sparsity.note_updates(self._steps())
         self._groups = None
 
     def on_epoch_begin(self, epoch, logs=None):

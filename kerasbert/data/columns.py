@@ -1,6 +1,5 @@
 """The columns of a table as they were understood, and the choice of some by name or number."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,6 +10,7 @@ from kerasbert.data.delimiters import shown
 from kerasbert.data.headers import SAMPLE, is_header, plain
 from kerasbert.data.records import read_records
 from kerasbert.errors import KerasBertError
+from kerasbert.suggestions import nearest
 
 _LISTED = 12  # columns in a message
 _CELL = 20  # characters of one
@@ -56,9 +56,8 @@ class Columns:
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")
 
     def _near(self, column: str) -> str:
-        known = {plain(name): name for name in self.names}
-        near = difflib.get_close_matches(plain(column), known, 1)
-        return f"did you mean {known[near[0]]!r}?" if near else ""
+        meant = nearest(column, self.names)
+        return f"did you mean {meant!r}?" if meant else ""
 
     def __str__(self) -> str:
         if self.delimiter is None:

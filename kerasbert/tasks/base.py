@@ -46,7 +46,7 @@ class Task(Answering, Fitting):
         sequence_length = min(DEFAULT_LENGTH, longest) if sequence_length is None else sequence_length
         if not 3 <= sequence_length <= longest:
             raise KerasBertError(
-                f"expected a sequence_length from 3 to {longest} (the positions of this model), received {sequence_length}"
+                f"expected `sequence_length=` from 3 to {longest} (the positions of this model), received {sequence_length}"
             )
         if tokenizer is not None and tokenizer.vocabulary_size > encoder.config.vocab_size:
             raise KerasBertError(

@@ -138,13 +138,13 @@ def adamw(
     Raises KerasBertError for values that cannot be, and from the task's `compile` for parts that it does not have.
     """
     if not 0 < layer_decay <= 1:
-        raise KerasBertError(f"expected layer_decay above 0 and at most 1, received {layer_decay}")
+        raise KerasBertError(f"expected `layer_decay=` above 0 and at most 1, received {layer_decay}")
     for part, rate in (rates or {}).items():
         if rate < 0:
-            raise KerasBertError(f"expected rates of at least 0, received {rate} for {part!r}")
+            raise KerasBertError(f"expected `rates=` of at least 0, received {rate} for {part!r}")
     if rates and not learning_rate > 0:
         raise KerasBertError(
-            f'expected a learning_rate above 0 beside rates, received {learning_rate}; {{"*": 0}} stops what is not named'
+            f'expected `learning_rate=` above 0 beside `rates=`, received {learning_rate}; {{"*": 0}} stops what is not named'
         )
     return FusedAdamW(
         schedule(decay, learning_rate, warmup, steps) if steps else learning_rate,

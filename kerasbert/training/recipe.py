@@ -12,6 +12,7 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
+from kerasbert.suggestions import nearest
 
 
 def option(default: Any, help: str, metavar: str = "N") -> Any:
@@ -125,7 +126,9 @@ class Recipe:
         """A setting of the right type. Raises KerasBertError for an unknown name or another type."""
         kinds = typing.get_type_hints(cls)
         if name not in kinds:
-            raise KerasBertError(f"{where}: expected settings of {', '.join(kinds)}, received {name!r}")
+            meant = nearest(name, kinds)
+            advice = f"did you mean {meant}?" if meant else f"settings are {', '.join(kinds)}"
+            raise KerasBertError(f"{where}: received the setting {name!r}, expected one that there is; {advice}")
         accepted = _accepted(kinds[name])
         if name == "dev" and isinstance(value, float):  # a share of the training rows
             value = repr(value)

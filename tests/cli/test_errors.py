@@ -56,7 +56,7 @@ def test_options_of_train(place, one_line, tmp_path):
     one_line(2, "two or more different names", *command, "--labels", "pos,pos")
     one_line(2, "finite number", *command, "--task", "regression")
     one_line(2, "--epochs of at least 1", *command, "--epochs", "0")
-    one_line(2, "No such option", *command, "--epoch-count", "3")
+    one_line(2, "no such option: --epoch-count", *command, "--epoch-count", "3")
 
 
 def test_texts_that_say_nothing_are_counted_and_alone_refused(run, one_line, place, tmp_path):

@@ -79,6 +79,5 @@ def test_what_cannot_be_is_said_before_training(made, refused):
     refused("0.5 for the pattern 2:4", made.float, "--sparsity", "0.8", "--pattern", "2:4")
     refused("that 3x1 divides, received layers.0", made.float, "--sparsity", "0.8", "--pattern", "3x1")
     refused("received 'decoder.*'", made.float, "--sparsity", "0.5", "--part", "decoder.*=0.5")
-    refused("at most 12 updates", made.float, "--sparsity", "0.5", "--updates", "13")
     refused("which is quantized", made.int8, "--sparsity", "0.5")
     refused("which has no zeros", made.float, "--keep-zeros")

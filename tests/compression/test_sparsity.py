@@ -289,7 +289,7 @@ def test_what_does_not_fit_a_task_is_refused_before_training(tiny):
         (Sparsity(0.5, parts={"layers.7.*": 0.5}), r"received 'layers\.7\.\*'"),
         (Sparsity(0.5, parts={"*": 0}), "received none"),
         (Sparsity(0.5, "4x1", parts={"embeddings.word": 0.5}), "unstructured"),
-        (Sparsity(0.5, updates=4), "at most 3 updates of the masks in the steps from 0 to 3 of 6, received 4"),
+        (Sparsity(0.5, begin=0.5, end=0.55), "expected steps to prune in between 0.5 and 0.55 .*, received 6 in all"),
     ):
         with pytest.raises(KerasBertError, match=expected):
             fit(task, tiny, MagnitudePruning(sparsity))
@@ -299,6 +299,15 @@ def test_what_does_not_fit_a_task_is_refused_before_training(tiny):
     freeze(task, "*")
     with pytest.raises(KerasBertError, match="frozen"):
         Sparsity(0.5).check(task, 100)
+
+
+def test_few_steps_have_few_updates_and_reach_the_target(tiny, capsys):
+    task = compiled(tiny.narrow())
+    fit(task, tiny, MagnitudePruning(Sparsity(0.5)))
+    told = "note: the masks are made anew 3 times, not 20: pruning has 3 of the 6 steps"
+    assert told in capsys.readouterr().err
+    assert sparsity_report(task).kernels["layers.0.attention.query"] == 0.5
+    assert [Sparsity(0.5).updates_in(steps) for steps in (2, 6, 1000)] == [1, 3, 20]
 
 
 def test_training_that_cannot_be_followed_is_refused(tiny):

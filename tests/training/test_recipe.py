@@ -25,7 +25,7 @@ def test_toml_names_only_what_it_sets(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("epoch = 3", "received 'epoch'"),
+        ("epoch = 3", "received the setting 'epoch'.*did you mean epochs"),
         ('epochs = "3"', "expected epochs as a whole number, received '3'"),
         ("epochs = true", "as a whole number, received True"),
         ("epochs = 1.5", "as a whole number"),

@@ -59,9 +59,9 @@ def test_a_model_saved_before_there_were_several_schedules_still_names_the_linea
         ({"decay": "cubic"}, "linear, cosine, constant, received 'cubic'"),
         ({"warmup": 2}, "from 0 to 1, received 2"),
         ({"steps": -3}, "at least 1"),
-        ({"layer_decay": 0}, "layer_decay above 0"),
+        ({"layer_decay": 0}, "`layer_decay=` above 0"),
         ({"rates": {"head": -1}}, "received -1 for 'head'"),
-        ({"learning_rate": 0.0, "rates": {"head": 1}}, "learning_rate above 0"),
+        ({"learning_rate": 0.0, "rates": {"head": 1}}, "`learning_rate=` above 0"),
     ],
 )
 def test_settings_that_cannot_be(settings, told):

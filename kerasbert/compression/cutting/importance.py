@@ -132,7 +132,7 @@ def _loss(task):
 def _examples_and_labels(task, data):
     if data is None:
         raise KerasBertError(
-            "expected data=(examples, labels): what to cut is found from the loss on them; received none"
+            "expected labelled examples: what to cut is found from the loss on them; received none; give them as `data=`"
         )
     if is_table(data):
         return data.x, data.y
@@ -140,7 +140,9 @@ def _examples_and_labels(task, data):
         return data
     if task.asks.self_supervised:
         return data, None
-    raise KerasBertError(f"expected data=(examples, labels) or a table with labels, received {type(data).__name__}")
+    raise KerasBertError(
+        f"expected (examples, labels) or a table with labels as `data=`, received {type(data).__name__}"
+    )
 
 
 def _of_length_one(values: np.ndarray) -> np.ndarray:

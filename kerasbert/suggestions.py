@@ -1,0 +1,40 @@
+"""The name that was probably meant: of an option, a setting or a column."""
+
+import difflib
+from collections.abc import Iterable
+
+# What other libraries call the same thing.
+_ALIASES = {
+    "lr": ("learning_rate",), "rate": ("learning_rate",), "bs": ("batch_size",), "batch": ("batch_size",),
+    "train_batch_size": ("batch_size",), "per_device_train_batch_size": ("batch_size",), "wd": ("weight_decay",),
+    "num_epochs": ("epochs",), "num_train_epochs": ("epochs",), "max_epochs": ("epochs",), "warmup_ratio": ("warmup",),
+    "lr_scheduler_type": ("schedule",), "scheduler": ("schedule",), "max_grad_norm": ("clip_norm",),
+    "max_seq_length": ("sequence_length", "length"), "max_length": ("sequence_length", "length"),
+    "seq_length": ("sequence_length", "length"),
+    "output": ("out",), "output_dir": ("out",), "save_to": ("out",), "o": ("out",), "overwrite_output_dir": ("overwrite",),
+    "force": ("overwrite",), "model_dir": ("model", "teacher"), "model_name": ("model", "teacher"),
+    "model_name_or_path": ("model", "teacher"), "checkpoint": ("model", "teacher"), "pretrained": ("model", "teacher"),
+    "train_file": ("train",), "train_data": ("train",), "training_data": ("train",), "dataset": ("train", "data", "file"),
+    "data": ("train", "data", "file"), "input": ("file", "data", "train"), "test": ("data", "dev"), "validation_file": ("dev",),
+    "validation_data": ("dev",), "validation_split": ("dev",), "validation": ("dev",), "val": ("dev",), "eval": ("dev",), "valid": ("dev",),
+    "test_size": ("dev",), "limit": ("max_rows", "rows"), "max_train_samples": ("max_rows", "rows"), "num_rows": ("max_rows", "rows"),
+    "sep": ("delimiter",), "separator": ("delimiter",), "quantization": ("recipe",), "format": ("recipe",),
+    "device": ("target", "on"), "backend": ("on", "target"), "layerwise_lr_decay": ("layer_decay",), "xla": ("jit",),
+    "smoothing": ("label_smoothing",), "patience": ("early_stopping",), "random_state": ("seed",), "num_threads": ("threads",),
+    "continue": ("resume",), "resume_from_checkpoint": ("resume",), "loss": ("pair_loss",), "tb": ("tensorboard",),
+}  # fmt: skip
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The one of `known` that is meant by a name which is not among them: by what others call it, or by how it is written."""
+    by_plain = {_plain(each): each for each in known}
+    plain = _plain(name)
+    for alias in (plain, *_ALIASES.get(plain, ())):
+        if alias in by_plain:
+            return by_plain[alias]
+    near = difflib.get_close_matches(plain, by_plain, 1, 0.7)
+    return by_plain[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    return name.strip().lstrip("-").replace("-", "_").casefold()

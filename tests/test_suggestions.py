@@ -1,0 +1,43 @@
+"""The name that was probably meant."""
+
+import pytest
+
+from kerasbert.suggestions import nearest
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("--lr", ("--label-column", "--learning-rate"), "--learning-rate"),
+        ("--bs", ("--batch-size", "--seed"), "--batch-size"),
+        ("--output", ("--out", "--on"), "--out"),
+        ("--max_rows", ("--max-rows",), "--max-rows"),
+        ("learningrate", ("learning_rate", "label_column"), "learning_rate"),
+        ("--epoch", ("--epochs",), "--epochs"),
+        ("Headline", ("id", "headline"), "headline"),
+        ("--banana", ("--epochs", "--out"), None),
+    ],
+)
+def test_nearest(name, known, meant):
+    assert nearest(name, known) == meant
+
+
+def test_options_of_commands(run_lines):
+    assert (
+        run_lines("train", "--lr", "1e-5")
+        == "error: no such option: --lr; did you mean --learning-rate. See `kerasbert train --help`."
+    )
+    assert "--output; did you mean --out" in run_lines("convert", "x", "--output", "y")
+    assert "--model; FOLDER stands without one" in run_lines("quantize", "--model", "x")
+    assert "no such option: --banana. See" in run_lines("predict", "x", "--banana")
+
+
+@pytest.fixture
+def run_lines(capsys):
+    from kerasbert.cli import main
+
+    def last_line(*arguments):
+        assert main(list(arguments)) == 2
+        return capsys.readouterr().err.splitlines()[-1]
+
+    return last_line
