@@ -80,10 +80,10 @@ class Predictor:
         own = self.card.sequence_length or self.card.row_length
         return own or min(getattr(self.tokenizer, "model_max_length", None) or _LONGEST, _LONGEST)
 
-    def answer(self, x, report: Report | None = None) -> list:
-        """One answer an example, JSON-able: the same as `Task.answer` gives."""
+    def answer(self, x, report: Report | None = None, problem: Problem | None = None) -> list:
+        """One answer an example, JSON-able: the same as `Task.answer` gives. problem: see there."""
         examples, rows = self._rows(x, self.problem.rows)
-        return self.problem.answers(examples, rows, self._readings(examples, rows, report))
+        return (problem or self.problem).answers(examples, rows, self._readings(examples, rows, report))
 
     def score(self, x, y=None, report: Report | None = None) -> dict[str, float]:
         """The task's metrics by name, the main one first."""

@@ -23,12 +23,14 @@ _HOMES = {
     "load_adapters": "kerasbert.tasks.adapters",
     "load_encoder": "kerasbert.tasks.folders",
     "load_task": "kerasbert.tasks.folders",
+    "open": "kerasbert.export.opened_model",
     "save_adapters": "kerasbert.tasks.adapters",
     "train_adapters": "kerasbert.tasks.adapters",
 }
 _PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")
 
-__all__ = ["__version__", *_HOMES, *_PACKAGES]
+# Not `open`: `from kerasbert import *` must leave Python's own alone.
+__all__ = ["__version__", *(name for name in _HOMES if name != "open"), *_PACKAGES]
 
 
 def __getattr__(name: str):
@@ -40,4 +42,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted(__all__)
+    return sorted([*__all__, "open"])

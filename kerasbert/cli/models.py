@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from kerasbert.cli.loading import loading
+from kerasbert.export.file_kind import is_tflite
 from kerasbert.problems import Problem
 
 _BATCH = 32
+
+__all__ = ["Predictor", "is_tflite", "open_predictor"]
 
 Report = Callable[[int, int], None]
 
@@ -21,11 +23,6 @@ class Predictor(Protocol):
     def answer(self, x, report: Report | None = None) -> list: ...
 
     def score(self, x, y, report: Report | None = None) -> dict[str, float]: ...
-
-
-def is_tflite(model: str) -> bool:
-    """True for what can only be a `.tflite` file: any file, or a name with that ending."""
-    return Path(model).is_file() or model.endswith(".tflite")
 
 
 def open_predictor(model: str, threads: int = 1) -> Predictor:

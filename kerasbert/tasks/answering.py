@@ -72,10 +72,13 @@ class Answering:
         """Outputs by row: (rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
         return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
 
-    def answer(self, x, batch_size: int | None = None, report=None) -> list:
-        """Readable answers, one an example, JSON-able: what `kerasbert predict` prints."""
+    def answer(self, x, batch_size: int | None = None, report=None, problem: Problem | None = None) -> list:
+        """Readable answers, one an example, JSON-able: what `kerasbert predict` prints.
+
+        problem: makes the answers in place of the task's own, from which it differs in how much it lists.
+        """
         examples, rows = self._examples(x)
-        return self.asks.answers(examples, rows, self.readings(rows, batch_size or 32, report))
+        return (problem or self.asks).answers(examples, rows, self.readings(rows, batch_size or 32, report))
 
     def score(self, x, y=None, batch_size: int | None = None, report=None) -> dict[str, float]:
         """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one."""
