@@ -19,6 +19,7 @@ from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.runtimes import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
 from kerasbert.json_text import read_json_object
+from kerasbert.optional import optional
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 ONNX = ".onnx"
@@ -76,12 +77,7 @@ class OnnxSubject:
     partitions = None
 
     def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise KerasBertError(
-                "Expected the package onnxruntime for an .onnx file. Received: none. Install it."
-            ) from error
+        onnxruntime = optional("onnxruntime", "an .onnx file")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         try:

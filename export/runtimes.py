@@ -13,6 +13,7 @@ from kerasbert.export.running_model import RunningModel, one_line
 from kerasbert.export.split_model import SplitModel, check_host, is_body
 from kerasbert.export.tflite_file import check_identifier
 from kerasbert.export.tflite_reader import check_structure
+from kerasbert.optional import optional
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
@@ -124,15 +125,9 @@ def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
     """The runtime's interpreter, for a file that takes texts with tensorflow-text's operators. Raises KerasBertError without that."""
     if card is None or card.inputs == metadata.IDS:
         return runtime.interpreter
-    try:
-        from tensorflow_text import tflite_registrar
-    except ImportError as error:
-        raise KerasBertError(
-            "Expected tensorflow-text, whose operators a file that takes texts has. Received: an installation without it. "
-            'Run `pip install "kerasbert[graph-text]"`.'
-        ) from error
+    registrar = optional("tensorflow_text", "the operators of a file that takes texts").tflite_registrar
     with_operators = importlib.import_module(runtime.interpreter.__module__).InterpreterWithCustomOps
-    return functools.partial(with_operators, custom_op_registerers=tflite_registrar.SELECT_TFTEXT_OPS)
+    return functools.partial(with_operators, custom_op_registerers=registrar.SELECT_TFTEXT_OPS)
 
 
 def describe_machine() -> dict[str, str]:

@@ -25,7 +25,7 @@ def test_nearest(name, known, meant):
 def test_options_of_commands(run_lines):
     assert (
         run_lines("train", "--lr", "1e-5")
-        == "error: no such option: --lr; did you mean --learning-rate. See `kerasbert train --help`."
+        == "error: no such option: --lr; did you mean --learning-rate? See `kerasbert train --help`."
     )
     assert "--output; did you mean --out" in run_lines("convert", "x", "--output", "y")
     assert "--model; FOLDER stands without one" in run_lines("quantize", "--model", "x")

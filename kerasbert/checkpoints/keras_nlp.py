@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
-from kerasbert.errors import KerasBertError
+from kerasbert.optional import optional
 
 _BLOCK = {  # below a keras-nlp TransformerEncoder: BERT's, ELECTRA's and RoBERTa's names
     "self_attention_layer/query": "attention.self.query",
@@ -110,10 +110,7 @@ def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict, dict[str, np.ndarray]
 
 
 def _preset(name: str):
-    try:
-        import keras_nlp
-    except ImportError as error:
-        raise KerasBertError('keras-nlp is not installed: `pip install "kerasbert[presets]"`') from error
+    keras_nlp = optional("keras_nlp", "presets of keras-nlp")
     # Any exception counts: what a download raises depends on the hub behind the preset.
     try:
         return keras_nlp.models.Backbone.from_preset(name)

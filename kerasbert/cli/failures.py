@@ -32,7 +32,7 @@ def _explained(error: BaseException) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # the command line itself: an unknown option, a missing argument
         command = getattr(getattr(error, "ctx", None), "command_path", "kerasbert")
         told = unknown_option(error) or error.format_message().rstrip(".")
-        return f"{told}. See `{command} --help`.", BAD_INPUT
+        return f"{told}{'' if told.endswith('?') else '.'} See `{command} --help`.", BAD_INPUT
     if isinstance(error, MemoryError):
         return "there is not enough memory; try a smaller --batch-size, or a smaller model", FAILURE
     if name == "ResourceExhaustedError":  # TensorFlow's; not imported for its name's sake

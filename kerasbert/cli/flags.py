@@ -44,7 +44,7 @@ def unknown_option(error: Exception) -> str:
         return f"no such option: {name}"
     parameter = options[meant]
     if meant.startswith("-"):
-        return f"no such option: {name}; did you mean {meant}?".removesuffix("?")
+        return f"no such option: {name}; did you mean {meant}?"
     return f"no such option: {name}; {parameter.metavar or meant.upper()} stands without one, behind the command's name"
 
 

@@ -48,10 +48,13 @@ def _train(asked, out: Path, resume: bool) -> Result:
     from kerasbert.cli.layer_counts import check_layer_count
     from kerasbert.cli.progress import note
     from kerasbert.cli.training_data import read_data
+    from kerasbert.optional import require
     from kerasbert.training.run_folder import RunFolder, check_resumable
     from kerasbert.training.running import shown
 
     check_out_folder(out, source=asked.model)
+    if asked.tensorboard:
+        require("tensorboard", "--tensorboard")
     if asked.top_layers is not None:
         check_layer_count(asked.model, asked.top_layers, option="--top-layers")
     folder = RunFolder(out)

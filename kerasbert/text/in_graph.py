@@ -10,6 +10,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.optional import optional
 from kerasbert.text.character_classes import CharacterClasses, character_classes
 from kerasbert.text.wordpiece import WordPiece
 
@@ -158,14 +159,7 @@ class GraphWordPiece(keras.layers.Layer):
 
 def tensorflow_text():
     """The package. Raises KerasBertError where it is not installed."""
-    try:
-        import tensorflow_text as package
-    except ImportError as error:
-        raise KerasBertError(
-            "Expected tensorflow-text for tokenizing in a graph. Received: an installation without it. "
-            'Run `pip install "kerasbert[graph-text]"`.'
-        ) from error
-    return package
+    return optional("tensorflow_text", "tokenizing in a graph")
 
 
 def _marks(tokenizer: WordPiece) -> dict[str, str]:

@@ -1,13 +1,13 @@
 """Japanese text to words: NFKC, then the morphological analyser MeCab, with each word's place in the text as given."""
 
 import functools
-import importlib
 import os
 import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from kerasbert.errors import KerasBertError
+from kerasbert.optional import optional
 
 DICTIONARIES = ("unidic_lite", "ipadic", "unidic")
 # The last code point that has a canonical decomposition lies below.
@@ -66,19 +66,7 @@ def check_installed(dictionary: str) -> None:
 def _tagger(dictionary: str):
     if dictionary not in DICTIONARIES:
         raise KerasBertError(f"Expected a MeCab dictionary of {', '.join(DICTIONARIES)}. Received: {dictionary!r}.")
-    try:
-        import fugashi
-
-        folder = importlib.import_module(dictionary).DICDIR
-    except ImportError as error:
-        package = error.name or dictionary
-        install = (
-            'pip install "kerasbert[japanese]"' if package in ("fugashi", "unidic_lite") else f"pip install {package}"
-        )
-        raise KerasBertError(
-            f"Expected MeCab and its dictionary {dictionary} for Japanese words. Received: no package {package}. "
-            f"Install it: {install}"
-        ) from None
+    fugashi, folder = optional("fugashi", "Japanese words"), optional(dictionary, "Japanese words").DICDIR
     return fugashi.GenericTagger(f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}"')
 
 

@@ -184,6 +184,6 @@ def test_another_kind_of_tokenizer_is_refused():
 
 def test_without_tensorflow_text_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)
-    with pytest.raises(KerasBertError, match=r'pip install "kerasbert\[graph-text\]"') as caught:
+    with pytest.raises(KerasBertError, match=r"pip install 'kerasbert\[graph-text\]'") as caught:
         GraphWordPiece(WordPiece(VOCABULARY), 8)
     assert "\n" not in str(caught.value)
