@@ -1,4 +1,4 @@
-"""The results of a validation: what a check is, when it passes, and the report that holds them."""
+"""The results of a validation: what a check is, and the report that holds them."""
 
 import json
 import math
@@ -13,24 +13,13 @@ from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric, OutputDifference
 from kerasbert.export.tables import format_number, format_seconds
+from kerasbert.export.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
 from kerasbert.problems import problem_class
 
-PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """What a recipe may cost; None: not judged.
-
-    max_error: largest absolute error of any output. agreement: least share of equal predictions (correlation for
-    scores).
-    cosine: least mean cosine, judged for embeddings only. metric_share: least share of the other side's task metric.
-    """
-
-    max_error: float | None = None
-    agreement: float | None = None
-    cosine: float | None = None
-    metric_share: float | None = None
+__all__ = [
+    "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty",
+    "check_columns", "check_report_path", "check_row", "devices", "further_metrics",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,9 +39,9 @@ class Latency:
 
 @dataclass(frozen=True)
 class Check:
-    """One check, ended `passed`, `failed` or `not run`; `reason` says why for the latter two, and what was looked at
-    for the first.
+    """One check, ended `passed`, `failed`, `not judged` or `not run`; `reason` says why, and what was looked at for the first.
 
+    `judgements` are what was measured beside its limit.
     `ops` counts operators by backend (`{"xnnpack": {"ADD": 12}, "builtin": {...}}`); `partitions` the pieces given to
     the delegate.
     """
@@ -67,6 +56,7 @@ class Check:
     ops: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     outputs: tuple[OutputDifference, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
     latency: Latency | None = None
 
     def op_counts(self) -> dict[str, int]:
@@ -95,10 +85,12 @@ class ValidationReport:
 
     @property
     def verdict(self) -> str:
-        """`failed` if any check failed, `passed` if all passed, else `incomplete`: something asked for was not run."""
+        """`failed` if any check failed, `not judged` if the rows do not tell for one, `incomplete` if something asked for was not run, else
+        `passed`."""
         statuses = [check.status for check in self.checks]
-        if FAILED in statuses:
-            return FAILED
+        for status in (FAILED, NOT_JUDGED):
+            if status in statuses:
+                return status
         return PASSED if statuses and set(statuses) == {PASSED} else "incomplete"
 
     @property
@@ -121,7 +113,9 @@ class ValidationReport:
         """The report as lines and a table, for `kerasbert.console.tables.render`."""
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.problem), [check_row(check) for check in self.checks])
-        return [head, "", table, *devices(self.checks), *further_metrics(self.checks), *self.notes]
+        return [
+            head, "", table, *certainty(self.checks), *devices(self.checks), *further_metrics(self.checks), *self.notes,
+        ]  # fmt: skip
 
     def table(self) -> str:
         """The report as plain text."""
@@ -153,12 +147,21 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
         *(more if wide else ()),
         format_number(min(same, default=None)),
         f"{metric.name} {metric.model:.4f}" if metric else "-",
-        f"{metric.share:.2%}" if metric else "-",
+        f"{metric.share:.2%}" if metric and math.isfinite(metric.share) else "-",
         format_seconds(check.latency.p50 if check.latency else None),
         format_seconds(check.latency.p90 if check.latency else None),
         *(() if wide else ("-" if check.partitions is None else str(check.partitions),)),
         check.reason,
     )
+
+
+def certainty(checks: Sequence[Check]) -> list[str]:
+    """A line for each check with a judgement: how sure it is."""
+    return [
+        f"{check.name}, 95 % sure: {', '.join(judgement.describe() for judgement in check.judgements)}"
+        for check in checks
+        if check.judgements
+    ]
 
 
 def devices(checks: Sequence[Check]) -> list[str]:
@@ -177,33 +180,6 @@ def further_metrics(checks: Sequence[Check]) -> list[str]:
         for check in checks
         if len(check.metrics) > 1
     ]
-
-
-def shortfalls(
-    tolerance: Tolerance, outputs: Sequence[OutputDifference], metrics: Sequence[Metric], compared_as: str
-) -> list[str]:
-    """Every way in which the outputs miss the tolerance, in words; empty when they hold it."""
-    found = []
-    for output in outputs:
-        if output.broken:
-            found.append(f"NaN or infinity in {output.name!r} on {output.broken} of {output.lines} rows")
-            continue
-        if tolerance.max_error is not None and output.max_error > tolerance.max_error:
-            found.append(f"{output.name!r} is off by up to {output.max_error:.2e}, more than {tolerance.max_error:g}")
-        same, word = (
-            (output.agreement, "agreement") if output.agreement is not None else (output.correlation, "correlation")
-        )
-        if tolerance.agreement is not None and same is not None and same < tolerance.agreement:
-            found.append(f"{word} {same:.4f} in {output.name!r}, less than {tolerance.agreement:g}")
-        if compared_as == "embedding" and tolerance.cosine is not None and output.cosine < tolerance.cosine:
-            found.append(f"mean cosine {output.cosine:.4f} in {output.name!r}, less than {tolerance.cosine:g}")
-    for metric in metrics[:1]:
-        if tolerance.metric_share is not None and metric.share < tolerance.metric_share:
-            found.append(
-                f"{metric.name} {metric.model:.4f}, {metric.share:.2%} of {metric.reference:.4f} and less than "
-                f"{tolerance.metric_share:.1%}"
-            )
-    return found
 
 
 def check_report_path(path: str | os.PathLike) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.metrics import Metric
+from kerasbert.export.metrics import Evidence, Metric
 from kerasbert.export.running_model import Port
 from kerasbert.problems import Problem, Reading, Rows
 from kerasbert.problems.rows import TokenLists
@@ -63,6 +63,27 @@ class Examples:
     def _asked(self) -> Sequence:
         return range(len(self.rows)) if self.raw is None else self.raw
 
+    def spread(self, wanted: int) -> np.ndarray:
+        """The numbers of at least `wanted` rows, as far as there are: all rows of examples that are spread evenly."""
+        examples = int(self.rows.example.max(initial=-1)) + 1
+        if examples == len(self):
+            return spread(len(self), wanted)
+        chosen = spread(examples, max(1, -(-wanted * examples // len(self))))
+        return np.flatnonzero(np.isin(self.rows.example, chosen))
+
+    def part(self, rows: np.ndarray) -> "Examples | None":
+        """The examples of these rows; None where one has further rows."""
+        if len(rows) == len(self):
+            return self
+        numbers, first = np.unique(self.rows.example[rows], return_inverse=True)
+        if np.isin(self.rows.example, numbers).sum() != len(rows):
+            return None
+        lists = (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
+        raw = None if self.raw is None else [self.raw[i] for i in numbers]
+        inputs = {name: values[lists] for name, values in self.inputs.items()}
+        y = None if self.y is None else _some(self.y, numbers)
+        return Examples(self.problem, self.rows.part(rows, first), inputs, self.numbers[rows], raw, y)
+
     def lists(self, first: int, stop: int) -> dict[str, np.ndarray]:
         """The token lists of some rows next to each other."""
         return {name: values[first * self.group : stop * self.group] for name, values in self.inputs.items()}
@@ -90,11 +111,14 @@ class Examples:
         """The task's metrics of both sides over all rows, the main one first; empty without labels."""
         if not self.measurable:
             return ()
-        theirs, ours = (
-            self.problem.scores(self.y, self._asked, self.rows, [kept.reading for kept in side])
-            for side in (reference, model)
+        sides = [(self.y, self._asked, self.rows, [kept.reading for kept in side]) for side in (reference, model)]
+        theirs, ours = (self.problem.scores(*side) for side in sides)
+        parts = [self.problem.contributions(*side) for side in sides]
+        evidence = None if None in parts else Evidence.of(*parts)
+        return tuple(
+            Metric(name, value, ours[name], None if number else evidence)
+            for number, (name, value) in enumerate(theirs.items())
         )
-        return tuple(Metric(name, value, ours[name]) for name, value in theirs.items())
 
 
 @dataclass(frozen=True)

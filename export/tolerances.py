@@ -2,7 +2,7 @@
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
-from kerasbert.export.checks import Tolerance
+from kerasbert.export.verdict import Tolerance
 
 # What each recipe may cost against the model whose weights it holds.
 TOLERANCES = {
@@ -16,7 +16,7 @@ TOLERANCES = {
 }
 # A model that was trained further (quantization-aware, say) is another model: on doubtful rows it may decide otherwise and be as good, so
 # the task's metric judges it, and equal outputs are asked for only so far that a broken file does not pass.
-TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9}
+TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9, "by_metric": True}
 
 
 def recipe_of(model_path, card: packed.Metadata | None, tolerance) -> tuple[str, list[str]]:

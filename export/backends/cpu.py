@@ -8,10 +8,11 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance, shortfalls
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.examples import Kept, spread
 from kerasbert.export.running_model import SIGNATURE, RunningModel
 from kerasbert.export.runtimes import cpu_model, open_model
+from kerasbert.export.verdict import hard_faults
 
 # Threads split sums differently, never by more than rounding.
 THREADS_TOLERANCE = 1e-5
@@ -30,7 +31,7 @@ class _Run:
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs the CPU checks. Returns them with what is kept of XNNPACK's outputs, empty when it did not get that far."""
     every = np.arange(len(job.examples))
-    some = spread(len(job.examples), job.reference_rows)
+    some = job.some_rows
     xnnpack, kept = on_kernels(job, "cpu-xnnpack", "xnnpack", every)
     reference, _ = on_kernels(job, "cpu-reference", "reference", some)
     return [xnnpack, *_shorter(job), reference, _threads(job, some)], kept
@@ -69,7 +70,7 @@ def on_kernels(
     if subset and kernels == "reference":
         subset += ", the kernels are slow"
     check = job.judged(
-        name, rows, run.kept, run.seconds, metric=kernels == "xnnpack", remark=subset, device=cpu_model(), threads=job.threads,
+        name, rows, run.kept, run.seconds, remark=subset, device=cpu_model(), threads=job.threads,
         partitions=run.model.partitions if kernels == "xnnpack" else None, ops=run.model.ops_by_backend,
     )  # fmt: skip
     return check, run.kept
@@ -86,7 +87,7 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
         return Check(name, FAILED, str(error), device=cpu_model(), threads=several)
     differences = job.differences(one.kept, many.kept)
     limits = Tolerance(max_error=THREADS_TOLERANCE)
-    found = shortfalls(limits, differences, (), job.examples.problem.compared_as)
+    found = hard_faults(limits, differences)
     return Check(
         name,
         FAILED if found else PASSED,

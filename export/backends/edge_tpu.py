@@ -16,7 +16,7 @@ from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
 from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.rules import Verdict, calls, operators_by_backend, told, verdicts
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
-from kerasbert.export.examples import Kept, spread
+from kerasbert.export.examples import Kept
 from kerasbert.export.split_model import compiled_path, host_path
 from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.leftovers import temporary_folder
@@ -91,7 +91,7 @@ def _body(job: Job) -> tuple[Check, list[Kept]]:
     """Integer arithmetic is the same everywhere, up to a rounding: reference kernels tell what an Edge TPU would compute."""
     if not host_path(job.model_path).is_file():
         return Check("edge-tpu body", NOT_RUN, "the file is not in two parts: convert it with --target edge-tpu"), []
-    rows = spread(len(job.examples), job.reference_rows)
+    rows = job.some_rows
     check, kept = on_kernels(job, "edge-tpu body", "reference", rows)
     return check, kept if len(kept) == len(job.examples) else []
 
@@ -147,7 +147,7 @@ def _device(job: Job, compiled: Path | None) -> tuple[Check, list[Kept]]:
     if not compiled.is_file() or not host.is_file():
         missing = host if compiled.is_file() else compiled
         return Check(name, NOT_RUN, f"no {missing.name}: an Edge TPU runs a file in two parts, its body compiled"), []
-    rows = spread(len(job.examples), job.reference_rows)
+    rows = job.some_rows
     with temporary_folder("edge-tpu") as folder:
         given, outputs = folder / "rows.npz", folder / "outputs.npz"
         job.write(given, rows)

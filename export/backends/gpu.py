@@ -14,7 +14,7 @@ from kerasbert.export.backends.gpu_log import GpuLog
 from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.known_environments import LAVAPIPE
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
-from kerasbert.export.examples import Kept, spread
+from kerasbert.export.examples import Kept
 from kerasbert.leftovers import temporary_folder
 
 CHILD = "kerasbert.export.backends.gpu_process"
@@ -35,7 +35,7 @@ _NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a
 
 def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
-    rows = spread(len(job.examples), job.reference_rows)
+    rows = job.some_rows
     with temporary_folder("gpu") as place:
         job.write(place / "rows.npz", rows)
         environment, first, reason = _device(job, place)

@@ -8,18 +8,22 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.checks import FAILED, PASSED, Check, Latency, Tolerance, shortfalls
+from kerasbert.export.checks import FAILED, Check, Latency, Tolerance
 from kerasbert.export.examples import Examples, Kept, blocks
 from kerasbert.export.metrics import OutputDifference, compare
 from kerasbert.export.running_model import SIGNATURE
 from kerasbert.export.tflite_file import TFLiteFile
+from kerasbert.export.verdict import judge
 
 _OUTPUT = "output "
 
 
 @dataclass(frozen=True)
 class Job:
-    """The file, real packed rows, what was kept of the other side's outputs of each, and when that is good enough."""
+    """The file, real packed rows, what was kept of the other side's outputs of each, and when that is good enough.
+
+    reference_rows: rows for backends that are slow. proven: whether another backend runs all rows, so that of these a part is enough.
+    """
 
     model_path: str
     examples: Examples
@@ -28,6 +32,12 @@ class Job:
     threads: int
     reference_rows: int
     progress: Callable[[str, int, int], None]
+    proven: bool = True
+
+    @functools.cached_property
+    def some_rows(self) -> np.ndarray:
+        """The rows for backends that are slow, those of some whole examples spread evenly."""
+        return self.examples.spread(self.reference_rows)
 
     @functools.cached_property
     def operators(self) -> int | None:
@@ -42,7 +52,10 @@ class Job:
     def differences(self, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
         """Of two sides over the same rows, output by output."""
         compared_as = self.examples.problem.compared_as
-        return tuple(compare(key, blocks(reference, model, key), compared_as) for key in sorted(model[0].compared))
+        return tuple(
+            compare(key, blocks(reference, model, key), compared_as, [len(kept.compared[key]) for kept in model])
+            for key in sorted(model[0].compared)
+        )
 
     def write(self, path: Path, rows: np.ndarray) -> None:
         """The packed inputs of some rows for a child process, arrays (token lists, S) by name."""
@@ -81,21 +94,24 @@ class Job:
         seconds: Sequence[float],
         *,
         limits: Tolerance | None = None,
-        metric: bool = True,
         remark: str = "",
         faults: Sequence[str] = (),
         **facts,
     ) -> Check:
-        """The check of outputs against the other side's. limits: by default the job's. metric: whether the task's metric is judged, if all
-        rows ran. faults: what else is wrong. facts: further fields of the check."""
-        limits = limits or self.tolerance
-        differences = self.differences([self.expected[row] for row in rows], kept)
-        whole = metric and len(rows) == len(self.examples) and not any(difference.broken for difference in differences)
-        metrics = self.examples.metrics(self.expected, kept) if whole else ()
-        found = [*faults, *shortfalls(limits, differences, metrics, self.examples.problem.compared_as)]
+        """The check of outputs against the other side's. limits: by default the job's. faults: what else is wrong. facts: further fields of
+        the check."""
+        expected = [self.expected[row] for row in rows]
+        differences = self.differences(expected, kept)
+        examples = None if any(difference.broken for difference in differences) else self.examples.part(rows)
+        metrics = examples.metrics(expected, kept) if examples else ()
+        verdict = judge(
+            limits or self.tolerance, differences, metrics, self.examples.problem.compared_as, rows=len(rows),
+            spot_check=self.proven and len(rows) < len(self.examples),
+        )  # fmt: skip
+        wrong = "; ".join(filter(None, [*faults, verdict.reason]))
         return Check(
-            name, FAILED if found else PASSED, "; ".join(found) or remark, rows=len(rows), outputs=differences, metrics=metrics,
-            latency=Latency.of(seconds), **facts,
+            name, FAILED if faults else verdict.status, "; ".join(filter(None, [wrong, "" if faults else remark])), rows=len(rows),
+            outputs=differences, metrics=metrics, judgements=verdict.judgements, latency=Latency.of(seconds), **facts,
         )  # fmt: skip
 
 

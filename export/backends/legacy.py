@@ -6,7 +6,7 @@ from kerasbert.export.backends.child import run_child
 from kerasbert.export.backends.job import ChildOutputs, Job
 from kerasbert.export.backends.known_environments import LEGACY
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
-from kerasbert.export.examples import Kept, spread
+from kerasbert.export.examples import Kept
 from kerasbert.export.runtimes import cpu_model
 from kerasbert.leftovers import temporary_folder
 
@@ -20,7 +20,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     device = f"{LEGACY.packages[0].replace('==', ' ')}, {cpu_model()}"
     if not LEGACY.ready:
         return [Check(NAME, NOT_RUN, LEGACY.missing)], []
-    rows = spread(len(job.examples), job.reference_rows)
+    rows = job.some_rows
     with temporary_folder("legacy") as folder:
         given, outputs = folder / "rows.npz", folder / "outputs.npz"
         job.write(given, rows)

@@ -13,7 +13,7 @@ from kerasbert.export.backends.gpu_log import GpuLog
 from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.known_environments import WEB
 from kerasbert.export.checks import FAILED, NOT_RUN, Check
-from kerasbert.export.examples import Kept, spread
+from kerasbert.export.examples import Kept
 from kerasbert.json_text import parse_json
 from kerasbert.leftovers import temporary_folder
 
@@ -30,7 +30,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     reason = _missing()
     if reason:
         return [Check(name, NOT_RUN, reason) for name in _ACCELERATORS], []
-    rows = spread(len(job.examples), job.reference_rows)
+    rows = job.some_rows
     found, outputs = [], []
     with temporary_folder("web") as folder:
         given = folder / "rows.json"

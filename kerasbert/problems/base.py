@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.problems.contributions import Contributions
 from kerasbert.problems.rows import Rows
 
 Reading = Mapping[str, np.ndarray]
@@ -88,6 +89,10 @@ class Problem:
     def scores(self, y, examples: Sequence, rows: Rows, readings: Sequence[Reading]) -> dict[str, float]:
         """The task's metrics by name; the first is the one by which an epoch is chosen. y: as `targets` takes it."""
         raise NotImplementedError
+
+    def contributions(self, y, examples: Sequence, rows: Rows, readings: Sequence[Reading]) -> Contributions | None:
+        """What each example adds to the main metric of `scores`; None where that is not known."""
+        return None
 
     def settings(self) -> dict[str, Any]:
         """The fields beside `labels`, for a card."""

@@ -9,6 +9,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import measures
 from kerasbert.problems.base import Problem, same_number
+from kerasbert.problems.contributions import Ratio, most_frequent
 from kerasbert.problems.rows import WHOLE, Rows, TokenLists
 from kerasbert.text.rows import text_rows
 
@@ -71,6 +72,12 @@ class MultipleChoice(Problem):
     def scores(self, y, examples, rows, readings):
         found = [reading["logits"][:, 0].argmax() for reading in readings]
         return {"accuracy": measures.accuracy(self.targets(y, examples, rows), found)}
+
+    def contributions(self, y, examples, rows, readings):
+        truth = self.targets(y, examples, rows)
+        share, choice = most_frequent(truth)
+        right = [reading["logits"][:, 0].argmax() == number for reading, number in zip(readings, truth, strict=True)]
+        return Ratio.of_decisions(right, share, f"choice {choice}")
 
 
 def _example(value, row: int) -> tuple[str, tuple[str, ...]]:

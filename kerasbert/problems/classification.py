@@ -10,6 +10,7 @@ from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import measures
 from kerasbert.problems.base import Problem, joined, same_number
+from kerasbert.problems.contributions import Correlation, Ratio, most_frequent
 from kerasbert.problems.texts import text_examples, text_rows_of
 
 
@@ -82,6 +83,11 @@ class SingleLabel(_TextProblem):
             return {**accuracy, "F1": measures.f1(truth == 1, found == 1), "MCC": measures.matthews(truth, found)}
         return {**accuracy, "macro F1": measures.macro_f1(truth, found)}
 
+    def contributions(self, y, examples, rows, readings):
+        truth, found = self.targets(y, examples, rows), self.table(readings).argmax(axis=1)
+        share, label = most_frequent(truth)
+        return Ratio.of_decisions(truth == found, share, self.labels[label] if self.labels else str(label))
+
 
 @dataclass(frozen=True)
 class MultiLabel(_TextProblem):
@@ -120,6 +126,10 @@ class MultiLabel(_TextProblem):
         same = ((outputs >= 0.5) == (truth > 0)).all(axis=1)
         return {"micro F1": measures.micro_f1(truth, outputs), "exact match": float(np.mean(same))}
 
+    def contributions(self, y, examples, rows, readings):
+        truth, found = self.targets(y, examples, rows) > 0, self.table(readings) >= 0.5
+        return Ratio(2 * (truth & found).sum(axis=1), truth.sum(axis=1) + found.sum(axis=1))
+
 
 @dataclass(frozen=True)
 class Regression(_TextProblem):
@@ -138,6 +148,10 @@ class Regression(_TextProblem):
     def scores(self, y, examples, rows, readings):
         truth, found = self.targets(y, examples, rows), self.table(readings)[:, 0]
         return {"Spearman": measures.spearman(truth, found), "Pearson": measures.pearson(truth, found)}
+
+    def contributions(self, y, examples, rows, readings):
+        sides = self.targets(y, examples, rows), self.table(readings)[:, 0]
+        return Correlation(*map(measures.ranks, sides))
 
 
 def check_one_kind(y) -> None:

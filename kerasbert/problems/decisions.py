@@ -8,9 +8,12 @@ UNDECIDED = ("regression", "embedding")  # ways of comparing outputs that name n
 def same_decisions(reference: np.ndarray, model: np.ndarray, compared_as: str) -> np.ndarray:
     """Which predictions of two sides are equal: the class of each line of (n, width), or each label's yes or no at 0.5 for
     `multi_label`, (n, width) bool."""
-    if compared_as == "multi_label":
-        return (reference >= 0.5) == (model >= 0.5)
-    return reference.argmax(axis=1) == model.argmax(axis=1)
+    return decisions_of(reference, compared_as) == decisions_of(model, compared_as)
+
+
+def decisions_of(outputs: np.ndarray, compared_as: str) -> np.ndarray:
+    """The class of each line of (n, width), (n,) int; or each label's yes or no at 0.5 for `multi_label`, (n, width) bool."""
+    return outputs >= 0.5 if compared_as == "multi_label" else outputs.argmax(axis=1)
 
 
 def decides(compared_as: str, width: int) -> bool:

@@ -8,6 +8,7 @@ from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import measures
 from kerasbert.problems.base import Problem, joined, same_number
+from kerasbert.problems.contributions import Correlation, Ratio
 from kerasbert.problems.rows import Rows
 from kerasbert.problems.texts import text_examples
 
@@ -58,3 +59,10 @@ class Embedding(Problem):
             return {"cosine": float(measures.cosine(truth, vectors).mean())}
         found = measures.cosine(*vectors.reshape(len(rows), 2, -1).swapaxes(0, 1))
         return {"Spearman": measures.spearman(truth, found), "Pearson": measures.pearson(truth, found)}
+
+    def contributions(self, y, examples, rows, readings):
+        vectors, truth = joined(readings, "embedding"), self.targets(y, examples, rows)
+        if rows.group == 1:
+            return Ratio.of_decisions(measures.cosine(truth, vectors))
+        found = measures.cosine(*vectors.reshape(len(rows), 2, -1).swapaxes(0, 1))
+        return Correlation(measures.ranks(truth), measures.ranks(found))

@@ -131,8 +131,8 @@ def entity_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
     for number, (right, tags) in enumerate(zip(truth, found, strict=True)):
         if len(right) != len(tags):
             raise KerasBertError(f"sentence {number}: expected {len(right)} tags, one a word, received {len(tags)}")
-        wanted, got = set(spans(right)), set(spans(tags))
-        true_count, found_count, both = true_count + len(wanted), found_count + len(got), both + len(wanted & got)
+        counts = entity_counts(right, tags)
+        true_count, found_count, both = true_count + counts[0], found_count + counts[1], both + counts[2]
         same, words = same + sum(map(str.__eq__, right, tags)), words + len(right)
     return {
         "entity F1": _share(2 * both, true_count + found_count),
@@ -140,6 +140,12 @@ def entity_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
         "recall": _share(both, true_count),
         "tag accuracy": _share(same, words),
     }
+
+
+def entity_counts(truth: Sequence[str], found: Sequence[str]) -> tuple[int, int, int]:
+    """Of one sentence: how many entities there are, how many were found, and how many of these are right."""
+    wanted, got = set(spans(truth)), set(spans(found))
+    return len(wanted), len(got), len(wanted & got)
 
 
 def _parts(tag: str) -> tuple[str, str]:

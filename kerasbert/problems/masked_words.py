@@ -9,6 +9,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, joined
+from kerasbert.problems.contributions import Ratio
 from kerasbert.problems.rows import IGNORED, WHOLE, Rows, TokenLists
 from kerasbert.problems.texts import text_examples
 from kerasbert.problems.word_pieces import WordPieces, readable, word_pieces
@@ -178,6 +179,11 @@ class MaskedWords(Problem):
             raise KerasBertError("expected texts with words to mask, received none but special and unknown tokens")
         surprise = -np.log(np.maximum(right, np.finfo(np.float32).tiny))
         return {"masked accuracy": float(np.mean(right > other)), "perplexity": math.exp(surprise.mean())}
+
+    def contributions(self, y, examples, rows, readings):
+        found = [reading["logits"][:, 0] > reading["logits"][:, 1] for reading in readings]
+        parts, wholes = (np.array([count(row) for row in found], np.float64) for count in (np.sum, np.size))
+        return Ratio(np.bincount(rows.example, parts), np.bincount(rows.example, wholes))
 
 
 def _rows(texts: Sequence[list[int]], parts: Sequence[tuple[int, int, int]]) -> Rows:

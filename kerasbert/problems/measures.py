@@ -45,7 +45,7 @@ def pearson(a: np.ndarray, b: np.ndarray) -> float:
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Rank correlation; ties share their mean rank."""
-    return pearson(_ranks(a), _ranks(b))
+    return pearson(ranks(a), ranks(b))
 
 
 def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -69,7 +69,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return scaled / np.where(norm == 0, 1.0, norm)
 
 
-def _ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1 on; ties share their mean rank."""
     _, inverse, counts = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[inverse]

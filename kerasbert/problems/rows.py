@@ -66,6 +66,13 @@ class Rows:
             return packed
         return {name: values.reshape(-1, self.group, length) for name, values in packed.items()}
 
+    def part(self, rows: Sequence[int], example: np.ndarray) -> "Rows":
+        """Some rows. example: the number of each one's example among those that are left, (rows,)."""
+        lists = [int(row) * self.group + k for row in rows for k in range(self.group)]
+        tokens = TokenLists([self.tokens.input_ids[i] for i in lists], [self.tokens.token_type_ids[i] for i in lists])
+        places = [self.places[int(row)] for row in rows] if len(self.places) else ()
+        return Rows(tokens, np.asarray(example), self.group, 0, places)
+
     def of_example(self, number: int) -> np.ndarray:
         """The numbers of an example's rows."""
         return np.flatnonzero(self.example == number)

@@ -7,11 +7,12 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, Reading, same_number
+from kerasbert.problems.contributions import Ratio
 from kerasbert.problems.rows import Rows
 from kerasbert.problems.span_answers import right_answers
 from kerasbert.problems.span_search import ScoredSpan, best_spans
 from kerasbert.problems.span_windows import window_rows
-from kerasbert.problems.squad_scores import UNITS, best_threshold, squad_scores
+from kerasbert.problems.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.problems.texts import split_pairs
 from kerasbert.text.rows import text_rows
 
@@ -117,6 +118,13 @@ class QuestionAnswering(Problem):
         found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
         return squad_scores(answer_texts(y, examples), found, self.unit)
 
+    def contributions(self, y, examples, rows, readings):
+        if not len(rows.places):
+            return Ratio.of_decisions(_right_places(self.targets(y, examples, rows), readings).all(axis=0))
+        found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
+        pairs = zip(_texts(y, examples), found, strict=True)
+        return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
+
     def best_threshold(self, y, examples, rows, readings) -> tuple[float, float]:
         """The `no_answer_threshold` with the highest F1 on this data, and that F1."""
         found, doubts = [], []
@@ -172,13 +180,18 @@ def answer_texts(y, examples: Sequence) -> list[list[str]]:
 
 
 def _place_scores(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> dict[str, float]:
+    start, end = _right_places(targets, readings)
+    shares = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
+    return {name: float(share.mean()) for name, share in shares.items()}
+
+
+def _right_places(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> np.ndarray:
+    """Whether the first and the last token are right, (2, rows) bool."""
     right = [
         [reading[name][0].argmax() == place for reading, place in zip(readings, places, strict=True)]
         for name, places in targets.items()
     ]
-    start, end = np.array(right)
-    shares = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
-    return {name: float(share.mean()) for name, share in shares.items()}
+    return np.array(right)
 
 
 def _packed_targets(y, rows: Rows) -> dict[str, np.ndarray]:

@@ -8,7 +8,18 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.base import Problem, same_number
-from kerasbert.problems.entities import OUTSIDE, Span, entity_scores, is_prefixed, scheme_of, spans, stretched, tags_of
+from kerasbert.problems.contributions import Ratio, most_frequent
+from kerasbert.problems.entities import (
+    OUTSIDE,
+    Span,
+    entity_counts,
+    entity_scores,
+    is_prefixed,
+    scheme_of,
+    spans,
+    stretched,
+    tags_of,
+)  # fmt: skip
 from kerasbert.problems.rows import IGNORED, Rows
 from kerasbert.problems.word_windows import leads, word_rows
 from kerasbert.problems.words import Words, words_of
@@ -100,19 +111,31 @@ class Tagging(Problem):
         """See `entity_scores`; where no tag has a prefix (parts of speech) the first is `tag accuracy`. Of packed inputs, over the tokens
         that have a target.
         """
-        if len(rows.places):
-            numbers = self._numbers(y, examples)
-            found = [answer["tags"] for answer in self.answers(examples, rows, readings)]
-        else:
-            targets = self._packed_targets(y, rows)
-            real = [row != IGNORED for row in targets]
-            numbers = [row[kept] for row, kept in zip(targets, real, strict=True)]
-            best = [reading["probabilities"].argmax(axis=1) for reading in readings]
-            found = [self._names(row[kept]) for row, kept in zip(best, real, strict=True)]
-        scores = entity_scores([self._names(row) for row in numbers], found)
+        scores = entity_scores(*self._tags(y, examples, rows, readings))
         if self._scheme is not None:
             return scores
         return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
+
+    def contributions(self, y, examples, rows, readings):
+        truth, found = self._tags(y, examples, rows, readings)
+        if self._scheme is not None:
+            counts = np.array([entity_counts(*pair) for pair in zip(truth, found, strict=True)], np.float64)
+            return Ratio(2 * counts[:, 2], counts[:, 0] + counts[:, 1])
+        same = [sum(map(str.__eq__, *pair)) for pair in zip(truth, found, strict=True)]
+        share, tag = most_frequent([tag for row in truth for tag in row])
+        return Ratio(np.array(same, np.float64), np.array([len(row) for row in truth], np.float64), share, str(tag))
+
+    def _tags(self, y, examples, rows: Rows, readings) -> tuple[list[list[str]], list[list[str]]]:
+        """Of each sentence the right tags and those found, by name; of packed inputs, those of the tokens that have a target."""
+        if len(rows.places):
+            truth = [self._names(row) for row in self._numbers(y, examples)]
+            return truth, [answer["tags"] for answer in self.answers(examples, rows, readings)]
+        targets = self._packed_targets(y, rows)
+        best = [reading["probabilities"].argmax(axis=1) for reading in readings]
+        sides = (
+            [self._names(row[t != IGNORED]) for row, t in zip(side, targets, strict=True)] for side in (targets, best)
+        )
+        return tuple(sides)
 
     def _names(self, numbers: np.ndarray) -> list[str]:
         return [str(number) if self.labels is None else self.labels[number] for number in numbers.tolist()]
