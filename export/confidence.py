@@ -6,15 +6,41 @@ import numpy as np
 
 CONFIDENCE = 0.95
 _Z = 1.6448536269514722  # the normal distribution's 95 % quantile: bounds are one-sided
+_THREE = -np.log(
+    1 - CONFIDENCE
+)  # none lost of n: surely less than 3/n (Hanley and Lippman-Hand 1983, the rule of three)
+_MOST_EXACT = 20_000  # decisions; with more, the normal distribution is the same
 _MOST_ROWS = 10_000_000
+_HALVINGS = 50
 
 Bounds = tuple[float, float]
 
 
 def share_bounds(share: float, decisions: float) -> Bounds:
-    """Wilson's score interval (1927) of a share of so many independent decisions."""
-    if not decisions > 0:
+    """The exact interval of a share of so many independent decisions (Clopper and Pearson 1934); of very many, Wilson's (1927)."""
+    number = int(decisions + 1e-9)
+    if number < 1:
         return 0.0, 1.0
+    if number > _MOST_EXACT:
+        return _wilson(share, number)
+    lost = round((1 - share) * number)
+    low = 0.0 if lost == number else 1 - _lost_share(lost, number, 1 - CONFIDENCE)
+    return low, 1.0 if lost == 0 else 1 - _lost_share(lost - 1, number, CONFIDENCE)
+
+
+def _lost_share(lost: int, number: int, chance: float) -> float:
+    """The share of lost decisions at which as few as `lost` of `number` happen with that chance."""
+    each = np.arange(lost + 1)
+    ways = np.concatenate([[0.0], np.cumsum(np.log((number - each[:-1]) / each[1:]))])  # log of n over k
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        happens = np.exp(ways + each * np.log(middle) + (number - each) * np.log1p(-middle)).sum()
+        low, high = (middle, high) if happens > chance else (low, middle)
+    return (low + high) / 2
+
+
+def _wilson(share: float, decisions: int) -> Bounds:
     squared = _Z**2 / decisions
     middle = (share + squared / 2) / (1 + squared)
     width = _Z * np.sqrt(share * (1 - share) / decisions + squared / (4 * decisions)) / (1 + squared)
@@ -45,14 +71,14 @@ def correlation_bounds(correlation: float, rows: int) -> Bounds:
 def half_width(deviation: float, worth: float, rows: float) -> float:
     """How far the mean of some rows' values may be off.
 
-    It solves `x^2 = z^2 (deviation^2 + worth x) / rows`: as in Wilson's interval the variance is that at the bound, where further rows are
-    lost, each by `worth`. So it is `z deviation / sqrt(rows)` for many rows, and `z^2 worth / rows` where no row differs yet.
+    It solves `x^2 = z^2 deviation^2 / rows + 3 worth x / rows`: as in Wilson's interval the variance is that at the bound, where further
+    rows are lost, each by `worth`. So it is `z deviation / sqrt(rows)` for many rows, and `3 worth / rows` where none differs yet.
 
     deviation: the standard deviation of the rows' values. worth: what one lost row costs.
     """
     if not rows > 0:
         return float("inf")
-    lost = _Z**2 * worth / rows
+    lost = _THREE * worth / rows
     return float((lost + np.sqrt(lost**2 + 4 * (_Z * deviation) ** 2 / rows)) / 2)
 
 

@@ -4,7 +4,7 @@ Runs with NumPy and a LiteRT (or tflite) runtime alone, unless `against` is a Ke
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from kerasbert.export import metadata as packed
 from kerasbert.export.backends import arm64, clients, cpu, edge_tpu, gpu, gpu_classic, legacy, web
 from kerasbert.export.backends.job import Job
 from kerasbert.export.backends.probe import last_words
+from kerasbert.export.bundled import bundled_data
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
+from kerasbert.export.compatibility import check_inputs, check_same_kind
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import RunningModel, one_line
@@ -23,6 +25,7 @@ from kerasbert.export.runtimes import DEFAULT_LENGTH, describe_machine, open_mod
 from kerasbert.export.sources import Side, collect, guess_problem, open_side, side_outputs
 from kerasbert.export.split_model import SplitModel
 from kerasbert.export.tolerances import TRAINED_FURTHER, recipe_of, tolerance_of
+from kerasbert.export.verdict import warnings
 from kerasbert.problems import problem_named
 
 BACKENDS = {
@@ -31,6 +34,7 @@ BACKENDS = {
 }  # fmt: skip
 ALL = "all"
 RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
+REFERENCE_ROWS = 64
 _SAMPLE = 4000
 _GUESSED = 64  # rows whose outputs tell the problem
 _UNKNOWN = problem_named("regression")  # keeps outputs as they are, until it is known what they are
@@ -45,7 +49,7 @@ def validate(
     data=None,
     on: Sequence[str] = ("cpu",),
     rows: int | None = None,
-    reference_rows: int = 64,
+    reference_rows: int | None = None,
     tolerance: Tolerance | float | None = None,
     threads: int = 1,
     progress: Progress | None = None,
@@ -54,18 +58,20 @@ def validate(
 ) -> ValidationReport:
     """Runs a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
 
+    How a check ends: see `kerasbert.export.verdict.judge`.
+
     Args:
         model_path: the file to prove.
-        against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive
-        with the input
+        against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive with the input
             arrays, the outputs by name and, if wanted, `labels`.
         data: `(x, y)` as the task's problem takes them (see `kerasbert.problems`), such as `(texts, labels)` or `((texts, pairs),
         labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
-        packed int32 arrays (N, S), alone or as `(arrays, labels)`. Not needed for an archive, which brings its own rows.
+        packed int32 arrays (N, S), alone or as `(arrays, labels)`. None: an archive's own rows, else sentences that ship with
+            kerasbert, which have no labels for the task, so that no metric is judged.
         on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `web`, `legacy`, `arm64`, `mediapipe`, `task-library`, or
             `all`. One that cannot run here ends as `not run`.
         rows: use that many rows, spread evenly; None: all.
-        reference_rows: rows for the slow reference kernels.
+        reference_rows: rows for the slow reference kernels and devices; None: `rows`, or without it 64.
         tolerance: a `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
         threads: CPU threads.
         progress: called with (what, done, total).
@@ -86,16 +92,17 @@ def validate(
     if isolated and (words := last_words(model_path)):
         check = Check("opens and runs once", FAILED, words)
         return _written(_broken(model_path, against, card, check), report, None)
-    given = _data(card, against, data, model_path)
+    given, notes = _data(card, against, data, model_path)
     length = _length(model_path, card, against, given)
     model = open_model(model_path, threads=threads, length=length)
     if card is not None and model.signature is None:  # nothing of ours can be bound
         return _written(_broken(model_path, against, card, _signature_check(model, 0)), report, None)
     side = open_side(against, model.length, threads)
-    _same_kind(card, side, model_path)
+    check_same_kind(card, side, model_path)
     examples = _examples(model, card, side, given, rows, model_path)
     expected = collect(side, examples, model.outputs, lambda done, total: progress(side.name, done, total))
-    recipe, notes = recipe_of(model_path, card, tolerance)
+    recipe, further = recipe_of(model_path, card, tolerance)
+    notes += further
     limits = tolerance_of(tolerance, recipe)
     if tolerance is None and card and card.weights and side.weights and card.weights != side.weights:
         limits = replace(limits, **TRAINED_FURTHER)
@@ -103,15 +110,18 @@ def validate(
             f"note: {side.name} has other weights than the model that was converted, so the task's metric is judged, and agreement only "
             "against 0.9. For a check of the conversion itself, validate against the folder that was converted"
         )
-    job = Job(str(model_path), examples, expected, limits, threads, reference_rows, progress)
+    some = reference_rows or rows or REFERENCE_ROWS
+    job = Job(str(model_path), examples, expected, limits, threads, some, progress, proven="cpu" in on)
     checks, samples = [_signature_check(model, len(examples))], {}
     for backend in on:
         found, kept = _run_backend(backend, job, split=isinstance(model, SplitModel))
         checks += found
         if kept:
             samples |= {f"{backend}: {name}": _sample(expected, kept, name) for name in kept[0].compared}
-    if not examples.measurable:
+    if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
+    measured = next((check for check in checks if check.metrics), None)
+    notes += warnings(measured.metrics[0], side.name) if measured else []
     result = ValidationReport(
         model=Path(model_path).name,
         against=side.name,
@@ -171,20 +181,28 @@ def _run_backend(backend: str, job: Job, split: bool) -> tuple[list[Check], list
         return [Check(backend, FAILED, f"{type(error).__name__}: {one_line(error)}")], []
 
 
-def _data(card: packed.Metadata | None, against, data, model_path) -> Data | None:
-    """What a user hands over; None where the other side is an archive, which brings its own rows."""
+def _data(card: packed.Metadata | None, against, data, model_path) -> tuple[Data | None, list[str]]:
+    """What a user hands over, or sentences of our own, and what to note about it; None where the other side is an archive, which brings
+    its own rows."""
     archive = isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
     if archive and data is not None:
         raise KerasBertError(
             f"Expected no data, {Path(against).name} brings its own rows. Received: data as well. Leave out `data=`."
         )
     if archive:
-        return None
-    if data is None:
+        return None, []
+    problem = card.asks() if card else getattr(against, "asks", None)
+    if data is not None:
+        return read_data(data, problem), []
+    if problem is None:
         raise KerasBertError(
-            f"Expected data to run {Path(model_path).name} on. Received: none. Give labelled texts as `data=`."
+            f"expected data to run {Path(model_path).name} on, which names no task, received none; give labelled texts as `data=`"
         )
-    return read_data(data, card.asks() if card else getattr(against, "asks", None))
+    found = bundled_data(problem)
+    return found, [
+        f"note: no data were given, so {len(found.x)} English sentences that ship with kerasbert ran. Outputs were compared; no metric was "
+        "judged on labelled data: --data does that"
+    ]
 
 
 def _length(model_path, card: packed.Metadata | None, against, data: Data | None) -> int | None:
@@ -210,58 +228,10 @@ def _examples(model: RunningModel, card, side: Side, data: Data | None, rows: in
         tokenizer = side.tokenizer or tokenizer_of(packed.require(model_path, "to validate it on texts"))
         return text_examples(data, problem, tokenizer, model.length, rows)
     unlabelled = packed_examples(Data(data.x), problem or _UNKNOWN, rows)
-    _check_inputs(unlabelled.inputs, model)
+    check_inputs(unlabelled.inputs, model)
     if problem is None:
         problem = guess_problem(side_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
     return packed_examples(data, problem, rows)
-
-
-def _check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
-    missing = sorted(set(model.inputs) - set(arrays))
-    if missing:
-        raise KerasBertError(
-            f"Expected the inputs {', '.join(sorted(model.inputs))} of {model.name}. Received: "
-            f"{', '.join(sorted(arrays))}. "
-            "The file takes other inputs than the data has: convert it with `kerasbert convert`."
-        )
-    for name, port in model.inputs.items():
-        if arrays[name].shape[1:] != port.shape[1:]:
-            raise KerasBertError(
-                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {arrays[name].shape[1:]}. "
-                "Pack the data to the model's length."
-            )
-        if arrays[name].dtype != port.dtype:
-            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {arrays[name].dtype}.")
-
-
-def _same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
-    """The file and the other side must be the same task: problem, labels and vocabulary, as far as both say."""
-    if card is None:
-        return
-    name = Path(model_path).name
-    for what, ours, theirs in (
-        ("problem", card.problem, side.problem and side.problem.name),
-        ("labels", card.labels, side.problem and side.problem.labels),
-        ("vocabulary", card.vocabulary, side.vocabulary),
-    ):
-        if ours is not None and theirs is not None and ours != theirs:
-            raise KerasBertError(
-                f"Expected {name} and {side.name} to have the same {what}. Received: {_difference(ours, theirs)}. "
-                "Compare a file with the model it was converted from."
-            )
-
-
-def _difference(ours, theirs) -> str:
-    if isinstance(ours, str) or max(len(ours), len(theirs)) <= 10:
-        return f"{_show(ours)} and {_show(theirs)}"
-    if len(ours) != len(theirs):
-        return f"{len(ours):,} and {len(theirs):,} entries"
-    row = next(i for i, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1])
-    return f"{ours[row]!r} and {theirs[row]!r} as entry {row}"
-
-
-def _show(value) -> str:
-    return value if isinstance(value, str) else f"({', '.join(value)})"
 
 
 def _signature_check(model: RunningModel, rows: int) -> Check:

@@ -223,12 +223,13 @@ def _of_metric(metric: Metric, limit: float | None) -> Judgement:
         return Judgement(what, math.nan, 0.0, math.inf, limit, unjudged, row_share=0.0)
     if metric.evidence is None:
         return Judgement(what, metric.share, 0.0, math.inf, limit, row_share=0.0)
-    unjudged = ""
+    unjudged, rows = "", metric.evidence.rows
     if not metric.above_chance():
         chance = f"{metric.name} {metric.reference:.4f} on the other side is not surely better than {metric.evidence.chance:.4f}"
         answer = metric.evidence.chance_answer
         unjudged = f"{chance}, that of always answering {answer!r}" if answer else chance
-    rows = metric.evidence.rows
+        if metric.reference > metric.evidence.chance and (more := rows_until(metric.above_chance, rows)):
+            unjudged += f"; about {more:,} more rows would tell"
     return _judgement(what, metric.share, limit, metric.share_bounds, rows, rows, unjudged, metric.row_share)
 
 

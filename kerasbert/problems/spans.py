@@ -122,7 +122,7 @@ class QuestionAnswering(Problem):
         if not len(rows.places):
             return Ratio.of_decisions(_right_places(self.targets(y, examples, rows), readings).all(axis=0))
         found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
-        pairs = zip(_texts(y, examples), found, strict=True)
+        pairs = zip(answer_texts(y, examples), found, strict=True)
         return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
 
     def best_threshold(self, y, examples, rows, readings) -> tuple[float, float]:

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,8 +26,8 @@ def packed(card, tmp_path):
 
 @pytest.fixture
 def archive(float_file, helpers, tmp_path):
-    """Inputs, outputs and labels of 40 rows; every tenth label is one that the model gets wrong."""
-    rows = helpers.packed_rows(40)
+    """Inputs, outputs and labels of 400 rows; every tenth label is one that the model gets wrong."""
+    rows = helpers.packed_rows(400)
     outputs = helpers.run_rows(float_file, rows)
     labels = outputs["probabilities"].argmax(1)
     labels[::10] = (labels[::10] + 1) % 3
@@ -53,10 +54,12 @@ def test_against_a_task_on_texts(float_file, packed, helpers):
 
 def test_against_an_archive(int8_file, archive):
     report = validate(int8_file, against=archive)
-    assert report.ok and report.recipe == "dynamic_wi8_afp32" and report.rows == 40
+    assert report.ok and report.recipe == "dynamic_wi8_afp32" and report.rows == 400
     metric = report.checks[1].metrics[0]
     assert metric.reference == pytest.approx(0.9) and metric.share == pytest.approx(1, abs=0.06)
     assert report.checks[1].outputs[0].max_error > 1e-5
+    assert "cpu-xnnpack, 95 % sure: agreement 1.0000 (at least 0.9925), accuracy kept" in report.table()
+    assert "; 1 row = 0.28%)" in report.table()
     assert "no kerasbert metadata" in report.notes[0]
 
 
@@ -85,7 +88,7 @@ def test_tolerance_decides(int8_file, archive):
     strict = validate(int8_file, against=archive, tolerance=1e-7)
     assert [check.status for check in strict.checks] == ["passed", "failed", "failed", "passed"]
     metric = validate(int8_file, against=archive, tolerance=Tolerance(metric_share=1.5))
-    assert "accuracy" in metric.checks[1].reason and metric.checks[2].status == "passed"
+    assert "surely less than 150.00%" in metric.checks[1].reason and metric.checks[2].rows == 64
 
 
 def test_nan_is_a_failure(float_file, archive, monkeypatch):
@@ -95,7 +98,7 @@ def test_nan_is_a_failure(float_file, archive, monkeypatch):
     monkeypatch.setattr(RunningModel, "fetch", lambda self: {k: v * np.nan for k, v in fetch(self).items()})
     report = validate(float_file, against=archive, tolerance=Tolerance())
     assert report.verdict == "failed"
-    assert "NaN or infinity in 'probabilities' on 40 of 40 rows" in report.checks[1].reason
+    assert "NaN or infinity in 'probabilities' on 400 of 400 rows" in report.checks[1].reason
     assert json.loads(report.json())["checks"][1]["outputs"][0]["max_error"] is None
 
 
@@ -160,7 +163,7 @@ def test_data_that_does_not_belong_to_the_model(float_file, packed, helpers, lab
 
 def test_different_widths_and_outputs(float_file, embedding_file, archive, helpers, tmp_path):
     with np.load(archive) as arrays:
-        wide = {**arrays, "probabilities": np.ones((40, 5), np.float32) / 5}
+        wide = {**arrays, "probabilities": np.ones((400, 5), np.float32) / 5}
     path = tmp_path / "wide.npz"
     np.savez(path, **wide)
     with pytest.raises(KerasBertError, match=r"same width.*\(3,\).*\(5,\)"):
@@ -177,7 +180,6 @@ def test_texts_need_metadata(float_file, int8_file):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (None, "none"),
         ([], "at least one row"),
         ([1, 2], "texts to be a string.*row 0"),
         ((["word1"], ["word2", "word3"]), "labels"),
@@ -264,17 +266,19 @@ def test_data_from_a_table(float_file, packed, helpers, tmp_path):
 
 def test_a_model_that_was_trained_further_is_judged_by_its_metric(float_file, packed, helpers):
     path = packed(float_file, recipe="static_wi8_ai8", weights="0123456789abcdef")
-    texts, task = helpers.texts(40), helpers.StubTask(float_file)
+    texts, task = helpers.texts(300), helpers.StubTask(float_file)
     classes = task.serve_numpy(task.pack(texts, length=8))["probabilities"].argmax(1)
     labels = [task.labels[i] for i in classes]
     task.fingerprint = lambda: "0123456789abcdef"
-    same = validate(path, against=task, data=(texts, labels), reference_rows=2)
+    same = validate(path, against=task, data=(texts, labels), reference_rows=30)
     assert same.ok and same.tolerance.agreement == 0.97 and not any("other weights" in note for note in same.notes)
 
     task.fingerprint = lambda: "fedcba9876543210"
-    other = validate(path, against=task, data=(texts, labels), reference_rows=2)
+    other = validate(path, against=task, data=(texts, labels), reference_rows=30)
     assert other.ok and other.tolerance.agreement == 0.9 and other.tolerance.metric_share == 0.985
     assert any("StubTask has other weights" in note for note in other.notes)
+    unlabelled = validate(path, against=task, data=texts, reference_rows=30)
+    assert unlabelled.verdict == "not judged" and "the data carry no labels" in unlabelled.checks[1].reason
 
 
 def test_a_broken_file_fails_against_other_weights_too(float_file, packed, helpers):
@@ -308,3 +312,64 @@ def test_the_probe_lets_a_refusal_be_told_by_whom_it_concerns(float_file, tmp_pa
     cut = tmp_path / "cut.tflite"
     cut.write_bytes(float_file.read_bytes()[:2000])
     assert last_words(cut) == ""
+
+
+def test_few_rows_are_not_judged(int8_file, archive):
+    report = validate(int8_file, against=archive, rows=40)
+    assert (
+        report.verdict == "not judged" and "more rows would tell" in report.checks[1].reason
+    )  # most labels are one class
+    with np.load(archive) as arrays:
+        unlabelled = {name: values for name, values in arrays.items() if name != "labels"}
+    np.savez(archive, **unlabelled)
+    report = validate(int8_file, against=archive, rows=40)
+    assert report.verdict == "not judged" and not report.ok
+    assert "agreement 1.0000 lies between 0.9278 and 1.0000, the limit is 0.9800" in report.checks[1].reason
+    assert "about 109 more would decide" in report.checks[1].reason
+
+
+def test_slow_kernels_pass_on_a_part_where_fast_ones_prove_the_file(int8_file, archive):
+    spot, few, alone = (
+        validate(int8_file, against=archive, reference_rows=rows, on=on)
+        for rows, on in ((64, ["cpu"]), (10, ["cpu"]), (64, ["legacy"]))
+    )
+    assert spot.ok and spot.checks[2].rows == 64 and spot.checks[2].metrics[0].evidence.rows == 64
+    assert (
+        few.verdict == "not judged"
+        and few.checks[2].status == "not judged"
+        and "limit is 0.9000" in few.checks[2].reason
+    )
+    assert alone.verdict != "passed"
+
+
+def test_rows_that_are_asked_for_run_on_slow_kernels_too(float_file, archive):
+    assert [check.rows for check in validate(float_file, against=archive, rows=150).checks] == [150] * 4
+    assert [check.rows for check in validate(float_file, against=archive).checks] == [400, 400, 64, 64]
+    both = validate(float_file, against=archive, rows=150, reference_rows=20)
+    assert [check.rows for check in both.checks] == [150, 150, 20, 20]
+
+
+def test_a_metric_of_nothing_is_not_passed(int8_file, archive):
+    with np.load(archive) as arrays:
+        wrong = {**arrays, "labels": (arrays["probabilities"].argmax(1) + 1) % 3}
+    np.savez(archive, **wrong)
+    report = validate(int8_file, against=archive)
+    assert report.verdict == "not judged" and "accuracy is 0.0000 on the other side" in report.checks[1].reason
+    assert any(note.startswith("warning: accuracy is 0.0000 of reference.npz") for note in report.notes)
+    assert json.loads(report.json())["checks"][1]["metrics"][0]["share"] is None
+
+
+def test_bundled_sentences_run_where_no_data_are_given(float_file, packed, helpers):
+    task = helpers.StubTask(float_file)
+    words = {word: number for number, word in enumerate(task.vocabulary)}
+
+    def encode(texts, pairs=None, max_length=None):
+        ids = [[words.get(word, 1 + len(word)) for word in text.split()][:max_length] for text in texts]
+        return SimpleNamespace(input_ids=ids, token_type_ids=[[0] * len(row) for row in ids], truncated=0)
+
+    task.encode = encode
+    report = validate(packed(float_file), against=task)
+    assert report.ok and report.rows == 430 and not report.checks[1].metrics
+    assert "no data were given, so 430 English sentences" in report.notes[0] and "no metric" in report.notes[0]
+    with pytest.raises(KerasBertError, match="names no task.*`data=`"):
+        validate(float_file, against=float_file)
