@@ -56,7 +56,7 @@ section {
 .banner strong { font-size: 18px; text-transform: capitalize; }
 .banner.passed { background: #23744e; }
 .banner.failed { background: #a92f2f; }
-.banner.incomplete { background: #8a5f0c; }
+.banner.incomplete, .banner.not-judged { background: #8a5f0c; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; font-variant-numeric: tabular-nums; }
 th { text-align: left; color: var(--soft); font-weight: 600; white-space: nowrap; }
@@ -67,7 +67,7 @@ td:last-child { white-space: normal; min-width: 180px; overflow-wrap: anywhere; 
 .status { font-weight: 600; }
 .status.passed { color: var(--green); }
 .status.failed { color: var(--red); }
-.status.not-run { color: var(--amber); }
+.status.not-run, .status.not-judged { color: var(--amber); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 5px 18px; margin: 0; font-size: 13.5px; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; }

@@ -22,6 +22,7 @@ from kerasbert.files import atomic_file
 _VERDICTS = {
     "passed": "Every check passed.",
     "failed": "At least one check failed.",
+    "not judged": "Nothing failed, but the rows are too few, or too much alike, to tell.",
     "incomplete": "Nothing failed, but not everything that was asked for could run.",
 }
 
@@ -128,7 +129,7 @@ def _banner(report: ValidationReport | None) -> str:
     what = f"{report.recipe} against {report.against}, {report.rows:,} rows"
     what += f" of length {report.length}" if report.length else ""
     said = f"{_VERDICTS[report.verdict]} {escape(what)}"
-    return f'<div class="banner {report.verdict}"><strong>{report.verdict}</strong><span>{said}</span></div>'
+    return f'<div class="banner {report.verdict.replace(" ", "-")}"><strong>{report.verdict}</strong><span>{said}</span></div>'
 
 
 def _report_sections(report: ValidationReport) -> list[str]:

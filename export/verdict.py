@@ -108,7 +108,8 @@ def judge(
         spot_check: whether these rows are a part of those on which another backend proves the file; then the outputs must only be surely
             equal on `SPOT_CHECK` of them, and no limit surely missed.
     """
-    same = [found for output in outputs if (found := _of_output(output, tolerance, compared_as, rows))]
+    same = [_of_output(output, tolerance, compared_as, rows, len(outputs) > 1) for output in outputs]
+    same = [found for found in same if found]
     metric = _of_metric(metrics[0], tolerance.metric_share) if metrics else None
     judgements = (*same, *([metric] if metric else []))
     faults = [*hard_faults(tolerance, outputs), *(_missed(each) for each in judgements if each.missed)]
@@ -172,7 +173,7 @@ def _few_rows(unsure: Sequence[Judgement], limit: float | None = None) -> str:
     if reasons := [each.unjudged for each in unsure if each.unjudged]:
         return "; ".join(dict.fromkeys(reasons))
     shown = ", ".join(
-        f"{each.what} {_show(each, each.value)} lies between {_show(each, each.low)} and {_show(each, each.high)}, the limit is "
+        f"{each.what} {_show(each, each.value)} is surely {_show(each, each.low)} or more, not "
         f"{_show(each, each.limit if limit is None else limit)}"
         for each in unsure
         if not each.sure
@@ -189,21 +190,26 @@ def _show(found: Judgement, value: float) -> str:
     return f"{value:.2%}" if found.row_share is not None else f"{value:.4f}"
 
 
-def _of_output(output: OutputDifference, tolerance: Tolerance, compared_as: str, rows: int) -> Judgement | None:
-    """How alike an output is by what matters for the problem; None where it is not finite, or nothing tells."""
+def _of_output(
+    output: OutputDifference, tolerance: Tolerance, compared_as: str, rows: int, several: bool
+) -> Judgement | None:
+    """How alike an output is by what matters for the problem; None where it is not finite. several: whether there are more outputs."""
     if output.broken or not output.lines:
         return None
+    of = f" of {output.name}" if several else ""
     if compared_as == "embedding":
         bounds = lambda n: _around(output.cosine, half_width(output.cosine_deviation, output.cosine, n))  # noqa: E731
-        return _judgement("mean cosine", output.cosine, tolerance.cosine, bounds, output.lines, rows)
+        return _judgement(f"mean cosine{of}", output.cosine, tolerance.cosine, bounds, output.lines, rows)
     unjudged = "" if tolerance.agreement is None else _one_answer(output)
     if output.agreement is not None:
         bounds = lambda n: share_bounds(output.agreement, n)  # noqa: E731
-        return _judgement("agreement", output.agreement, tolerance.agreement, bounds, output.decisions, rows, unjudged)
+        return _judgement(
+            f"agreement{of}", output.agreement, tolerance.agreement, bounds, output.decisions, rows, unjudged
+        )
     if output.correlation is None:
-        return Judgement("correlation", math.nan, -1.0, 1.0, tolerance.agreement, unjudged)
+        return Judgement(f"correlation{of}", math.nan, -1.0, 1.0, tolerance.agreement, unjudged)
     bounds = lambda n: correlation_bounds(output.correlation, n)  # noqa: E731
-    return _judgement("correlation", output.correlation, tolerance.agreement, bounds, output.lines, rows)
+    return _judgement(f"correlation{of}", output.correlation, tolerance.agreement, bounds, output.lines, rows)
 
 
 def _one_answer(output: OutputDifference) -> str:
