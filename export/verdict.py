@@ -93,6 +93,7 @@ def judge(
     *,
     rows: int,
     spot_check: bool = False,
+    sample: bool = True,
 ) -> Verdict:
     """Judges outputs and the task's metric together.
 
@@ -107,15 +108,17 @@ def judge(
         rows: how many rows there were.
         spot_check: whether these rows are a part of those on which another backend proves the file; then the outputs must only be surely
             equal on `SPOT_CHECK` of them, and no limit surely missed.
+        sample: whether the rows stand for others like them; if not, the measured values decide by themselves.
     """
     same = [_of_output(output, tolerance, compared_as, rows, len(outputs) > 1) for output in outputs]
     same = [found for found in same if found]
     metric = _of_metric(metrics[0], tolerance.metric_share) if metrics else None
     judgements = (*same, *([metric] if metric else []))
-    faults = [*hard_faults(tolerance, outputs), *(_missed(each) for each in judgements if each.missed)]
+    missed = [each for each in judgements if (each.missed if sample else not each.kept)]
+    faults = [*hard_faults(tolerance, outputs), *(_missed(each, sample) for each in missed)]
     if faults:
         return Verdict(FAILED, "; ".join(faults), judgements)
-    open_question = _open(tolerance, same, metric, spot_check)
+    open_question = _open(tolerance, same, metric, spot_check) if sample else ""
     return Verdict(NOT_JUDGED if open_question else PASSED, open_question, judgements)
 
 
@@ -182,8 +185,10 @@ def _few_rows(unsure: Sequence[Judgement], limit: float | None = None) -> str:
     return f"too few rows: {shown}" + (f"; about {min(more):,} more would decide" if more else "")
 
 
-def _missed(found: Judgement) -> str:
-    return f"{found.what} {_show(found, found.value)}, surely less than {_show(found, found.limit)}"
+def _missed(found: Judgement, sample: bool) -> str:
+    return (
+        f"{found.what} {_show(found, found.value)}, {'surely ' if sample else ''}less than {_show(found, found.limit)}"
+    )
 
 
 def _show(found: Judgement, value: float) -> str:

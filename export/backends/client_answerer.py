@@ -9,12 +9,14 @@ import numpy as np
 from kerasbert.export.backends.client_calls import Client, ClientAnswers
 from kerasbert.export.backends.client_rows import RowsApart, decision_limits
 from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance, shortfalls
-from kerasbert.export.metrics import Metric
+from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
+from kerasbert.export.metrics import Evidence, Metric
+from kerasbert.export.verdict import judge
 from kerasbert.problems import Reading
+from kerasbert.problems.contributions import Ratio
 from kerasbert.problems.span_windows import LONGEST_QUESTION
 from kerasbert.problems.spans import answer_texts
-from kerasbert.problems.squad_scores import squad_scores, units
+from kerasbert.problems.squad_scores import f1, squad_scores, units
 
 LENGTH = 384  # tokens a row, a constant of the client
 _BEST, _LONGEST_ANSWER = 5, 32  # first and last places that it looks at, and the tokens of its longest answer
@@ -97,6 +99,16 @@ def _metric_check(name: str, job: Job, rows: np.ndarray, found: Sequence[str], f
         squad_scores([right[row] for row in rows], [side[row] for row in rows], problem.unit)
         for side in ([each["answer"] for each in own], found)
     ]
-    metrics = tuple(Metric(key, value, sides[1][key]) for key, value in sides[0].items())
-    faults = shortfalls(Tolerance(metric_share=decision_limits(job).metric_share), (), metrics, problem.compared_as)
-    return Check(name, FAILED if faults else PASSED, "; ".join(faults), rows=len(rows), metrics=metrics, **facts)
+    each = [
+        Ratio.of_decisions([f1(right[row], side[row], problem.unit) for row in rows])
+        for side in ([answer["answer"] for answer in own], found)
+    ]
+    evidence = Evidence.of(*each)
+    metrics = tuple(
+        Metric(key, value, sides[1][key], evidence if key == "F1" else None) for key, value in sides[0].items()
+    )
+    limits = Tolerance(metric_share=decision_limits(job).metric_share)
+    verdict = judge(limits, (), metrics, problem.compared_as, rows=len(rows))
+    return Check(
+        name, verdict.status, verdict.reason, rows=len(rows), metrics=metrics, judgements=verdict.judgements, **facts
+    )

@@ -110,7 +110,7 @@ def _judged(client: Client, job: Job, apart: RowsApart, kept: list[Kept], second
     limits = decision_limits(job)
     other = job.judged(
         f"{client.name}: tokenized otherwise", apart.other, [kept[row] for row in apart.other], seconds, metric=False,
-        limits=replace(limits, metric_share=None),
+        sample=False, limits=replace(limits, metric_share=None),
         **facts,
     )  # fmt: skip
     reason = "; ".join(filter(None, [other.reason, apart.described(client.name)]))

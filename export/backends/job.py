@@ -94,19 +94,25 @@ class Job:
         seconds: Sequence[float],
         *,
         limits: Tolerance | None = None,
+        metric: bool = True,
+        sample: bool = True,
         remark: str = "",
         faults: Sequence[str] = (),
         **facts,
     ) -> Check:
-        """The check of outputs against the other side's. limits: by default the job's. faults: what else is wrong. facts: further fields of
-        the check."""
+        """The check of outputs against the other side's.
+
+        limits: by default the job's. metric: whether the task's metric is judged. sample: whether the rows stand for others like them.
+        faults: what else is wrong. facts: further fields of the check.
+        """
         expected = [self.expected[row] for row in rows]
         differences = self.differences(expected, kept)
-        examples = None if any(difference.broken for difference in differences) else self.examples.part(rows)
+        broken = any(difference.broken for difference in differences)
+        examples = self.examples.part(rows) if metric and not broken else None
         metrics = examples.metrics(expected, kept) if examples else ()
         verdict = judge(
             limits or self.tolerance, differences, metrics, self.examples.problem.compared_as, rows=len(rows),
-            spot_check=self.proven and len(rows) < len(self.examples),
+            spot_check=self.proven and len(rows) < len(self.examples), sample=sample,
         )  # fmt: skip
         wrong = "; ".join(filter(None, [*faults, verdict.reason]))
         return Check(
