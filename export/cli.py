@@ -107,7 +107,8 @@ def convert(
     """
     given = dict(locals())
     from kerasbert.cli.destinations import check_out_file
-    from kerasbert.cli.progress import progress
+    from kerasbert.cli.progress import note, progress
+    from kerasbert.export.client_note import client_note
     from kerasbert.export.model_size import model_size
     from kerasbert.export.recipes import recipe_named
     from kerasbert.export.split_model import host_path
@@ -141,6 +142,8 @@ def convert(
             inputs=inputs, whole_sums=whole_sums,
         )  # fmt: skip
     made.save(out)
+    if line := client_note(made.metadata, examples):
+        note(line)
     host = None if made.host is None else host_path(out)
     size = model_size(out, made.metadata)
     data = {

@@ -14,6 +14,7 @@ from kerasbert.export.backends.known_environments import MEDIAPIPE, TASK_LIBRARY
 from kerasbert.export.metadata import Metadata
 from kerasbert.json_text import parse_json
 from kerasbert.leftovers import temporary_folder
+from kerasbert.problems.client_problems import CLIENT_PROBLEMS
 
 CHILD = Path(__file__).with_name("client_process.py")
 SECONDS = 1800.0
@@ -21,21 +22,27 @@ SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class Client:
-    """A client. tasks: the problems that it knows, with the kind of client of each."""
+    """A client in its environment."""
 
     name: str
     environment: PythonEnvironment
-    tasks: dict[str, str]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What it can be asked."""
+        return CLIENT_PROBLEMS[self.name]
 
     @property
     def device(self) -> str:
         return self.environment.packages[0].replace("==", " ")
 
 
-_TASKS = {"single_label": "classifier", "multi_label": "classifier", "embedding": "embedder"}
-CLIENTS = {
-    "mediapipe": Client("mediapipe", MEDIAPIPE, _TASKS),
-    "task-library": Client("task-library", TASK_LIBRARY, {**_TASKS, "question_answering": "answerer"}),
+CLIENTS = {"mediapipe": Client("mediapipe", MEDIAPIPE), "task-library": Client("task-library", TASK_LIBRARY)}
+KINDS = {
+    "single_label": "classifier",
+    "multi_label": "classifier",
+    "embedding": "embedder",
+    "question_answering": "answerer",
 }
 
 

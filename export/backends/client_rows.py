@@ -10,9 +10,9 @@ from kerasbert.export.checks import Tolerance
 from kerasbert.export.metadata import Metadata
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.tolerances import TOLERANCES
+from kerasbert.text.client_differences import differences
 
 _SHOWN = 3  # rows that a remark names
-_EXCERPT = 32  # characters, escaped
 _LONGEST = 512  # tokens of a question or a context
 
 
@@ -55,23 +55,10 @@ def rows_apart(client: Client, job: Job, card: Metadata) -> RowsApart:
     of = np.repeat(np.arange(len(raw)), [len(part) for part in parts])
     # Questions and contexts are told apart here, so none is cut that stands whole in a row.
     length = _LONGEST if job.examples.problem.name == "question_answering" else job.examples.length
-    encoded = tokenizer.encode(texts, max_length=length)
+    found = differences(tokenizer, texts, ids_of(client, card, texts, length), length)
     excerpts: dict[int, str] = {}
-    for place, found in enumerate(ids_of(client, card, texts, length)):
-        ids = encoded.input_ids[place]
-        if (ids != found[: len(ids)] or any(found[len(ids) :])) and of[place] not in excerpts:
-            first = next((at for at, pair in enumerate(zip(ids, found, strict=False)) if pair[0] != pair[1]), len(ids))
-            excerpts[int(of[place])] = _excerpt(texts[place], encoded.offsets[place], first)
+    for place, excerpt in found.items():
+        excerpts.setdefault(int(of[place]), excerpt)
     other = np.array(sorted(excerpts), int)
     _, rows = np.unique(job.examples.rows.example, return_index=True)
     return RowsApart(np.setdiff1d(np.arange(len(raw)), other), other, job.examples.numbers[rows], excerpts)
-
-
-def _excerpt(text: str, offsets: list[tuple[int, int]], first: int) -> str:
-    """Where token number `first` of the text stands, escaped, with its word."""
-    behind = offsets[min(first, len(offsets) - 2)][0] if len(offsets) > 2 else 0
-    begin = max(text.rfind(" ", 0, behind) + 1, behind - _EXCERPT // 4)
-    end = begin + 1
-    while end < len(text) and len(ascii(text[begin : end + 1])) <= _EXCERPT:
-        end += 1
-    return ascii(text[begin:end]) + ("..." if end < len(text) else "")

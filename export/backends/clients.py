@@ -12,7 +12,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.backends.client_answerer import LENGTH, answerer_checks
-from kerasbert.export.backends.client_calls import CLIENTS, Client, ClientAnswers, ask
+from kerasbert.export.backends.client_calls import CLIENTS, KINDS, Client, ClientAnswers, ask
 from kerasbert.export.backends.client_rows import RowsApart, decision_limits, rows_apart
 from kerasbert.export.backends.job import Job
 from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
@@ -39,7 +39,7 @@ def _checks(client: Client, job: Job) -> tuple[list[Check], list[Kept]]:
         apart = rows_apart(client, job, card)
     except KerasBertError as error:  # the simplest file there is
         return [Check(client.name, NOT_RUN, f"the client does not run here: {_help(str(error))}")], []
-    kind = client.tasks[job.examples.problem.name]
+    kind = KINDS[job.examples.problem.name]
     texts = job.examples.raw if kind == "answerer" else flat_texts(job)
     if kind == "answerer" and job.examples.length != LENGTH:
         reason = f"the client feeds {LENGTH} tokens, and the file takes {job.examples.length}: convert with --length {LENGTH}"
@@ -62,15 +62,15 @@ def _not_run(client: Client, job: Job, card: Metadata | None) -> str:
     if not client.environment.ready:
         return client.environment.missing
     name = job.examples.problem.name
-    if name not in client.tasks:
-        return f"the client has no task like {name}; it knows {', '.join(client.tasks)}"
+    if name not in client.problems:
+        return f"the client has no task like {name}; it knows {', '.join(client.problems)}"
     if job.examples.raw is None:
         return "the client takes texts, and the data are packed ids; validate with texts"
     if card is None or card.inputs != packed.IDS:
         return "the client takes a file of ids with kerasbert's metadata"
     if reason := client_refusal(card.tokenizer, card.vocabulary):
         return f"the client cannot tokenize for this file: {reason}"
-    if client.tasks[name] == "classifier" and any(isinstance(each, tuple) for each in job.examples.raw):
+    if KINDS[name] == "classifier" and any(isinstance(each, tuple) for each in job.examples.raw):
         return "the client takes one text, and the data are pairs"
     return ""
 

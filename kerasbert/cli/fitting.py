@@ -37,7 +37,10 @@ def new_task(recipe: Recipe, data: TrainingData):
         if recipe.layer_mix:
             settings["layer_mix"] = True
         with strategy.scope():
-            return with_dropout(getattr(tasks, name).from_pretrained(data.folder, **settings), recipe)
+            task = getattr(tasks, name).from_pretrained(data.folder, **settings)
+            if recipe.tokenize_as:
+                task.tokenize_as(recipe.tokenize_as)
+            return with_dropout(task, recipe)
 
 
 def with_dropout(task, recipe: Recipe):

@@ -33,6 +33,10 @@ Dropout = Annotated[float, Option(metavar="RATE", min=0.0, max=0.99, help="Dropo
 LearnedRanges = Annotated[
     bool, Option("--learned-ranges", help="Train ranges by gradient, with the weights, and not by what is seen.")
 ]
+TokenizeAs = Annotated[
+    str | None,
+    Option(metavar="CLIENT", help="Tokenize as this client will: mediapipe or task-library; saved with the model."),
+]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
 
 
@@ -47,6 +51,7 @@ def quantize(
     label_column: options.LabelColumn = None,
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
+    tokenize_as: TokenizeAs = None,
     epochs: Epochs = 1,
     learning_rate: options.LearningRate = 2e-5,
     batch_size: options.BatchSize = 32,
@@ -95,6 +100,7 @@ def quantize(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
         learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
         text_column=text_column, pair_column=pair_column, label_column=label_column, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
+        tokenize_as=tokenize_as,
     )  # fmt: skip
     tables = tables_for(model, train, dev, asked, seed)
 
@@ -109,6 +115,8 @@ def quantize(
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)
+    if tokenize_as:
+        task.tokenize_as(tokenize_as)
     wanted = objectives_named(objectives) if objectives else None
     if task.policy:
         raise KerasBertError(

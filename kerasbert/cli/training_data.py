@@ -21,6 +21,7 @@ from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.examples import spread as spread_rows
 from kerasbert.problems import Problem, Rows, problem_class, problem_named
+from kerasbert.problems.client_problems import client_tokenizer
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.training.recipe import Recipe
 
@@ -72,6 +73,8 @@ def read_data(recipe: Recipe) -> TrainingData:
     with progress("finding the model"):
         folder = resolve(recipe.model)
     tokenizer, config = tokenizer_from_folder(folder), read_config(folder)
+    if recipe.tokenize_as:
+        tokenizer = client_tokenizer(tokenizer, recipe.tokenize_as, problem.name)
     length = choose_length(problem, tokenizer, train, recipe.sequence_length, longest_row(config))
     return TrainingData(folder, problem, tokenizer, train, dev, length)
 

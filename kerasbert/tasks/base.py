@@ -82,6 +82,19 @@ class Task(Answering, Fitting):
     def has_tokenizer(self) -> bool:
         return self._tokenizer is not None
 
+    def tokenize_as(self, client: str) -> None:
+        """Tokenizes texts as a client does from now on, so that training and client agree; saved with the task, and in its files.
+
+        Args:
+          client: "mediapipe" or "task-library"; see `kerasbert.text.ClientWordPiece`.
+
+        Raises:
+          KerasBertError: another client, a task that it does not have, or a tokenizer of another kind than WordPiece.
+        """
+        from kerasbert.problems.client_problems import client_tokenizer
+
+        self._tokenizer = client_tokenizer(self.tokenizer, client, self.problem)
+
     @property
     def config(self):
         """The encoder's config."""

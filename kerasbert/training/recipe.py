@@ -56,6 +56,9 @@ class Recipe:
     sequence_length: int | None = option(
         None, "Tokens a row; by default the longest training text's, at most 128 (question answering: 384)."
     )
+    tokenize_as: str | None = option(
+        None, "Tokenize as this client will: mediapipe or task-library; saved with the model.", "CLIENT"
+    )
 
     epochs: int = option(2, "Passes over the training data.")
     batch_size: int = option(32, "Rows in a batch.")
@@ -167,6 +170,7 @@ _RANGES = {
 _CHOICES = {
     "schedule": ("linear", "cosine", "constant"),
     "pair_loss": (None, "cosine", "contrastive", "in-batch-negatives"),
+    "tokenize_as": (None, "mediapipe", "task-library"),
     "distribute": (None, "mirrored", "multi-worker", "tpu"),
 }
 _WORDS = {
