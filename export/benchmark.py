@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from kerasbert.console.output import note
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
@@ -17,6 +18,7 @@ from kerasbert.export.backends.child import run_module
 from kerasbert.export.checks import Latency
 from kerasbert.export.examples import read_data
 from kerasbert.export.measuring import ONNX
+from kerasbert.export.padding import padding_note
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import describe_machine
 from kerasbert.export.tables import format_bytes, format_seconds
@@ -183,6 +185,8 @@ def _texts(path, data, rows: int | None) -> dict:
         raise KerasBertError("Expected texts to measure the time of. Received: packed arrays.")
     examples = predictor.problem.examples(given.x)
     found = predictor.problem.scoring_rows(examples, predictor.tokenizer, predictor.length)
+    if line := padding_note(predictor.card, found.lengths):
+        note(line)
     lists = range(len(found.tokens.input_ids))
     chosen = lists if rows is None else lists[:: -(-len(lists) // rows)]
     tokens = {

@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from kerasbert.export import metadata
 from kerasbert.export.fitting_models import FittingModels
 from kerasbert.export.isolated_model import IsolatedFile
 from kerasbert.export.metadata import Metadata
+from kerasbert.export.padding import padding_note
 from kerasbert.export.running_model import RunningModel
 from kerasbert.export.runtimes import open_model
 from kerasbert.export.tflite_reader import check_structure
@@ -68,6 +69,7 @@ class Predictor:
     threads: int = 1
     kernels: str = "xnnpack"
     process: IsolatedFile | None = None
+    _noted: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @functools.cached_property
     def _models(self) -> FittingModels:
@@ -121,6 +123,10 @@ class Predictor:
             note(
                 f"note: {rows.truncated:,} of {len(examples):,} {self.problem.cut} are too long for {self.length} tokens and were cut"
             )
+        line = padding_note(self.card, rows.lengths)
+        if line and line not in self._noted:
+            self._noted.append(line)
+            note(line)
         return examples, rows
 
 

@@ -38,6 +38,12 @@ CsvSafe = Annotated[
     ),
 ]
 
+OutVectors = Annotated[
+    Path | None,
+    Option("--out", "-o", metavar="FILE", help="Write a sentence encoder's vectors there, as a NumPy file (.npy)."),
+]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace the file of --out.")]
+
 _TABLES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
 
 
@@ -54,6 +60,8 @@ def predict(
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
     csv_safe: CsvSafe = False,
+    out: OutVectors = None,
+    overwrite: Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -66,6 +74,7 @@ def predict(
     from kerasbert.cli.predictions import records, shown
     from kerasbert.cli.progress import progress
     from kerasbert.cli.saved_model import problem_of
+    from kerasbert.cli.vectors_file import check_has_vectors, check_vectors_file, written_vectors
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _TABLES):
@@ -75,12 +84,19 @@ def predict(
     def asked(problem):
         return _examples(problem.name, texts, pair or [], choice or []) if file is None else _rows(problem, file, given)
 
+    if out is not None:
+        check_vectors_file(out, overwrite)
+    if told:
+        check_has_vectors(told, out)
     x = told and asked(told)
     predictor = open_predictor(model, threads)
     problem = predictor.problem
+    check_has_vectors(problem, out)
     x = asked(problem) if told is None else x
     with progress("predicting") as bar:
         answers = predictor.answer(x, bar.rows)
+    if out is not None:
+        return written_vectors(out, model, answers)
     found = records(problem.name, problem.examples(x), answers)
     return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found, csv_safe))
 

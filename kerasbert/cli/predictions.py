@@ -5,18 +5,30 @@ import re
 import sys
 from collections.abc import Sequence
 
+import numpy as np
+
 from kerasbert.cli.results import plain
 from kerasbert.console.escapes import escape_json
 from kerasbert.console.output import terminal_width
 from kerasbert.console.tables import Block, Table
 
 _FORMULA = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")  # and their full-width forms
+_FIRST = 4  # values of a vector that a table shows
 _NUMBER = re.compile(r"-|[+-]?\d+(\.\d+)?")
 
 
 def records(problem: str, examples: Sequence, answers: Sequence[dict]) -> list[dict]:
-    """Each answer behind what was asked."""
-    return [{**_asked(problem, example), **answer} for example, answer in zip(examples, answers, strict=True)]
+    """Each answer behind what was asked; numbers of vectors with the digits that a float32 has."""
+    return [
+        {**_asked(problem, example), **{name: _digits(value) for name, value in answer.items()}}
+        for example, answer in zip(examples, answers, strict=True)
+    ]
+
+
+def _digits(value):
+    """A float32 array as the shortest decimal numbers that are read as the same values again; anything else as it is."""
+    short = isinstance(value, np.ndarray) and value.dtype == np.float32
+    return value.astype(str).astype(np.float64) if short else value
 
 
 def _asked(problem: str, example) -> dict:
@@ -34,16 +46,19 @@ def _asked(problem: str, example) -> dict:
 
 
 def shown(problem: str, found: list[dict], csv_safe: bool = False) -> Block:
-    """JSON lines for vectors; a table on a terminal, else lines of cells between tabs.
+    """A table on a terminal, else lines of cells between tabs; of vectors, JSON lines with all of their numbers.
 
     Args:
         csv_safe: an apostrophe before cells between tabs that a spreadsheet would take for a formula.
     """
-    if problem == "embedding":
+    terminal = terminal_width(sys.__stdout__) is not None
+    if problem == "embedding" and not terminal and "vector" in found[0]:
         return "\n".join(escape_json(json.dumps(plain(record), ensure_ascii=False)) for record in found)
     heads, cells = _TABLES.get(problem, (("label", "score", "text"), _label_cells))
+    if problem == "embedding" and "cosine" in found[0]:
+        heads, cells = ("cosine", "text"), _cosine_cells
     lines = [[_one_line(cell) for cell in line] for record in found for line in cells(record)]
-    if terminal_width(sys.__stdout__) is None:
+    if not terminal:
         return "\n".join("\t".join(map(_no_formula, line) if csv_safe else line) for line in lines)
     return Table([*heads, *(["second text"] if found and "pair" in found[0] else [])], lines)
 
@@ -90,6 +105,23 @@ def _choice_cells(record: dict) -> list[list[str]]:
     return [[record["text"], f"{max(record['probabilities']):.4f}", record["prompt"]]]
 
 
+def _vector_cells(record: dict) -> list[list[str]]:
+    vector = np.asarray(record["vector"])
+    values = " ".join(f"{value:.4f}" for value in vector[:_FIRST])
+    return [
+        [
+            str(len(vector)),
+            f"{np.linalg.norm(vector):.4f}",
+            f"{values} ..." if len(vector) > _FIRST else values,
+            record["text"],
+        ]
+    ]
+
+
+def _cosine_cells(record: dict) -> list[list[str]]:
+    return [[f"{record['cosine']:.4f}", record["text"], record["pair"]]]
+
+
 def _word_cells(record: dict) -> list[list[str]]:
     return [
         [" ".join(f"{word['word']} {word['probability']:.4f}" for word in mask["words"]), record["text"]]
@@ -98,6 +130,7 @@ def _word_cells(record: dict) -> list[list[str]]:
 
 
 _TABLES = {
+    "embedding": (("dimensions", "norm", "first values", "text"), _vector_cells),
     "tagging": (("label", "score", "entity", "characters", "text"), _entity_cells),
     "question_answering": (("answer", "score", "characters", "question"), _answer_cells),
     "multiple_choice": (("choice", "probability", "prompt"), _choice_cells),

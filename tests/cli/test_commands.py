@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 
@@ -117,6 +118,40 @@ def test_vectors_come_as_json_lines(place, run):
     done = run("predict", place.checkpoint, "good", "bad")
     rows = [json.loads(line) for line in done.out.splitlines()]
     assert [row["text"] for row in rows] == ["good", "bad"] and len(rows[0]["vector"]) == 16
+    assert max(len(number) for number in done.out.split("[")[1].split("]")[0].split(", ")) < 17  # a float32's digits
+
+
+def test_vectors_go_into_a_file_that_was_not_there(place, run, tmp_path):
+    out = tmp_path / "vectors.npy"
+    assert run("predict", place.checkpoint, "good", "bad", "-o", out).out == f"wrote {out}: float32, 2 x 16\n"
+    lines = run("predict", place.checkpoint, "good", "bad").out.splitlines()
+    vectors = np.load(out)
+    np.testing.assert_array_equal(vectors, np.array([json.loads(line)["vector"] for line in lines], np.float32))
+    done = run("predict", place.checkpoint, "fun", "-o", out)
+    assert done.code == 2 and "add --overwrite" in done.err and np.load(out).shape == (2, 16)
+    done = run("predict", place.checkpoint, "good", "--pair", "bad", "-o", out, "--overwrite", "--json")
+    assert json.loads(done.out)["shape"] == [1, 2, 16] and (np.load(out)[0] == vectors).all()
+
+
+def test_a_pair_of_texts_gives_its_cosine(place, run):
+    assert run("predict", place.checkpoint, "good", "--pair", "good").out == "1.0000\tgood\tgood\n"
+
+
+def test_vectors_are_short_on_a_terminal(monkeypatch):
+    from kerasbert.cli import predictions
+
+    monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)
+    found = [{"text": "good", "vector": np.arange(6, dtype=np.float32)}]
+    lines = str(predictions.shown("embedding", found)).splitlines()
+    assert lines[0].split() == ["dimensions", "norm", "first", "values", "text"]
+    assert lines[2].split() == ["6", "7.4162", "0.0000", "1.0000", "2.0000", "3.0000", "...", "good"]
+
+
+def test_only_vectors_go_into_a_file(made, run, tmp_path):
+    done = run("predict", made.file, "good", "-o", tmp_path / "vectors.npy")
+    assert done.code == 2 and "sentence encoder for --out" in done.err and done.err.count("\n") == 1
+    done = run("predict", made.file, "good", "-o", tmp_path / "vectors.txt")
+    assert done.code == 2 and ".npy" in done.err
 
 
 def test_inspect_and_benchmark(made, run, monkeypatch):
