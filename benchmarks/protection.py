@@ -3,8 +3,8 @@
     python benchmarks/protection.py tiny.tflite small.tflite minilm.tflite
 
 For each file, in turn in one run: `verified`, offsets, shapes, scales and the order of operators looked at; `probed`, a process that opens
-and runs it once and ends; `digest`, its SHA-256, which a memory of probed files would need; `here` and `there`, from the path to the answer to a
-first text in this process and in one of its own; `row_here`, `row_there`, each further row.
+and runs it once and ends; `digest`, its SHA-256, which a memory of probed files would need; `here` and `there`, from the path to the first
+answer in this process and in one of its own; `row_here`, `row_there`, each further row.
 """
 
 import argparse

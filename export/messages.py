@@ -27,7 +27,7 @@ class Channel:
     """One end of two pipes. reader, writer: file descriptors."""
 
     def __init__(self, reader: int, writer: int):
-        self._reader, self._writer = reader, writer
+        self._reader, self._writer, self._come = reader, writer, bytearray()
 
     def send(self, header: Mapping[str, object], arrays: Mapping[str, np.ndarray] | None = None) -> None:
         """Raises Ending where nobody reads any more."""
@@ -60,13 +60,14 @@ class Channel:
             view = view[os.write(self._writer, view) :]
 
     def _read(self, count: int, until: float | None) -> bytes:
-        """No more memory is taken than has come."""
-        found = bytearray()
-        while len(found) < count:
+        """Takes what has come, which is mostly a whole message; no more memory is taken than that."""
+        while len(self._come) < count:
             if until is not None and not select.select([self._reader], [], [], max(until - time.monotonic(), 0))[0]:
                 raise Silence
-            part = os.read(self._reader, min(count - len(found), _CHUNK))
+            part = os.read(self._reader, _CHUNK)
             if not part:
                 raise Ending
-            found += part
-        return bytes(found)
+            self._come += part
+        found = bytes(self._come[:count])
+        del self._come[:count]
+        return found
