@@ -69,7 +69,7 @@ def _snapshot(repo_id: str, revision: str | None, weights: tuple[str, ...]) -> P
 def _explained(repo_id: str, revision: str | None, error: Exception) -> KerasBertError:
     """One line: what was asked for, why it failed, what to do instead."""
     asked = f"hub model {repo_id!r}" + (f" at revision {revision!r}" if revision else "")
-    return KerasBertError(f"{asked} (there is no such folder here): {_cause(error)}, {_INSTEAD}")
+    return KerasBertError(f"there is no folder {repo_id!r} here, and of the {asked}: {_cause(error)}, {_INSTEAD}")
 
 
 def _cause(error: Exception) -> str:
@@ -80,7 +80,7 @@ def _cause(error: Exception) -> str:
         errors.RepositoryNotFoundError: "it does not exist or is private; check the name, log in with `hf auth login`",
         errors.RevisionNotFoundError: "it has no such revision; check the branch, tag or commit",
         errors.DisabledRepoError: "its owner or the hub disabled it; take another model",
-        errors.HFValidationError: "that is not a hub name; expected 'org/name'",
+        errors.HFValidationError: "that is not a hub name; expected 'org/name' or 'name'",
         errors.OfflineModeIsEnabled: "it is not in the cache and HF_HUB_OFFLINE is set; unset that",
     }
     for kind, cause in known.items():

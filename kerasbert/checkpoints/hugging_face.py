@@ -1,5 +1,6 @@
 """Checkpoint folders in Hugging Face's layout: found, read and written."""
 
+import difflib
 import json
 import os
 import re
@@ -9,14 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.checkpoints import google
+from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
+from kerasbert.console.output import note
+from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file, recover
 from kerasbert.json_text import read_json_object
 
 CONFIG_FILE = "config.json"
 
-_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.\-]*/[A-Za-z0-9_][\w.\-]*", re.ASCII)
+# "org/name", or of the hub's oldest models the name alone, which it redirects: bert-base-uncased.
+_HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.\-]*/)?[A-Za-z0-9][\w.\-]{0,95}", re.ASCII)
+_FILE_NAME = re.compile(
+    r".*\.(tflite|npz|json|jsonl|txt|csv|tsv|gz|h5|bin|safetensors|ckpt|pt|onnx|keras|toml)", re.ASCII
+)
 _MAX_CONFIG_BYTES = 10_000_000
 _SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 # In the same order.
@@ -32,7 +40,7 @@ _MAX_WEIGHT_BYTES = 64 * 2**30  # XLM-RoBERTa XXL, the largest of its kind, take
 
 
 def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Path:
-    """The folder of a checkpoint: `name_or_path` itself if it is one, else "org/name" downloaded from the hub.
+    """The folder of a checkpoint: `name_or_path` itself if it is one, else "org/name" or "name" downloaded from the hub.
 
     revision: branch, tag or commit on the hub; a local folder has none.
     Raises KerasBertError when it is neither, or the hub does not give it.
@@ -45,21 +53,50 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
         return Path(local)
     if os.path.exists(local):
         raise mismatch(text, "a checkpoint folder", "a file", "pass the folder that it is in")
-    if isinstance(name_or_path, str) and _HUB_NAME.fullmatch(text):
-        from kerasbert.checkpoints.hub import download
+    if isinstance(name_or_path, str) and _HUB_NAME.fullmatch(text) and not _FILE_NAME.fullmatch(text):
+        return _from_hub(text, revision)
+    advice = f"did you mean {near!r}?" if (near := _near(local)) else ""
+    raise mismatch(
+        shown(text), "a checkpoint folder or a hub name such as 'org/name'", "neither: there is no such folder", advice
+    )
 
-        return download(text, revision)
-    raise mismatch(shown(text), "a checkpoint folder or a hub name such as 'org/name'", "neither")
+
+def _from_hub(name: str, revision: str | None) -> Path:
+    """The folder of a model on the hub. What looks like a folder's path is said not to be there before the hub is asked."""
+    from kerasbert.checkpoints.hub import download
+
+    near = _near(name)
+    if near or os.path.isdir(os.path.dirname(name)):
+        note(f"there is no folder {name!r} here; asking the hub")
+    try:
+        return download(name, revision)
+    except KerasBertError as error:
+        if near is None:
+            raise
+        raise KerasBertError(f"{error}; did you mean the folder {near!r}?") from error
+
+
+def _near(path: str) -> str | None:
+    """A folder whose name resembles that of one that is not there."""
+    parent, name = os.path.split(os.path.normpath(path))
+    try:
+        folders = [entry.name for entry in os.scandir(parent or ".") if entry.is_dir()]
+    except (OSError, ValueError):
+        return None
+    found = difflib.get_close_matches(name, folders, 1, 0.75)
+    return os.path.join(parent, found[0]) if found else None
 
 
 def read_config(folder: str | os.PathLike) -> dict:
     """The parsed `config.json` of a checkpoint folder, with a model type and sizes that are positive whole numbers.
 
-    Where there is none, a `*_config.json` of Google's, in Hugging Face's keys.
+    Where there is none, a `*_config.json` of Google's, in Hugging Face's keys; of a preset of keras-nlp's likewise.
     Raises KerasBertError when there is neither, it is not a JSON object, lacks one of them, or describes weights that fit in no memory.
     """
     path = Path(folder) / CONFIG_FILE
-    if path.is_file():
+    if is_preset(folder):
+        config = read_preset(folder)[0]
+    elif path.is_file():
         config = _parsed(path)
     elif theirs := google.config_file(folder):
         path = theirs

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.checkpoints import google, hugging_face, pytorch_file, safetensors_file
+from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
 
 _NOT_READ = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
@@ -14,10 +15,12 @@ _NOT_READ = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
 def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     """Every tensor of a checkpoint folder under Hugging Face's name and in PyTorch's layout, floating-point ones as float32.
 
-    Of several formats the first is taken: safetensors, `pytorch_model.bin`, a TensorFlow 1 checkpoint of Google's.
+    Of several formats the first is taken: a preset of keras-nlp's, safetensors, `pytorch_model.bin`, a TensorFlow 1 checkpoint of Google's.
     Raises KerasBertError when there is none, or the files are damaged.
     """
     folder = Path(folder)
+    if is_preset(folder):
+        return read_preset(folder)[1]
     for reader in (safetensors_file, pytorch_file):
         if any((folder / name).is_file() for name in (reader.WEIGHTS_FILE, reader.INDEX_FILE)):
             return reader.read_tensors(folder)
@@ -29,6 +32,8 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
 def weight_files(folder: str | os.PathLike) -> list[Path]:
     """The files that `read_tensors` takes the weights from."""
     folder = Path(folder)
+    if is_preset(folder):
+        return [folder / "model.weights.h5"]
     prefix = google.checkpoint_prefix(folder) if folder.is_dir() else None
     for pattern in ("*.safetensors", "pytorch_model*.bin", *([f"{Path(prefix).name}.*"] if prefix else ())):
         if found := sorted(path for path in folder.glob(pattern) if path.name != "quantization.safetensors"):

@@ -8,6 +8,7 @@ from kerasbert.text import tokenizer_files
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
 from kerasbert.text.japanese import JapaneseTokenizer, japanese_from_folder
+from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_preset
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.tokenizer_json import read_tokenizer_json
@@ -38,7 +39,7 @@ def has_tokenizer(folder: str | os.PathLike) -> bool:
 
 
 def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
-    """The tokenizer of a Hugging Face folder.
+    """The tokenizer of a Hugging Face folder, or of one that keras-nlp wrote with `save_to_preset`.
 
     `tokenizer.json` goes before the older files (`vocab.txt`; `spiece.model`; `vocab.json` with `merges.txt`), as in
     Hugging Face. What `tokenizer_config.json` and `special_tokens_map.json` say goes before what `tokenizer.json`
@@ -50,6 +51,8 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
         or a `vocab.txt` and a `tokenizer.json` of different sizes.
     """
     folder = Path(folder)
+    if is_preset_tokenizer(folder):
+        return tokenizer_from_preset(folder)
     config = tokenizer_files.read_tokenizer_config(folder)
     if config.get(SETTING) is not None:
         return ClientWordPiece.from_folder(folder)

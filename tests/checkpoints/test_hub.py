@@ -91,6 +91,14 @@ def test_each_cause_is_one_line_with_the_local_alternative(fake, error, words):
     assert "or download the folder elsewhere and pass its path" in text
 
 
+def test_a_name_without_an_owner_is_asked_for_as_it_is(fake, tmp_path):
+    """The hub redirects its oldest names: bert-base-uncased is google-bert/bert-base-uncased."""
+    assert hub.download("bert-base-uncased") == tmp_path
+    assert fake.downloads[0][0] == "bert-base-uncased"
+    fake.info_error = http(errors.RepositoryNotFoundError, 404)
+    assert complaint("bert-base-uncasd").startswith("there is no folder 'bert-base-uncasd' here, and of the hub model ")
+
+
 def test_an_error_while_downloading(fake):
     fake.download_error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     text = complaint("org/name")

@@ -55,11 +55,31 @@ def test_a_hub_name_goes_to_the_hub(asked):
     assert asked == [("google-bert/bert-base-uncased", None), ("org/name", "v1")]
 
 
+def test_a_name_without_an_owner_goes_to_the_hub_as_it_is(asked):
+    assert resolve("bert-base-uncased") == Path("/cache")
+    assert asked == [("bert-base-uncased", None)]
+
+
+def test_a_folder_that_is_not_there_is_told_first_with_the_one_that_is_near(tmp_path, monkeypatch, capsys):
+    (tmp_path / "runs" / "mine-int8").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    def download(name, revision):
+        assert capsys.readouterr().err == f"there is no folder {name!r} here; asking the hub\n"
+        raise KerasBertError("the hub cannot be reached")
+
+    monkeypatch.setattr(hub, "download", download)
+    for name, near in (("runs/mine-int", "runs/mine-int8"), ("run", "runs")):
+        assert complaint(resolve, name).endswith(f"the hub cannot be reached; did you mean the folder {near!r}?")
+    assert "did you mean 'runs'" in complaint(resolve, "./run") and "no such folder" in complaint(resolve, "./x")
+    assert "asking" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "name",
     [
         "",
-        "runs",
+        "model.tflite",
         "./org/name",
         "../name",
         "/no/where",

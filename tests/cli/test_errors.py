@@ -73,7 +73,8 @@ def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
     for model, expected in (
         (str(tmp_path), "vocab.txt"),
         (place.train, "a file"),
-        ("none", "neither"),
+        ("./none", "there is no such folder"),
+        ("none", "there is no folder 'none' here"),
         ("org/none", "hub"),
     ):
         one_line(2, expected, "train", "--model", model, "--train", place.train, "--out", tmp_path / "out")
