@@ -123,7 +123,8 @@ class Inspection:
             ("custom operators", ", ".join(self.custom_operators) or "none"),
         ]
         for key, value in (self.metadata or {"kerasbert metadata": "none"}).items():
-            facts.append((key.replace("_", " "), str(value)))
+            if key != "recipe" and value not in ({}, None):
+                facts.append((key.replace("_", " "), ("no", "yes")[value] if isinstance(value, bool) else str(value)))
         for signature in self.signatures:
             facts += [(f"{signature.name} <-", f"{name} {port}") for name, port in signature.inputs.items()]
             facts += [(f"{signature.name} ->", f"{name} {port}") for name, port in signature.outputs.items()]

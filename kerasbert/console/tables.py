@@ -12,6 +12,7 @@ from kerasbert.console.widths import cell_width, pad, wrap
 
 _GAP = "  "
 _NARROWEST = 24  # cells that a wrapped column keeps; below, rows are stacked
+_NOTHING = ("", "-")
 _SHORTEST_VALUE = 16  # cells behind the longest `column: ` of a stacked row; below, values begin a line of their own
 
 
@@ -78,9 +79,9 @@ class Table:
         return "\n".join(lines)
 
     def _stacked(self, width: int) -> str:
-        """Empty cells are left out."""
+        """Cells without anything are left out."""
         return "\n\n".join(
-            facts([(name, cell) for name, cell in zip(self.columns, row, strict=True) if cell], width)
+            facts([(name, cell) for name, cell in zip(self.columns, row, strict=True) if cell not in _NOTHING], width)
             for row in self.rows
         )
 
@@ -121,7 +122,7 @@ Block = str | Table | Facts
 
 
 def render(blocks: Block | Iterable[Block], width: int | None = None) -> str:
-    """Lines, tables and facts, one below the other.
+    """Lines, tables and facts, one below the other; an empty line before and after tables.
 
     Args:
         blocks: text is wrapped between words, and keeps its own newlines; an empty text is an empty line.
@@ -135,13 +136,9 @@ def render(blocks: Block | Iterable[Block], width: int | None = None) -> str:
             text = escape_controls(block, keep_lines=True)
             parts += [line for each in text.split("\n") for line in wrap(each, width)]
             continue
-        text = block.render(width)
-        parts.append(text)
-        if "\n\n" in text:  # stacked rows: what follows stands apart
-            parts.append("")
-    while parts and not parts[-1]:
-        parts.pop()
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
+        apart = [""] if isinstance(block, Table) else []
+        parts += [*apart, block.render(width), *apart]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts).strip("\n"))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -37,6 +37,11 @@ def test_rows_are_stacked_where_columns_do_not_fit():
     )
 
 
+def test_stacked_rows_leave_out_what_is_empty():
+    table = Table(("check", "result", "remark"), [("x" * 24, "-", ""), ("y" * 24, "passed", "-")])
+    assert table.render(32) == f"check: {'x' * 24}\n\ncheck:  {'y' * 24}\nresult: passed"
+
+
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 100, 200])
 def test_no_word_is_cut_and_no_line_too_long(width):
     lines = CHECKS.render(width).splitlines()
@@ -72,7 +77,7 @@ def test_facts_are_wrapped_behind_their_names():
 
 
 def test_blocks_stand_below_each_other():
-    assert render(["head", "", Table(("a",), [("b",)]), "end"]) == "head\n\na\n-\nb\nend"
+    assert render(["head", "", Table(("a",), [("b",)]), "end"]) == "head\n\na\n-\nb\n\nend"
     stacked = render([CHECKS, "a line that is longer than the terminal is wide"], 30)
     assert "\n\na line that is longer than the\nterminal is wide" in stacked
     assert render("\x1b[1m", 80) == "\\x1b[1m"
