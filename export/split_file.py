@@ -48,8 +48,8 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
         HIDDEN: tf.TensorSpec((1, length, task.config.hidden_size), tf.float32, name=HIDDEN),
         BIAS: tf.TensorSpec((1, length), tf.float32, name=BIAS),
     }
-    host = _integers(_converted(embed, ids, twin.variables))
-    body = _integers(_converted(serve, vectors, twin.variables))
+    host = _integers(_converted(embed, ids))
+    body = _integers(_converted(serve, vectors))
     denses_as_convolutions(body)
     fewer_reshapes(body)
     for part in (host, body):
@@ -57,9 +57,9 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
     return pack(host), pack(body)
 
 
-def _converted(function, specs, variables) -> bytes:
+def _converted(function, specs) -> bytes:
     with temporary_folder("graph") as folder:
-        save_function(function, specs, variables, folder)
+        save_function(function, specs, folder)
         release()
         return converted_graph(folder, integer=True)
 

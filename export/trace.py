@@ -6,12 +6,12 @@ import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES, activation_points, sublayers
 from kerasbert.export.quiet import quiet
+from kerasbert.export.saved_model import saved_model_converter
 from kerasbert.export.targets import Target
 from kerasbert.export.text_inputs import text_function
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embeddings import EmbeddingTable
 from kerasbert.leftovers import temporary_folder
-from kerasbert.memory import release
 
 SIGNATURE = "serve"
 
@@ -49,32 +49,30 @@ def save_graph(twin, target: Target, length: int | None, folder: Path, texts: bo
     """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it. texts: see `text_inputs`."""
     layout = target.layout(length)
     if texts:
-        save_function(*text_function(twin, length, layout), twin.variables, folder)
+        save_function(*text_function(twin, length, layout), folder)
         return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, twin.variables, folder)
+    save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, folder)
 
 
-def save_function(function, specs: dict[str, tf.TensorSpec], variables, folder: Path) -> None:
-    """A function from tensors by name to tensors by name as a SavedModel of one signature. variables: those that it reads."""
-    traced = tf.function(function, autograph=False)
-    # The module holds the variables and not the layers: a SavedModel of the layers would trace each of them again.
+def save_function(function, specs: dict[str, tf.TensorSpec], folder: Path) -> None:
+    """A function from tensors by name to tensors by name as a SavedModel of one signature. Whoever calls holds the variables it reads."""
+    traced = tf.function(function, autograph=False).get_concrete_function(**specs)
+    # The module holds variables and not layers: a SavedModel of the layers would trace each of them again. And only those that the graph
+    # reads: each takes time, and an integer-only model has twice as many ranges, which are constants here, as weights.
     module = tf.Module()
-    module.weights = list(variables)
+    module.weights = list(traced.variables)
     with quiet():
-        tf.saved_model.save(module, str(folder), signatures={SIGNATURE: traced.get_concrete_function(**specs)})
+        tf.saved_model.save(module, str(folder), signatures={SIGNATURE: traced})
 
 
 def converted_graph(folder: Path, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
     """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization. texts: with
     tensorflow-text's operators."""
     with quiet():
-        converter = tf.lite.TFLiteConverter.from_saved_model(str(folder), signature_keys=[SIGNATURE])
-        # Each of these saves the memory of one to three copies of the weights (and most of the time that a large model takes): the
-        # loaded SavedModel, which is loaded once more to be converted; building the file anew to write constants inside the flatbuffer
-        # (`flatbuffer` does that where it matters), and once more to say which converter wrote it.
-        converter._trackable_obj = None
-        release()
+        converter = saved_model_converter(folder, SIGNATURE)
+        # Both save the memory of one to three copies of the weights (and much time, with a large model): building the file anew to write
+        # constants inside the flatbuffer (`flatbuffer` does that where it matters), and once more to say which converter wrote it.
         converter._experimental_use_buffer_offset = True
         converter.exclude_conversion_metadata = True
         converter.allow_custom_ops = texts

@@ -66,6 +66,14 @@ def _forget():
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_release():
+    """A conversion gives memory back to the system, and looks for garbage first: tiny models leave none that is worth the search."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kerasbert.memory.gc", SimpleNamespace(collect=lambda: gc.collect(0)))
+        yield
+
+
 def rows(count: int, seed: int = 0) -> tuple[list[str], list[str]]:
     """Texts of 3 to 12 words and their labels."""
     draw = np.random.default_rng(seed)

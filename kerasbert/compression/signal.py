@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_LEAST = 1e-60  # a sum of squares: logarithms of it are finite
 LOST = 10.0  # dB: below this, noise is a third of the signal and more
 
 
@@ -59,8 +60,7 @@ def _sums(values: np.ndarray, how: str) -> np.ndarray:
 
 
 def _decibels(power: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        ratio = 10 * np.log10(np.maximum(power, 1e-30) / np.maximum(noise, 1e-300))
+    ratio = 10 * (np.log10(np.maximum(power, _LEAST)) - np.log10(np.maximum(noise, _LEAST)))
     return np.where(noise == 0, np.inf, np.where(np.isfinite(noise), ratio, -np.inf))
 
 

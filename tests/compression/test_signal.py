@@ -49,6 +49,8 @@ def test_nothing_lost_and_nothing_there(values):
     assert signal_to_noise(values, values).least == np.inf
     values[:, :20] = 0
     assert signal_to_noise(values, in_steps_of(values, 0.1)).channel == np.inf  # zeros stay zeros
+    assert signal_to_noise(values * 1e15, values * 1e15).least == np.inf
+    assert np.isfinite(signal_to_noise(values * 1e15, in_steps_of(values * 1e15, 1e14)).least)
     broken = np.full_like(values, np.nan)
     assert signal_to_noise(values, broken).least == -np.inf
 

@@ -2,6 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.encoders import PRESETS, encoder_class, preset
 from kerasbert.errors import KerasBertError
@@ -30,6 +32,16 @@ PARAMETERS = {
 }
 WORDS = 8
 POOLED = ("bert", "albert", "mobilebert", "roberta")
+
+
+@pytest.fixture(autouse=True)
+def zeros(monkeypatch):
+    """Weights of zeros: a hundred million random numbers would take seconds, and only their number counts here."""
+
+    def make(self, shape, dtype=None, **_):
+        return tf.zeros(shape, dtype or tf.float32)
+
+    monkeypatch.setattr(keras.initializers.TruncatedNormal, "__call__", make)
 
 
 def parameters(name: str) -> int:
