@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager
 
 from kerasbert.console.escapes import escape_controls
 from kerasbert.console.output import leave_notes, note, take_notes
-from kerasbert.console.widths import cell_width
+from kerasbert.console.widths import cell_width, wrap
 
 _FIRST_LINE, _EVERY = 2.0, 10.0  # seconds
 BAR, GAP = "\uf8ff", "  "  # a cell of the bar, of a private character; blanks between parts
+_BESIDE, _NAME = 45, 20  # cells for what stands beside the name of a stage; the fewest for the name
 _BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
 
 
@@ -108,13 +109,14 @@ class _State:
 
         First the last figure goes, then the time that has passed, the bar, the time that is left and the other figures.
         """
-        choices = [[escape_controls(part) for part in choice if part] for choice in self._choices()]
+        what = _shortened(self.what, max(width - _BESIDE, _NAME))
+        choices = [[escape_controls(part) for part in choice if part] for choice in self._choices(what)]
         fitting = (choice for choice in choices if sum(map(cell_width, choice)) + len(GAP) * (len(choice) - 1) <= width)
         return next(fitting, choices[-1])
 
-    def _choices(self) -> list[list[str]]:
+    def _choices(self, what: str) -> list[list[str]]:
         """Longer ones first."""
-        what, count, left, elapsed = self.what, self.count, self.left, f"{clock(self.elapsed)} elapsed"
+        count, left, elapsed = self.count, self.left, f"{clock(self.elapsed)} elapsed"
         figures, fewer = self.remarks, self.remarks[: max(len(self.remarks) - 1, 1)]
         return [
             [what, _BAR, count, *figures, elapsed, left],
@@ -190,6 +192,10 @@ class _Lines(Progress):
         while not self._stop.wait(pause):
             note(self.state.line())
             pause = _EVERY
+
+
+def _shortened(what: str, width: int) -> str:
+    return what if cell_width(what) <= width else f"{wrap(what, width - 4)[0]} ..."
 
 
 def clock(seconds: float) -> str:

@@ -6,12 +6,14 @@ Widths count terminal cells: two for CJK characters and most emoji, none for com
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from kerasbert.console.escapes import escape_controls
 from kerasbert.console.widths import cell_width, pad, wrap
 
 _GAP = "  "
 _NARROWEST = 24  # cells that a wrapped column keeps; below, rows are stacked
+_CHARACTER = 2  # cells of a wide one
 _NOTHING = ("", "-")
 _SHORTEST_VALUE = 16  # cells behind the longest `column: ` of a stacked row; below, values begin a line of their own
 
@@ -58,10 +60,7 @@ class Table:
         room = width - len(_GAP) * (len(natural) - 1)
         if sum(natural) <= room:
             return natural
-        least = [
-            max(cell_width(column[0]), min(widest, max(_NARROWEST, _longest_word(column))))
-            for column, widest in zip(self._columns_with_heads(), natural, strict=True)
-        ]
+        least = list(map(_least, self._columns_with_heads()))
         if sum(least) > room:
             return None
         for level in range(room, 0, -1):  # the widest columns give way first
@@ -71,12 +70,9 @@ class Table:
         return least
 
     def _aligned(self, widths: list[int]) -> str:
-        lines = [_line(self.columns, widths), _line(["-" * width for width in widths], widths)]
-        for row in self.rows:
-            cells = [wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
-            for i in range(max(map(len, cells))):
-                lines.append(_line([cell[i] if i < len(cell) else "" for cell in cells], widths))
-        return "\n".join(lines)
+        ruler = _line(["-" * width for width in widths], widths)
+        rows = [line for row in self.rows for line in _lines(row, widths)]
+        return "\n".join([*_lines(self.columns, widths), ruler, *rows])
 
     def _stacked(self, width: int) -> str:
         """Cells without anything are left out."""
@@ -141,8 +137,21 @@ def render(blocks: Block | Iterable[Block], width: int | None = None) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts).strip("\n"))
 
 
+def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """A row, as many lines as its longest cell is wrapped to."""
+    wrapped = [wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    return [_line(part, widths) for part in zip_longest(*wrapped, fillvalue="")]
+
+
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return _GAP.join(pad(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _least(column: Sequence[str]) -> int:
+    """The fewest cells for a heading and the cells below it; both may be wrapped between words."""
+    head, *cells = column
+    widest = max(map(cell_width, cells), default=0)
+    return max(_longest_word([head]), min(widest, max(_NARROWEST, _longest_word(cells))), _CHARACTER)
 
 
 def _longest_word(cells: Sequence[str]) -> int:

@@ -62,6 +62,11 @@ def test_80_columns_hold_the_metric_and_the_time_that_is_left(training):
     assert "accuracy 0.8123  1:05 left" in shown(training, 80)
 
 
+def test_a_long_name_leaves_room_for_the_count(training):
+    training.what = "3/7 quantize: calibrate, then train on with 8-bit weights and activations"
+    assert shown(training, 80) == "3/7 quantize: calibrate, then ...  61/126 steps  loss 0.4321  accuracy 0.8123"
+
+
 def test_lines_say_it_all(training):
     told = "training: 61/126 steps, loss 0.4321, accuracy 0.8123, 1,234 examples/s, 1:20 elapsed, 1:05 left"
     assert training.line() == told

@@ -29,6 +29,14 @@ def test_prose_is_wrapped_between_words():
     ]
 
 
+def test_headings_are_wrapped_too():
+    table = Table(("model", "agreement with Keras"), [("assistant.tflite", "99.1%")])
+    assert (
+        table.render(30)
+        == "model             agreement\n                  with Keras\n----------------  ------------\nassistant.tflite  99.1%"
+    )
+
+
 def test_rows_are_stacked_where_columns_do_not_fit():
     assert CHECKS.render(50) == (
         "check:  cpu\nresult: passed\nrows:   430\n\n"
