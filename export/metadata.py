@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -193,7 +194,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> Metadata:
     for member in archive.infolist():
         try:
             texts[member.filename] = archive.read(member).decode("utf-8")
-        except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+        except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, struct.error) as error:
             raise _bad(name, f"{member.filename} that cannot be read ({error})") from error
     return _parse(texts, name)
 

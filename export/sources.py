@@ -1,7 +1,6 @@
 """The other side of a validation: what says how a file's outputs should be."""
 
 import os
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.examples import INPUTS, Data, Examples, Kept, Packed
+from kerasbert.export.npz_file import read_npz
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import Port
 from kerasbert.export.runtimes import open_model
@@ -164,11 +164,7 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
 
 
 def _npz_side(path: Path) -> Side:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise KerasBertError(f"Expected an .npz archive of arrays. Received: {path} ({error}).") from error
+    arrays = read_npz(path)
     inputs = {name: arrays.pop(name) for name in INPUTS if name in arrays}
     labels = arrays.pop(_NPZ_LABELS, None)
     rows = {len(value) for value in [*inputs.values(), *arrays.values()] if value.ndim}

@@ -69,7 +69,7 @@ def parse_json(
         raise fault(f"{told[:1].lower()}{told[1:]} at {place}") from None
     except RecursionError:
         raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and _deeper(value, MAX_DEPTH):
+    if text.count("[") + text.count("{") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
         raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels")
     if _ESCAPED_SURROGATE.search(text):
         try:
@@ -152,7 +152,8 @@ def _memory(text: str) -> int:
     return 2 * len(text) + 64 * text.count("[") + 232 * text.count("{") + 40 * text.count(",") + 26 * text.count('"')
 
 
-def _deeper(value: Any, levels: int) -> bool:
+def deeper_than(value: Any, levels: int) -> bool:
+    """Whether lists and dicts stand inside of each other on more levels than that."""
     level = [value]
     for _ in range(levels):
         level = [

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.json_text import JSON_NAMES, read_json_object
 
 OWN_FILE = "kerasbert.json"  # every folder that `save_pretrained` wrote has one
 RANGES_FILE = "quantization.safetensors"
@@ -51,3 +52,15 @@ def check_run_folder(folder: Path) -> None:
         )
     if run.exists() and not run.is_dir():
         raise KerasBertError(f"expected a folder {str(run)!r}, received a file; rename it, or name another --out")
+
+
+def read_own(folder: str | os.PathLike) -> dict:
+    """`kerasbert.json` of a folder, or an empty dict where there is none. Raises KerasBertError for a damaged one."""
+    path = Path(folder) / OWN_FILE
+    if not path.is_file():
+        return {}
+    own = read_json_object(path)
+    for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
+        if name in own and not isinstance(own[name], kind):
+            raise KerasBertError(f"{path}: expected {name!r} as {JSON_NAMES[kind]}, received {str(own[name])[:100]}")
+    return own

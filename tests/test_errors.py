@@ -17,5 +17,9 @@ def test_a_short_message_stays_as_it_is():
     assert str(KerasBertError()) == ""
 
 
+def test_a_message_is_one_line():
+    assert str(KerasBertError("received a\n  b\u2028c\r\n; take another\n")) == "received a b c ; take another"
+
+
 def test_every_message_can_be_printed_and_written():
     assert str(KerasBertError("received \ud800")).encode("utf-8") == b"received \\ud800"

@@ -6,6 +6,7 @@ data: dicts, lists, tuples, numbers, texts, and `TensorView`s. Source: the opcod
 """
 
 import pickletools
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -69,8 +70,9 @@ def read_pickle(path: Path, file: BinaryIO, remaining: int) -> Any:
     reader = _Bounded(file, min(remaining, MAX_PICKLE_BYTES))
     machine = _Machine(path)
     try:
-        for opcode, argument, _ in pickletools.genops(reader):
-            machine.run(opcode.name, argument)
+        with warnings.catch_warnings(action="ignore"):  # about escapes in a text that Python 1 wrote
+            for opcode, argument, _ in pickletools.genops(reader):
+                machine.run(opcode.name, argument)
     except KerasBertError:
         raise
     except (ValueError, IndexError, KeyError, TypeError) as error:

@@ -25,6 +25,7 @@ _HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.\-]*/)?[A-Za-z0-9][\w.\-]{0,95}", re.
 _FILE_NAME = re.compile(
     r".*\.(tflite|npz|json|jsonl|txt|csv|tsv|gz|h5|bin|safetensors|ckpt|pt|onnx|keras|toml)", re.ASCII
 )
+_LABEL_NUMBER = re.compile("[0-9]{1,9}")
 _MAX_CONFIG_BYTES = 10_000_000
 _SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 # In the same order.
@@ -108,10 +109,31 @@ def read_config(folder: str | os.PathLike) -> dict:
 
 
 def longest_row(config: Mapping) -> int:
-    """The most tokens a row can have, by a `config.json`; 512 where it does not say."""
-    positions = config.get("max_position_embeddings", 512)
-    # RoBERTa counts positions from behind the padding word's.
-    return positions - config.get("pad_token_id", 1) - 1 if config.get("model_type") == "roberta" else positions
+    """The most tokens a row can have, by a `config.json`; 512 where it does not say.
+
+    Raises KerasBertError for a padding id that is no number.
+    """
+    positions = config.get("max_position_embeddings") or 512
+    if config.get("model_type") != "roberta":
+        return positions
+    padding = config.get("pad_token_id", 1)
+    if type(padding) is not int or not 0 <= padding < 2**31:
+        raise mismatch(CONFIG_FILE, "pad_token_id as a whole number from 0 on", shown(padding))
+    return positions - padding - 1  # RoBERTa counts positions from behind the padding word's
+
+
+def label_names(config: Mapping) -> list[str]:
+    """The labels of a `config.json` in their order; none where it has no `id2label`.
+
+    Raises KerasBertError for an `id2label` whose keys are no whole numbers, or whose labels are no texts.
+    """
+    found = config.get("id2label")
+    if found is None:
+        return []
+    numbered = isinstance(found, dict) and all(map(_LABEL_NUMBER.fullmatch, found))
+    if not numbered or not all(isinstance(label, str) for label in found.values()):
+        raise mismatch(CONFIG_FILE, "id2label as an object of labels by number", shown(found))
+    return [found[number] for number in sorted(found, key=int)]
 
 
 def _parsed(path: Path) -> dict:

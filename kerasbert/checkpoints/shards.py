@@ -9,6 +9,7 @@ import numpy as np
 from kerasbert.checkpoints.messages import counted, mismatch, shown
 from kerasbert.json_text import read_json_object
 
+_LONGEST_NAME = 255  # bytes, of a file on the common file systems
 MAX_INDEX_BYTES = 100_000_000
 
 
@@ -44,6 +45,7 @@ def _weight_map(index: Path, ending: str) -> dict[str, str]:
     # cache consists of them.
     plain = re.compile(r"[^/\\:\x00-\x1f]+" + re.escape(ending))
     for shard in shard_of.values():
-        if not isinstance(shard, str) or ".." in shard or not plain.fullmatch(shard):
+        fits = isinstance(shard, str) and len(shard.encode()) <= _LONGEST_NAME
+        if not fits or ".." in shard or not plain.fullmatch(shard):
             raise mismatch(index, f"shards as plain {ending} file names in the same folder", shown(shard))
     return shard_of

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.cli.destinations import OWN_FILE
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import read_json_object
+from kerasbert.model_folder import read_own
 
 _SETTINGS = (
     "hidden_size",
@@ -25,20 +24,19 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
 
     Raises KerasBertError for what is no checkpoint folder, or a damaged one.
     """
-    from kerasbert.checkpoints.hugging_face import read_config, resolve
+    from kerasbert.checkpoints.hugging_face import label_names, read_config, resolve
     from kerasbert.checkpoints.weights import read_tensors, weight_files
 
     folder = resolve(name_or_path)
-    config, tensors, own = read_config(folder), read_tensors(folder), _own(folder)
+    config, tensors, own = read_config(folder), read_tensors(folder), read_own(folder)
     settings = own.get("settings", {})
-    labels = settings.get("labels") or [
-        label for _, label in sorted(config.get("id2label", {}).items(), key=lambda item: int(item[0]))
-    ]
+    architectures = config.get("architectures") or ["unknown"]
     return {
         "folder": str(folder),
-        "task": own.get("task") or ", ".join(config.get("architectures") or ["unknown"]),
+        "task": own.get("task")
+        or ", ".join(map(str, architectures if isinstance(architectures, list) else [architectures])),
         "problem": settings.get("problem") or config.get("problem_type") or "unknown",
-        "labels": labels,
+        "labels": settings.get("labels") or label_names(config),
         "sequence_length": settings.get("sequence_length") or "not set",
         "quantization": own.get("quantization", {}).get("recipe") or "none",
         "model_type": config.get("model_type"),
@@ -80,11 +78,6 @@ def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list
             )
         )
     return Benchmark(tuple(measured), (), {**describe_machine(), "runtime": f"tensorflow {tf.__version__}"})
-
-
-def _own(folder: Path) -> dict:
-    path = folder / OWN_FILE
-    return read_json_object(path) if path.is_file() else {}
 
 
 def _full_row(length: int, words: int) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from kerasbert.json_text import parse_json
 # Column names understood without being asked for, in the order of preference; case does not matter.
 _PROMPTS = ("prompt", "question", "premise", "sent1", "context")
 _LABELS = ("label", "answer")
+_NUMBER = re.compile("[0-9]{1,9}")
 _CHOICE = re.compile(r"(choice|option|ending)[ _]?\d+", re.IGNORECASE)
 
 
@@ -184,6 +185,6 @@ def _label(record: dict, name: str) -> int | str:
 
 def _labels(values: list) -> list:
     """Numbers where all of them are; a choice whose text is a number is then not mistaken for one's number."""
-    if all(isinstance(value, int) or (value.isascii() and value.isdigit()) for value in values):
+    if all(isinstance(value, int) or _NUMBER.fullmatch(value) for value in values):
         return [int(value) for value in values]
     return values

@@ -11,7 +11,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import parse_json
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names: of accounts, of products
 _LISTED = 20
 _LARGEST_SCORE = float(np.finfo(np.float32).max)
 
@@ -141,7 +141,7 @@ def _ordered(values: Iterable[str]) -> tuple[str, ...]:
 def _score(value, row: int) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not abs(number) <= _LARGEST_SCORE:
         raise KerasBertError(f"row {row}: expected a finite number as the score, received {value!r}")

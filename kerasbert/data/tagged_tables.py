@@ -83,7 +83,13 @@ def _listed(cell: str) -> list[str]:
         for parse in (lambda text: parse_json(text, "a cell"), ast.literal_eval):
             try:
                 found = parse(cell)
-            except (ValueError, SyntaxError, MemoryError, RecursionError):  # a KerasBertError is a ValueError
+            except (
+                ValueError,
+                TypeError,
+                SyntaxError,
+                MemoryError,
+                RecursionError,
+            ):  # a KerasBertError is a ValueError
                 continue
             if isinstance(found, list) and all(isinstance(value, str) for value in found):
                 return found

@@ -22,13 +22,11 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_folder
-from kerasbert.json_text import read_json_object
 from kerasbert.layers.policy import QuantizationPolicy
-from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable
+from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable, read_own
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
 NOTHING: Mapping[str, int | None] = MappingProxyType({})
-JSON_NAMES = {str: "string", dict: "object"}
 
 
 def load_encoder(
@@ -180,18 +178,6 @@ def _statistics(task):
     for point in activation_points(task):
         for name, variable in point.statistics().items():
             yield f"{point.path}.{name}", variable
-
-
-def read_own(folder: Path) -> dict:
-    """kerasbert.json of a folder, or an empty dict where there is none."""
-    path = folder / OWN_FILE
-    if not path.is_file():
-        return {}
-    own = read_json_object(path)
-    for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
-        if name in own and not isinstance(own[name], kind):
-            raise KerasBertError(f"{path}: expected {name!r} as a JSON {JSON_NAMES[kind]}, received {own[name]!r}")
-    return own
 
 
 def _own_settings(own: dict, task_class, folder: Path) -> dict:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.checkpoints.hugging_face import label_names
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
@@ -129,10 +130,13 @@ class TextClassifier(Task):
 
 
 def labels_of(labels) -> tuple[str, ...]:
-    """Label names as given by a user. Raises KerasBertError for what is no list."""
+    """Label names as given by a user. Raises KerasBertError for what is no list, and for a name that is there twice."""
     if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
         raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
-    return tuple(str(label) for label in labels or ())
+    names = tuple(str(label) for label in labels or ())
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise KerasBertError(f"expected labels with different names, received {twice[0]!r} twice")
+    return names
 
 
 def numbered(labels: tuple[str, ...]) -> dict:
@@ -146,6 +150,5 @@ def numbered(labels: tuple[str, ...]) -> dict:
 def hub_labels(task_class, config: dict) -> dict:
     """`labels` as a checkpoint's config.json tells them to a task of its own architecture; else nothing."""
     architectures = config.get("architectures") or [""]
-    if not isinstance(config.get("id2label"), dict) or not architectures[0].endswith(task_class.architecture):
-        return {}
-    return {"labels": [label for _, label in sorted(config["id2label"].items(), key=lambda item: int(item[0]))]}
+    own = isinstance(architectures, list) and str(architectures[0]).endswith(task_class.architecture)
+    return {"labels": names} if own and (names := label_names(config)) else {}

@@ -85,7 +85,7 @@ def tokenizer_from_config(config: dict) -> Tokenizer:
       KerasBertError: a kind that is not known, or a config that the tokenizer refuses.
     """
     kind = config.get("kind", WordPiece.kind)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise KerasBertError(f"Expected a tokenizer of kind {', '.join(KINDS)}. Received: {kind!r}.")
     return KINDS[kind].from_config(config)
 

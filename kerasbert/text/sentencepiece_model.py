@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kerasbert.errors import KerasBertError
+from kerasbert.text.charsmap import check_charsmap
 
 _UNIGRAM = 1  # TrainerSpec.ModelType
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # SentencePiece.Type
@@ -46,6 +47,7 @@ def read_model(model: bytes) -> Pieces:
         raise KerasBertError(
             "Expected a SentencePiece model. Received: a damaged file, or one of another kind."
         ) from None
+    check_charsmap(proto.normalizer_spec.precompiled_charsmap)
     unknown = [number for number, piece in enumerate(proto.pieces) if piece.type == _UNKNOWN]
     if not unknown:
         raise KerasBertError(

@@ -12,7 +12,9 @@ from typing import ClassVar
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
+from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Template
+from kerasbert.text.engine_errors import engine_errors
 from kerasbert.text.rows import text_rows
 from kerasbert.text.truncation import kept, room
 
@@ -130,12 +132,13 @@ class Tokenizer:
         """The tokenizer that `get_config` described.
 
         Raises:
-          KerasBertError: a config of another kind of tokenizer.
+          KerasBertError: a config of another kind of tokenizer, or a setting that is unknown or of another type.
         """
         config = dict(config)
         kind = config.pop("kind", cls.kind)
         if kind != cls.kind:
             raise KerasBertError(f"Expected the config of a {cls.kind} tokenizer. Received: one of kind {kind!r}.")
+        check_config(config, cls)
         return cls(**config)
 
     def save(self, folder: str | os.PathLike) -> None:
@@ -232,7 +235,8 @@ class Tokenizer:
         """The `tokenizers.Tokenizer`; it adds no special tokens around a text."""
         from tokenizers import AddedToken
 
-        engine = self._build_engine()
+        with engine_errors():
+            engine = self._build_engine()
         # As in Hugging Face, a special token's name inside a text is that token: "[MASK]" in a cloze, for example.
         fields = {token: {"normalized": False} for token in self._special_tokens().values()}
         if self.mask_takes_space:
@@ -240,7 +244,10 @@ class Tokenizer:
         fields |= {token["content"]: {"normalized": False, **token} for token in self.added_tokens}
         for token in fields.values():
             token.pop("content", None)
-        engine.add_special_tokens([AddedToken(token, **fields[token]) for token in sorted(fields, key=self._ids.get)])
+        with engine_errors():
+            engine.add_special_tokens(
+                [AddedToken(token, **fields[token]) for token in sorted(fields, key=self._ids.get)]
+            )
         return engine
 
     def _model_ids(self) -> dict[str, int]:
@@ -257,13 +264,17 @@ class Tokenizer:
     def _token_ids(self, texts: list[str]) -> list[list[int]]:
         rows: list[list[int]] = []
         for start in range(0, len(texts), _CHUNK):
-            chunk = self._engine.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False)
+            engine = self._engine
+            with engine_errors():
+                chunk = engine.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False)
             rows += [row.ids for row in chunk]
         return rows
 
     def _segments(self, texts: list[str]) -> list:
         """Per text something with `offsets` and `word_ids` of its tokens, special ones around it left out."""
-        return self._engine.encode_batch(texts, add_special_tokens=False)
+        engine = self._engine
+        with engine_errors():
+            return engine.encode_batch(texts, add_special_tokens=False)
 
     def _both_segments(self, texts: list[str], pairs: list[str] | None) -> tuple[list, list | None]:
         return self._segments(texts), pairs if pairs is None else self._segments(pairs)

@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ BERT_SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
     "mask_token": "[MASK]",
 }
+_ID = re.compile("[0-9]{1,9}")
 ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
 
@@ -161,18 +163,38 @@ def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, 
     config, special = (read_json(Path(folder) / name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP))
     decoder = config.get("added_tokens_decoder") or {}
     further = config.get("additional_special_tokens") or special.get("additional_special_tokens") or ()
-    added: dict = {token: (number, {}) for token, number in read_json(Path(folder) / ADDED_TOKENS).items()}
-    try:
-        added |= {token["content"]: (int(number), token) for number, token in decoder.items()}
-        for token in further:
-            fields = {"content": token} if isinstance(token, str) else token
-            added.setdefault(fields["content"], (None, fields))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    added: dict = {}
+    for token, number in read_json(Path(folder) / ADDED_TOKENS).items():
+        added[token] = added_token({"content": token, "id": number}, Path(folder) / ADDED_TOKENS)
+    if not isinstance(decoder, dict) or not isinstance(further, list | tuple):
         raise KerasBertError(
-            f"Expected added_tokens_decoder (ids and tokens) and additional_special_tokens (tokens) in {folder}. "
-            "Received: something else."
-        ) from None
+            f"{folder}: expected added_tokens_decoder as an object and additional_special_tokens as a list, received something else"
+        )
+    for number, token in decoder.items():
+        if isinstance(token, dict):
+            token = {**token, "id": int(number) if _ID.fullmatch(number) else number}
+        found = added_token(token, Path(folder) / TOKENIZER_CONFIG)
+        added[token["content"]] = found
+    for token in further:
+        fields = {"content": token} if isinstance(token, str) else token
+        found = added_token(fields, folder, numbered=False)
+        added.setdefault(fields["content"], found)
     return added
+
+
+def added_token(token, path: str | os.PathLike, *, numbered: bool = True) -> tuple[int | None, Mapping]:
+    """The id and the fields of an added token as the files of `tokenizers` write it. numbered: whether it has an id.
+
+    Raises:
+      KerasBertError: anything else than an object with a text as `content` and a whole number from 0 on as `id`.
+    """
+    content, number = (token.get("content"), token.get("id")) if isinstance(token, dict) else (None, None)
+    if not isinstance(content, str) or (numbered and (type(number) is not int or not 0 <= number < 2**31)):
+        wanted = (
+            "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"
+        )
+        raise KerasBertError(f"{path}: expected {wanted}, received {str(token)[:100]}")
+    return number if numbered else None, token
 
 
 def write_json(path: Path, content: Mapping) -> None:

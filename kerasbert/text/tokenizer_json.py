@@ -13,6 +13,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.sentencepiece_model import build_model
 
+_FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
+
 
 def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]]]:
     """The settings for `tokenizer_from_config`, and the added tokens: token -> id and `AddedToken` fields.
@@ -27,12 +29,16 @@ def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]
         raise KerasBertError(f"Expected a model with a vocabulary in {path}. Received: none.")
     readers = {"WordPiece": _wordpiece, "Unigram": _unigram, "BPE": _byte_level_bpe}
     kind = model.get("type") or _untyped(model)
-    if kind not in readers:
+    if not isinstance(kind, str) or kind not in readers:
         raise KerasBertError(f"Expected a model of type {', '.join(readers)} in {path}. Received: {kind!r}.")
     try:
         settings = readers[kind](content, model, path)
-        added = {token["content"]: (int(token["id"]), token) for token in content.get("added_tokens") or ()}
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        added = {}
+        for token in content.get("added_tokens") or ():
+            found = tokenizer_files.added_token(token, path)
+            added[token["content"]] = found
+        _check_settings(settings, path)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, KerasBertError):
             raise
         raise KerasBertError(
@@ -40,6 +46,19 @@ def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]
             f"({type(error).__name__}: {error})."
         ) from None
     return settings, added
+
+
+def _check_settings(settings: Mapping, path: Path) -> None:
+    """What the readers take over as it stands: flags are true or false, names of tokens are texts."""
+    for name, value in settings.items():
+        if name.endswith("_token"):
+            fits, expected = isinstance(value, str), "a token"
+        elif name in _FLAGS:
+            fits, expected = isinstance(value, bool) or (value is None and name == "strip_accents"), "true or false"
+        else:
+            continue
+        if not fits:
+            raise _unsupported(path, name, value, expected)
 
 
 def _untyped(model: Mapping) -> str:
@@ -148,7 +167,7 @@ def _row_tokens(content: Mapping, path: Path, separators: int) -> dict:
         return {**found, "cls_token": processor["cls"][0], "sep_token": processor["sep"][0]}
     _demand(path, "post-processor", kind, "TemplateProcessing")
     tokens = [part["SpecialToken"]["id"] if "SpecialToken" in part else None for part in processor["pair"]]
-    types = [next(iter(part.values()))["type_id"] for part in processor["pair"]]
+    types = [next((fields["type_id"] for fields in part.values()), None) for part in processor["pair"]]
     cls, sep = tokens[0], tokens[-1]
     second = 1 if separators == 1 else 0
     expected = [cls, None, *[sep] * separators, None, sep]

@@ -8,7 +8,7 @@ import tf_keras as keras
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.parts import moved_by_path, rate_factors
-from kerasbert.training.schedules import WarmupLinearDecay, schedule
+from kerasbert.training.schedules import WarmupLinearDecay, check_rate, schedule
 
 # An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
 # 8-bit values.
@@ -137,11 +137,14 @@ def adamw(
 
     Raises KerasBertError for values that cannot be, and from the task's `compile` for parts that it does not have.
     """
+    settings = {"learning_rate": learning_rate, "weight_decay": weight_decay, "clip_norm": clip_norm}
+    for name, value in settings.items():
+        if value is not None or name == "learning_rate":
+            check_rate(name, value)
+    for part, rate in (rates or {}).items():
+        check_rate("rates", rate, f" for {part!r}")
     if not 0 < layer_decay <= 1:
         raise KerasBertError(f"expected `layer_decay=` above 0 and at most 1, received {layer_decay}")
-    for part, rate in (rates or {}).items():
-        if rate < 0:
-            raise KerasBertError(f"expected `rates=` of at least 0, received {rate} for {part!r}")
     if rates and not learning_rate > 0:
         raise KerasBertError(
             f'expected `learning_rate=` above 0 beside `rates=`, received {learning_rate}; {{"*": 0}} stops what is not named'

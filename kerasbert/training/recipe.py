@@ -3,16 +3,15 @@
 import dataclasses
 import json
 import os
-import tomllib
 import types
 import typing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 from kerasbert.suggestions import nearest
+from kerasbert.toml_text import read_toml
 
 
 def option(default: Any, help: str, metavar: str = "N") -> Any:
@@ -99,9 +98,14 @@ class Recipe:
     def __post_init__(self):
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
-            if value is not None and not low <= value <= high:
-                bounds = f"from {low} to {high}" if high < float("inf") else f"of at least {low}"
+            if value is not None and not (low <= value <= high and value < _TOO_LARGE):
+                finite = f"of at least {low}" if value < low else f"as a finite number of at least {low}"
+                bounds = f"from {low} to {high}" if high < _INFINITE else finite
                 raise KerasBertError(f"expected {named(name)} {bounds}, received {value}")
+        for part, rate in self.rates.items():
+            if not 0 <= rate < _TOO_LARGE:
+                raise KerasBertError(f"expected --rates of at least 0 and finite, received {rate} for {part!r}")
+        self._check_labels()
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 known = ", ".join(choice for choice in choices if choice)
@@ -112,16 +116,17 @@ class Recipe:
                 f"expected one way to choose what is trained, received {named(ways[0])} and {named(ways[1])}"
             )
 
+    def _check_labels(self) -> None:
+        names = [] if self.labels is None else [name.strip() for name in self.labels.split(",")]
+        if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+            raise KerasBertError(
+                f"expected --labels as two or more different names with commas, received {twice[0]!r} twice"
+            )
+
     @classmethod
     def read(cls, path: str | os.PathLike) -> dict[str, Any]:
         """The settings that a `recipe.toml` names, checked one by one; the rest is left to defaults and flags."""
-        path = Path(path)
-        try:
-            found = tomllib.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
-            raise KerasBertError(f"expected a recipe {path}, received no such file") from None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise KerasBertError(f"{path}: expected a recipe in TOML, received {error}") from error
+        found = read_toml(path, expected="a recipe in TOML")
         return {name: cls.checked(name, value, path) for name, value in found.items()}
 
     @classmethod
@@ -136,16 +141,18 @@ class Recipe:
         if name == "dev" and isinstance(value, float):  # a share of the training rows
             value = repr(value)
         if float in accepted and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
+            value = _float(value)
         if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
             words = " or ".join(_WORDS[kind] for kind in accepted if kind is not type(None))
             raise KerasBertError(f"{where}: expected {name} as {words}, received {value!r}")
         if dict in accepted:
-            if wrong := [part for part, rate in value.items() if not isinstance(rate, int | float)]:
+            if wrong := [
+                part for part, rate in value.items() if isinstance(rate, bool) or not isinstance(rate, int | float)
+            ]:
                 raise KerasBertError(
                     f"{where}: expected {name} as numbers, received {value[wrong[0]]!r} for {wrong[0]!r}"
                 )
-            value = {part: float(rate) for part, rate in value.items()}
+            value = {part: _float(rate) for part, rate in value.items()}
         return value
 
     def write(self, path: str | os.PathLike) -> None:
@@ -161,6 +168,7 @@ def named(name: str) -> str:
 
 
 _INFINITE = float("inf")
+_TOO_LARGE = 2**63
 _RANGES = {
     "epochs": (1, _INFINITE), "batch_size": (1, _INFINITE), "learning_rate": (0, _INFINITE), "warmup": (0, 1),
     "weight_decay": (0, _INFINITE), "dropout": (0, 0.99), "clip_norm": (0, _INFINITE), "label_smoothing": (0, 1),
@@ -176,6 +184,14 @@ _CHOICES = {
 _WORDS = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", dict: "a table of numbers",
 }  # fmt: skip
+
+
+def _float(value: float) -> float:
+    """Infinite, and so out of every range, where it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return _INFINITE if value > 0 else -_INFINITE
 
 
 def _accepted(hint) -> tuple[type, ...]:

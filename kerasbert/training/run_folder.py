@@ -83,10 +83,17 @@ class RunFolder:
             file.write(json.dumps(dict(record)) + "\n")
 
     def records(self) -> list[dict]:
-        """Every line of metrics.jsonl."""
+        """Every line of metrics.jsonl. Raises KerasBertError for a damaged one."""
         if not self.metrics.is_file():
             return []
-        return read_json_lines(self.metrics)
+        records = read_json_lines(self.metrics)
+        for number, record in enumerate(records, start=1):
+            if type(record.get("step")) is not int:
+                raise KerasBertError(
+                    f"{self.metrics}: expected a line of metrics with its step, a whole number, received {str(record)[:100]} as record "
+                    f"{number}; was it edited?"
+                )
+        return records
 
     def rewind(self, step: int) -> None:
         """Takes away the lines of steps behind `step`, which a resumed training writes again."""

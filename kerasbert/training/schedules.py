@@ -1,6 +1,7 @@
 """Learning rates that rise from 0, then fall or stay."""
 
 import math
+from numbers import Real
 
 import tensorflow as tf
 import tf_keras as keras
@@ -61,16 +62,23 @@ class WarmupConstant(_Warmup):
         return self.peak * tf.minimum(self._rising(step), 1.0)
 
 
+def check_rate(name: str, value: float, where: str = "") -> None:
+    """Raises KerasBertError for a rate that is negative, infinite or NaN."""
+    if not isinstance(value, Real) or not 0 <= value < math.inf:
+        raise KerasBertError(f"expected `{name}=` of at least 0 and finite, received {value!r}{where}")
+
+
 DECAYS = ("linear", "cosine", "constant")
 
 
 def schedule(decay: str, peak: float, warmup: float, steps: int) -> keras.optimizers.schedules.LearningRateSchedule:
     """The schedule of that name over `steps`, of which the share `warmup` has a rising rate.
 
-    Raises KerasBertError for an unknown name, a share that is none, and less than one step.
+    Raises KerasBertError for an unknown name, a peak that is no finite number of at least 0, a share that is none, and less than one step.
     """
     if decay not in DECAYS:
         raise KerasBertError(f"expected a decay of {', '.join(DECAYS)}, received {decay!r}")
+    check_rate("peak", peak)
     if not 0 <= warmup <= 1:
         raise KerasBertError(f"expected warmup as a share of the steps, from 0 to 1, received {warmup}")
     if steps < 1:

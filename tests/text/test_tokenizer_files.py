@@ -63,11 +63,11 @@ def test_additional_special_tokens(tmp_path):
 
 @pytest.mark.parametrize("further", [5, [None], [{"lstrip": True}]])
 def test_damaged_added_tokens(tmp_path, further):
-    with pytest.raises(KerasBertError, match="additional_special_tokens .*Received: something else"):
+    with pytest.raises(KerasBertError, match="additional_special_tokens as a list|a special token"):
         WordPiece.from_folder(folder(tmp_path, tokenizer_config={"additional_special_tokens": further}))
 
 
-@pytest.mark.parametrize("added", [{"x": 7}, {"x": 3}, {"x": -1}])
+@pytest.mark.parametrize("added", [{"x": 7}, {"x": 3}])
 def test_added_token_out_of_place(tmp_path, added):
     with pytest.raises(KerasBertError, match="added tokens right behind a vocabulary of 6, or in it. Received: 'x'"):
         WordPiece.from_folder(folder(tmp_path, added_tokens=added))

@@ -7,6 +7,8 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.training import Recipe
 
+NAN, INFINITE = float("nan"), float("inf")
+
 
 def test_toml_keeps_every_setting(tmp_path):
     recipe = Recipe(
@@ -34,6 +36,11 @@ def test_toml_names_only_what_it_sets(tmp_path):
         ("rates = 3", "as a table of numbers"),
         ('rates = {head = "high"}', "received 'high' for 'head'"),
         ("model =", "in TOML"),
+        ("epochs = " + "[" * 2000 + "]" * 2000, "more than 100 levels"),
+        ("epochs = " + "9" * 5000, "in TOML, received .*digits"),
+        ("learning_rate = 1" + "0" * 400, "more than 100 digits"),
+        ("rates = {head = 1" + "0" * 400 + "}", "more than 100 digits"),
+        ("rates = {head = true}", "received True for 'head'"),
     ],
 )
 def test_wrong_toml(tmp_path, content, told):
@@ -47,6 +54,17 @@ def test_wrong_toml(tmp_path, content, told):
     ("settings", "told"),
     [
         ({"epochs": 0}, "--epochs of at least 1, received 0"),
+        ({"epochs": 10**90}, "--epochs as a finite number of at least 1, received 1000"),
+        *[
+            ({"learning_rate": rate}, f"--learning-rate .*of at least 0, received {rate}")
+            for rate in (-1.0, NAN, INFINITE)
+        ],
+        *[({name: INFINITE}, "as a finite number") for name in ("weight_decay", "clip_norm", "checkpoint_minutes")],
+        *[
+            ({"rates": {"head": rate}}, f"--rates of at least 0 and finite, received {rate} for 'head'")
+            for rate in (-1.0, NAN, INFINITE)
+        ],
+        ({"labels": "a,b, a"}, "different names with commas, received 'a' twice"),
         ({"warmup": 1.5}, "--warmup from 0 to 1, received 1.5"),
         ({"batch_size": 0}, "--batch-size"),
         ({"schedule": "cubic"}, "linear, cosine, constant, received 'cubic'"),

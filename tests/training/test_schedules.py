@@ -34,6 +34,9 @@ def test_constant():
     np.testing.assert_allclose(rates(WarmupConstant(2.0, 4), [0, 1, 3, 4, 1000]), [0.5, 1.0, 2.0, 2.0, 2.0])
 
 
+NAN, INFINITE = float("nan"), float("inf")
+
+
 @pytest.mark.parametrize("kind", [WarmupLinearDecay, WarmupCosineDecay])
 def test_without_warmup_the_first_step_has_the_peak(kind):
     assert float(kind(1.0, 0, 10)(0)) == 1.0
@@ -60,7 +63,15 @@ def test_a_model_saved_before_there_were_several_schedules_still_names_the_linea
         ({"warmup": 2}, "from 0 to 1, received 2"),
         ({"steps": -3}, "at least 1"),
         ({"layer_decay": 0}, "`layer_decay=` above 0"),
-        ({"rates": {"head": -1}}, "received -1 for 'head'"),
+        *[
+            ({"learning_rate": rate}, f"`learning_rate=` of at least 0 and finite, received {rate}")
+            for rate in (-1, NAN, INFINITE)
+        ],
+        *[({name: NAN}, f"`{name}=` of at least 0 and finite, received nan") for name in ("weight_decay", "clip_norm")],
+        *[
+            ({"rates": {"head": rate}}, f"`rates=` of at least 0 and finite, received {rate} for 'head'")
+            for rate in (-1, NAN, INFINITE)
+        ],
         ({"learning_rate": 0.0, "rates": {"head": 1}}, "`learning_rate=` above 0"),
     ],
 )
