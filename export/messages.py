@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kerasbert.json_text import parse_json
+
 _LENGTH = struct.Struct("<Q")
 _MOST_HEADER = 64 << 20
 _KINDS = "biufU"  # of arrays
@@ -45,7 +47,7 @@ class Channel:
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size, until))
         if length > _MOST_HEADER:
             raise ValueError(f"a header of {length:,} bytes")
-        header = json.loads(self._read(length, until))
+        header = parse_json(self._read(length, until), "a message")
         arrays = {}
         for name, kind, shape in header.pop("arrays"):
             dtype, count = np.dtype(kind), int(np.prod(shape, dtype=object))

@@ -83,6 +83,7 @@ def test_json_is_parsed_in_one_place():
     """Whoever calls Python's parser gets its RecursionError, ValueError and UnicodeDecodeError as well."""
     allowed = {
         ROOT / "kerasbert/json_text.py",  # the place
+        ROOT / "export/backends/client_process.py",  # runs where kerasbert is not installed
     }
     call = re.compile(r"\bjson\.loads?\(|\bjson\.JSONDecoder\b|from json import")
     sources = [path for folder in ("kerasbert", "export", "zoo") for path in (ROOT / folder).rglob("*.py")]
