@@ -13,7 +13,9 @@ from kerasbert.encoders.summary import show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
+from kerasbert.tasks import string_datasets
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
+from kerasbert.tasks.validation_split import split_off
 
 
 class Fitting(keras.Model):
@@ -102,12 +104,16 @@ class Fitting(keras.Model):
         sample_weight=None,
         seed=None,
         start=None,
+        validation_split=0.0,
         **kwargs,
     ):
         """Keras' fit. Rows of like length share a batch; `seed` fixes their order (default: from NumPy's global generator).
 
         start: the epoch and the batch in it to begin with, both from 0 on, for a training that goes on where it stopped.
+        validation_split: the share of the examples, the last ones, that become `validation_data`; of texts, tables and packed inputs.
         """
+        if validation_split and validation_data is None:
+            x, y, sample_weight, validation_data = split_off(self, x, y, sample_weight, validation_split)
         size = batch_size or 32
         seed = int(np.random.randint(2**31)) if seed is None else seed
         start = start or (kwargs.get("initial_epoch", 0), 0)
@@ -121,7 +127,8 @@ class Fitting(keras.Model):
             batch = kwargs.pop("validation_batch_size", None) or size
             validation_data = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
         self._start = start
-        return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
+        with string_datasets.own_errors(self):
+            return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def _maybe_load_initial_counters_from_ckpt(self, steps_per_epoch, initial_epoch):
         """Where Keras begins to count; it asks for the sake of its own recovery, which decides where `fit` was given no start."""
@@ -131,14 +138,17 @@ class Fitting(keras.Model):
 
     def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
         """Keras' evaluate: the loss and the compiled metrics. See `score` for the task's own."""
-        return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
+        with string_datasets.own_errors(self):
+            return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
     def predict(self, x, batch_size=None, verbose=0, **kwargs):
         """Of texts: answers in their order, or for a task with one output vector a text an array of them. Of packed inputs and datasets:
         the output `output_name` of the exported file; see `serve`.
         """
         if isinstance(x, tf.data.Dataset):
-            return super().predict(self._dataset(x, None, batch_size or 32), verbose=verbose, **kwargs)
+            with string_datasets.own_errors(self):
+                data = string_datasets.tokenized(self, x, batch_size or 32, inputs_only=True)
+                return super().predict(data, verbose=verbose, **kwargs)
         if not (self.arrays or task_inputs.is_packed(x)):
             return self.answer(x, batch_size)
         _, rows = self.rows(x)
@@ -152,7 +162,7 @@ class Fitting(keras.Model):
 
     def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0, start=(0, 0)) -> tf.data.Dataset:
         if isinstance(x, tf.data.Dataset):
-            return task_inputs.tokenized(self, x, batch_size) if task_inputs.is_string_dataset(x) else x
+            return string_datasets.tokenized(self, x, batch_size)
         y = x.y if y is None and is_table(x) else y
         examples, rows = self.rows(x)
         if examples is None:

@@ -8,7 +8,6 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.problems.rows import IGNORED, Rows, TokenLists
-from kerasbert.text import pack
 
 AHEAD = 4  # batches that are prepared while the model works on one
 
@@ -92,7 +91,7 @@ def batches(
     if weights is not None:
         signature.append(tf.TensorSpec((None,), tf.float32))
     dataset = tf.data.Dataset.from_generator(generate, output_signature=tuple(signature))
-    return _fed(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
+    return fed(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
 
 
 def few_lengths(task) -> bool:
@@ -100,7 +99,7 @@ def few_lengths(task) -> bool:
     return bool(task.jit_compile) or isinstance(task.distribute_strategy, tf.distribute.TPUStrategy)
 
 
-def _fed(dataset: tf.data.Dataset) -> tf.data.Dataset:
+def fed(dataset: tf.data.Dataset) -> tf.data.Dataset:
     """Prepared ahead of the model, without tf.data's tuning: at the end of a pass TensorFlow waits for the tuner's thread, which wakes
     after 0.6, 1.3, 2.6, 5.1, 10.2, 20.5, 41 seconds and then once a minute. A pass of 5.5 seconds took 10.2."""
     options = tf.data.Options()
@@ -135,39 +134,3 @@ def _spec(targets):
     if isinstance(targets, np.ndarray):
         return tf.TensorSpec((None, *targets.shape[1:]), targets.dtype)
     return tf.TensorSpec((None, None), tf.int32)
-
-
-def is_string_dataset(dataset: tf.data.Dataset) -> bool:
-    """Whether its elements are texts, pairs of texts, or either with labels."""
-    return all(isinstance(part, tf.TensorSpec) and part.dtype == tf.string for part in _text_specs(dataset))
-
-
-def _text_specs(dataset: tf.data.Dataset) -> tuple:
-    spec = dataset.element_spec
-    inputs = spec[0] if isinstance(spec, tuple) else spec
-    return inputs if isinstance(inputs, tuple) else (inputs,)
-
-
-def tokenized(task, dataset: tf.data.Dataset, batch_size: int) -> tf.data.Dataset:
-    """A dataset of texts, or of (texts[, pairs]) with labels, with its texts tokenized; unbatched texts are batched first."""
-    if _text_specs(dataset)[0].shape.rank == 0:
-        dataset = dataset.batch(batch_size)
-    labelled = isinstance(dataset.element_spec, tuple) and len(dataset.element_spec) > 1
-
-    def tokenize(*arrays):
-        texts = [[text.decode("utf-8") for text in array] for array in arrays]
-        encoded = task.encode(*texts)
-        longest = max(len(row) for row in encoded.input_ids)
-        length = padded_length(longest, task.sequence_length, few=few_lengths(task))
-        packed = pack(encoded, length=length, pad_id=task.config.pad_token_id)
-        return [packed[name] for name in INPUT_NAMES]
-
-    def step(*element):
-        strings = element[0] if isinstance(element[0], tuple) else (element[0],)
-        arrays = tf.numpy_function(tokenize, strings, [tf.int32] * 3)
-        for array in arrays:
-            array.set_shape((None, None))
-        packed = dict(zip(INPUT_NAMES, arrays, strict=True))
-        return (packed, *element[1:]) if labelled else packed
-
-    return _fed(dataset.map(step, num_parallel_calls=tf.data.AUTOTUNE))

@@ -1,0 +1,107 @@
+"""`tf.data` of texts and labels, and `validation_split`, do what lists of strings do."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.data import read_table
+from kerasbert.errors import KerasBertError
+
+
+def compiled(model):
+    model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+    return model
+
+
+def slices(*parts):
+    return tf.data.Dataset.from_tensor_slices(parts if len(parts) > 1 else parts[0])
+
+
+FORMS = {
+    "a pair of texts and labels": lambda texts, labels: slices(texts, labels),
+    "batches": lambda texts, labels: slices(texts, labels).batch(2),
+    "labels in a column": lambda texts, labels: slices(texts, [[label] for label in labels]).batch(3),
+    "columns": lambda texts, labels: slices({"Text": texts, "label": labels, "id": list(range(len(texts)))}),
+    "text columns": lambda texts, labels: slices({"sentence": texts}, labels),
+    "with weights": lambda texts, labels: slices(texts, labels, [1.0] * len(texts)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_labels_by_name(tiny, form):
+    model = compiled(tiny.narrow())
+    texts, labels = tiny.rows(6)
+    data = FORMS[form](texts, labels)
+    expected = model.evaluate(texts, labels, verbose=0, return_dict=True)
+    assert model.evaluate(data, verbose=0, return_dict=True) == pytest.approx(expected, rel=1e-4)
+    np.testing.assert_allclose(model.predict(data), model.predict(texts), atol=1e-6)
+    history = model.fit(data, batch_size=3, validation_data=data, verbose=0).history
+    assert {"loss", "val_loss", "val_accuracy"} <= set(history)
+
+
+@pytest.mark.parametrize("names", [("sentence1", "sentence2"), ("text", "pair"), ("question", "sentence")])
+def test_pairs_by_column(tiny, names):
+    model = tiny.narrow()
+    texts, _ = tiny.rows(4)
+    columns = dict(zip(names, (texts, texts[::-1]), strict=True))
+    expected = model.predict((texts, texts[::-1]))
+    np.testing.assert_allclose(model.predict(slices(columns)), expected, atol=1e-6)
+    np.testing.assert_allclose(model.predict(slices({**columns, "label": ["any"] * 4})), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("problem", "labels"), [("multi_label", ["negative|positive", "", "positive"]), ("regression", ["1", "2.5", "0"])]
+)
+def test_other_problems(tiny, problem, labels):
+    model = compiled(tiny.narrow(problem=problem, **({"labels": ["score"]} if problem == "regression" else {})))
+    texts, _ = tiny.rows(3)
+    expected = model.evaluate(texts, labels, verbose=0)
+    assert model.evaluate(slices(texts, labels), verbose=0) == pytest.approx(expected, rel=1e-4)
+
+
+def test_wrong_elements_are_told_in_our_words(tiny):
+    model = compiled(tiny.narrow())
+    texts, _ = tiny.rows(3)
+    with pytest.raises(KerasBertError, match="row 1: expected one of the labels .*'postive'; did you mean 'positive'"):
+        model.fit(slices(texts, ["positive", "postive", "negative"]), verbose=0)
+    with pytest.raises(KerasBertError, match="UTF-8, received byte 0xff"):
+        model.predict(slices([b"good", b"\xff"]))
+    with pytest.raises(KerasBertError, match="expected a text among text, .* received body, label"):
+        model.fit(slices({"body": texts, "label": ["positive"] * 3}), verbose=0)
+
+
+def test_validation_split_takes_the_last_examples(tiny, tmp_path):
+    texts, labels = tiny.rows(10)
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"{t}\t{y}\n" for t, y in zip(texts, labels, strict=True)))
+    model = tiny.narrow()
+    forms = {
+        "lists": (texts, labels), "arrays": (np.array(texts), np.array(labels)), "a table": (read_table(path), None),
+        "pairs": ((texts, texts), labels), "packed": (model.pack(texts), model.encode_labels(labels)),
+    }  # fmt: skip
+    for name, (x, y) in forms.items():
+        runs = []
+        for settings in ({"validation_split": 0.25}, None):
+            task = compiled(tiny.narrow())
+            if settings is None:
+                last = ((texts[7:], texts[7:]) if name == "pairs" else texts[7:], labels[7:])
+                x = (texts[:7], texts[:7]) if name == "pairs" else texts[:7]
+                y, settings = labels[:7], {"validation_data": last}
+            history = task.fit(x, y, batch_size=4, seed=0, verbose=0, **settings).history
+            runs.append({name: values[0] for name, values in history.items()})
+        assert len(runs[0]) == 4 and runs[0] == pytest.approx(runs[1], rel=1e-5), name
+
+
+def test_validation_split_with_weights_and_what_it_refuses(tiny):
+    texts, labels = tiny.rows(8)
+    model = compiled(tiny.narrow())
+    history = model.fit(texts, labels, sample_weight=np.ones(8), validation_split=0.5, verbose=0).history
+    assert "val_loss" in history
+    for x, share, told in (
+        (slices(texts, labels), 0.5, "received a tf.data.Dataset; give `validation_data=`"),
+        (texts, 1.5, "received a share of 1.5"),
+        (texts[:1], 0.5, "enough examples to split off 0.5 of them, received 1"),
+    ):
+        with pytest.raises(KerasBertError, match=told):
+            model.fit(x, labels[: len(x)] if isinstance(x, list) else None, validation_split=share, verbose=0)
