@@ -13,6 +13,7 @@ from kerasbert.console.widths import cell_width, wrap
 
 _FIRST_LINE, _EVERY = 2.0, 10.0  # seconds
 BAR, GAP = "\uf8ff", "  "  # a cell of the bar, of a private character; blanks between parts
+_MAIN = 2  # figures that stay longest
 _BESIDE, _NAME = 45, 20  # cells for what stands beside the name of a stage; the fewest for the name
 _BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
 
@@ -107,7 +108,7 @@ class _State:
     def parts(self, width: int) -> list[str]:
         """What fits into `width` cells: the stage, a bar as that many BAR, the count, figures and times.
 
-        First the last figure goes, then the time that has passed, the bar, the time that is left and the other figures.
+        First the last figure goes, then the time that has passed, figures from the third on, the bar, and the time that is left.
         """
         what = _shortened(self.what, max(width - _BESIDE, _NAME))
         choices = [[escape_controls(part) for part in choice if part] for choice in self._choices(what)]
@@ -117,14 +118,17 @@ class _State:
     def _choices(self, what: str) -> list[list[str]]:
         """Longer ones first."""
         count, left, elapsed = self.count, self.left, f"{clock(self.elapsed)} elapsed"
-        figures, fewer = self.remarks, self.remarks[: max(len(self.remarks) - 1, 1)]
+        figures = self.remarks
+        fewer = figures[: max(len(figures) - 1, 1)]
+        main = fewer[:_MAIN]
         return [
             [what, _BAR, count, *figures, elapsed, left],
             [what, _BAR, count, *fewer, elapsed, left],
-            [what, _BAR, count, *fewer, left],
-            [what, _SHORT_BAR, count, *fewer, left],
-            [what, count, *fewer, left],
-            *([what, count, *fewer[:kept]] for kept in range(len(fewer), 0, -1)),
+            *([what, _BAR, count, *fewer[:kept], left] for kept in range(len(fewer), len(main), -1)),
+            [what, _BAR, count, *main, left],
+            [what, _SHORT_BAR, count, *main, left],
+            [what, count, *main, left],
+            *([what, count, *main[:kept]] for kept in range(len(main), 0, -1)),
             [what, count],
             [what],
         ]

@@ -208,12 +208,15 @@ class _Watch(keras.callbacks.Callback):
         self.listener.progress(SCORING, rows, total, ())
 
     def _figures(self, logs, now: float) -> list[str]:
-        """Loss, metrics and speed."""
+        """Loss, metrics, the parts of the loss, and speed."""
+        compiled = getattr(getattr(self.task, "student", self.task), "compiled_metrics", None)
+        metrics = {"loss": 0, **{metric.name: 1 for metric in getattr(compiled, "metrics", ())}}
+        names = sorted(logs, key=lambda name: metrics.get(name, 2))
         # The clock begins anew behind every state that is saved; the batches of the epoch do not.
         seconds = self.seconds - self._begun_seconds + now - self._clock
         rows = (self.batch - self._begun_batch) * self.settings.batch_size
         return [
-            *(f"{name} {float(value):.4f}" for name, value in logs.items()),
+            *(f"{name} {float(logs[name]):.4f}" for name in names),
             f"{rows / max(seconds, 1e-9):,.0f} examples/s",
         ]
 

@@ -58,6 +58,12 @@ def test_parts_go_in_the_order_of_their_worth(training):
     assert [shown(training, len(line) - 1) for line in lines] == [*lines[1:], lines[-1]]
 
 
+def test_parts_of_a_loss_go_before_the_bar(training):
+    training.remarks = ("loss 1.1319", "accuracy 0.2133", "label_loss 2.2601", "soft_labels 0.0019", "36 examples/s")
+    assert shown(training, 80) == "training  ========  61/126 steps  loss 1.1319  accuracy 0.2133  1:05 left"
+    assert "label_loss 2.2601  1:05 left" in shown(training, 105)
+
+
 def test_80_columns_hold_the_metric_and_the_time_that_is_left(training):
     assert "accuracy 0.8123  1:05 left" in shown(training, 80)
 

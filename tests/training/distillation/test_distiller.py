@@ -18,6 +18,7 @@ from kerasbert.training.distillation import (
     SoftLabels,
     progressive_stages,
 )
+from kerasbert.training.running import Listener
 
 
 @pytest.fixture
@@ -161,6 +162,18 @@ def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
     for a, b in zip(one.weights, other.weights, strict=True):
         np.testing.assert_array_equal(a, b)
     assert load_task(tmp_path / "run1").fingerprint() == other.student.fingerprint()
+
+
+def test_progress_shows_the_task_metric_before_the_parts_of_the_loss(models, tmp_path):
+    distiller = Distiller(models.student(), models.teacher, [SoftLabels()], label_weight=0.5)
+    distiller.compile(adamw(3e-3), run_eagerly=True)
+    path, told = tmp_path / "train.tsv", []
+    path.write_text("texts")
+    folder = RunFolder(tmp_path / "run")
+    folder.begin({"teacher": "x"})
+    listener = Listener(lambda stage, done, total, figures: told.append(figures), lambda line: None)
+    run(distiller, Table(path, models.texts, models.labels), None, Settings(1, 24), folder, listener=listener)
+    assert [figure.split()[0] for figure in told[-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
 
 
 def test_progressive_stages(models):
