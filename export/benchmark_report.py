@@ -1,12 +1,12 @@
 """A benchmark as a page or as JSON."""
 
-import json
 import os
 from pathlib import Path
 
 from kerasbert.export.benchmark import Benchmark, Measurement
 from kerasbert.export.report import Bars, Lines, write_html
 from kerasbert.files import atomic_file
+from kerasbert.own_files import REPORT, check_own, marked_json
 
 _QUANTILES = ("p50", "p90", "p99", "mean")
 
@@ -14,8 +14,9 @@ _QUANTILES = ("p50", "p90", "p99", "mean")
 def write_benchmark(path: str | os.PathLike, found: Benchmark) -> Path:
     """`.html`, with latencies drawn, or `.json`, by the name."""
     if Path(path).suffix == ".json":
+        check_own(path, REPORT, "a report")
         with atomic_file(path) as partial:
-            partial.write_text(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            partial.write_text(marked_json(REPORT, found.as_dict()), encoding="utf-8")
         return Path(path)
     bars = [
         Bars(

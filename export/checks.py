@@ -14,6 +14,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.metrics import Metric, OutputDifference
 from kerasbert.export.tables import format_number, format_seconds
 from kerasbert.export.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
+from kerasbert.own_files import REPORT, check_own
 from kerasbert.problems import problem_class
 
 __all__ = [
@@ -183,9 +184,10 @@ def further_metrics(checks: Sequence[Check]) -> list[str]:
 
 
 def check_report_path(path: str | os.PathLike) -> None:
-    """Raises KerasBertError unless `path` ends in .html, .htm or .json."""
+    """Raises KerasBertError unless `path` ends in .html, .htm or .json, and nothing but a report of ours is there."""
     if Path(path).suffix not in (".html", ".htm", ".json"):
         raise KerasBertError(f"Expected a report name ending in .html or .json. Received: {os.fspath(path)!r}.")
+    check_own(path, REPORT, "a report")
 
 
 def _finite(value):

@@ -9,7 +9,8 @@ from kerasbert.cli import options
 from kerasbert.cli.results import Result
 
 OutFile = Annotated[
-    Path, Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its card goes beside it as .json.")
+    Path,
+    Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its metadata goes beside it, as FILE.json."),
 ]
 Target = Annotated[str, Option(metavar="NAME", help="What will run the file: cpu, gpu, web or edge-tpu.")]
 Length = Annotated[
@@ -106,17 +107,20 @@ def convert(
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
     given = dict(locals())
-    from kerasbert.cli.destinations import check_out_file
+    from kerasbert.cli.destinations import check_companions, check_out_file
     from kerasbert.cli.progress import note, progress
     from kerasbert.export.client_note import client_note
     from kerasbert.export.model_size import model_size
     from kerasbert.export.recipes import recipe_named
-    from kerasbert.export.split_model import host_path
+    from kerasbert.export.split_model import host_path, written_files
     from kerasbert.export.tables import format_bytes
     from kerasbert.export.targets import target_named
+    from kerasbert.own_files import MODEL
 
-    check_out_file(out, "--out", ending=".tflite")
-    integer_only = integer_only or target_named(target).split
+    split = target_named(target).split
+    check_out_file(out, "--out", MODEL, ending=".tflite")
+    check_companions(written_files(out, split)[1:])
+    integer_only = integer_only or split
     if recipe is not None:
         target_named(target).check_recipe(recipe_named(recipe).name)
     if whole_sums:
@@ -220,15 +224,13 @@ def validate(
     given = dict(locals())
     from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.progress import progress
-    from kerasbert.errors import KerasBertError
     from kerasbert.export.report import check_report_path
     from kerasbert.export.validate import validate as run
+    from kerasbert.own_files import REPORT
 
     if report is not None:
         check_report_path(report)
-        check_out_file(report, "--report")
-        if report.absolute() == model.with_suffix(".json").absolute():
-            raise KerasBertError(f"expected another --report than {report}, the model's own card; name another")
+        check_out_file(report, "--report", REPORT)
     table = _labelled(model, data, given) if data else None
     backends = [name for each in on for name in each.split(",")]
     with progress("loading the models") as bar:
@@ -261,13 +263,16 @@ def benchmark(
     Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
     given = dict(locals())
+    from kerasbert.cli.destinations import check_out_file
     from kerasbert.cli.models import is_tflite
     from kerasbert.cli.progress import progress
     from kerasbert.errors import KerasBertError
     from kerasbert.export.checks import check_report_path
+    from kerasbert.own_files import REPORT
 
     if report is not None:
         check_report_path(report)
+        check_out_file(report, "--report", REPORT)
     if not is_tflite(model):
         from kerasbert.cli.folders import benchmark_folder
 

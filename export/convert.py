@@ -12,12 +12,13 @@ from kerasbert.export.merge import merged
 from kerasbert.export.metadata import IDS, TEXT, Metadata
 from kerasbert.export.op_versions import check_version, is_newer, minimum_runtime
 from kerasbert.export.recipes import Recipe, recipe_named
-from kerasbert.export.split_model import host_path
+from kerasbert.export.split_model import host_path, written_files
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.task_metadata import described
 from kerasbert.files import atomic_file
 from kerasbert.leftovers import temporary_folder
 from kerasbert.memory import release
+from kerasbert.own_files import check_own
 
 INTEGER_RECIPE = "static_wi8_ai8"
 SIGNATURE = "serve"
@@ -33,9 +34,14 @@ class TFLiteModel:
     host: bytes | None = None
 
     def save(self, path: str | os.PathLike) -> Path:
-        """Writes the file, then its card beside it as `<stem>.json`; each whole or not at all. Before them the host's part, as
-        `<stem>.host.tflite`."""
+        """Writes the file, then its metadata beside it as `<file>.json`; each whole or not at all. Before them the host's part, as
+        `<stem>.host.tflite`.
+
+        Raises KerasBertError where one of them would replace a file that was not written by kerasbert.
+        """
         path = Path(path)
+        for place, kind in written_files(path, host=self.host is not None):
+            check_own(place, kind, f"the output {place.name}")
         parts = {path: self.content} if self.host is None else {host_path(path): self.host, path: self.content}
         for place, content in parts.items():
             with atomic_file(place) as partial:
@@ -136,7 +142,7 @@ def _split(task, target: Target, length: int, card: Metadata, min_runtime: str |
     host, body = split_files(task, target, length)
     for part in (host, body) if min_runtime is not None else ():
         _check_runtime(part, min_runtime)
-    return TFLiteModel(packed.append(body, card), card, host)
+    return TFLiteModel(packed.append(body, card), card, packed.append_mark(host))
 
 
 def _check_runtime(content: bytes, wanted: str) -> None:

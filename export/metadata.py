@@ -19,6 +19,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite_file import load_bytes
 from kerasbert.files import atomic_file
 from kerasbert.json_text import parse_json
+from kerasbert.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
 from kerasbert.problems import PROBLEMS, Problem, problem_named
 
 FORMAT = 1
@@ -154,16 +155,34 @@ def packed_size(data: bytes, name: str = "the given bytes") -> int:
 
 
 def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
-    """Writes `<stem>.json` beside the model: the card, the labels, and the file's size and sha256. Returns its path."""
+    """Writes `<file>.json` beside the model: the card, the labels, and the file's size and sha256. Returns its path.
+
+    Raises KerasBertError where another file has that name.
+    """
     model_path = Path(model_path)
     data = model_path.read_bytes()
     sidecar = metadata.card()
     sidecar["labels"] = None if metadata.labels is None else list(metadata.labels)
     sidecar["file"] = {"name": model_path.name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    path = model_path.with_suffix(".json")
+    path = sidecar_path(model_path)
+    check_own(path, METADATA, "the metadata beside a model")
     with atomic_file(path) as partial:
-        partial.write_text(json.dumps(sidecar, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_text(marked_json(METADATA, sidecar), encoding="utf-8")
     return path
+
+
+def sidecar_path(model_path: str | os.PathLike) -> Path:
+    """`x.tflite.json` of `x.tflite`."""
+    path = Path(model_path)
+    return path.with_name(f"{path.name}.json")
+
+
+def append_mark(host: bytes) -> bytes:
+    """The bytes of a file's other part, with what tells that it was written here packed behind them."""
+    stream = io.BytesIO(host)
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(PACKED[HOST]), json.dumps({"generator": mark(HOST)}) + "\n")
+    return stream.getvalue()
 
 
 def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose: str) -> None:

@@ -18,6 +18,7 @@ from kerasbert.export.inspect import Inspection, inspect
 from kerasbert.export.page import PAGE, STYLE
 from kerasbert.export.tables import format_bytes, format_seconds
 from kerasbert.files import atomic_file
+from kerasbert.own_files import REPORT, check_own, marked_json
 
 _VERDICTS = {
     "passed": "Every check passed.",
@@ -80,6 +81,7 @@ def write_html(
         sections: further tables and charts, shown after the verdict.
         command: the command line that made it; None: this process's own.
     """
+    check_own(path, REPORT, "a report")
     title = title or (report.model if report else inspection.path if inspection else "kerasbert report")
     body = [f"<header><p class='brand'>kerasbert</p><h1>{escape(title)}</h1>{_banner(report)}</header>"]
     body += [_section(section) for section in sections if isinstance(section, Table)]
@@ -98,8 +100,9 @@ def write_html(
 
 def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
     """Writes the report's `as_dict` as JSON."""
+    check_own(path, REPORT, "a report")
     with atomic_file(path) as partial:
-        partial.write_text(report.json() + "\n", encoding="utf-8")
+        partial.write_text(marked_json(REPORT, report.as_dict()), encoding="utf-8")
     return Path(path)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.metadata import sidecar_path
 from kerasbert.export.running_model import Port, RunningModel
+from kerasbert.own_files import HOST, METADATA, MODEL
 
 HIDDEN, BIAS = "hidden", "attention_bias"
 _HOST = ".host.tflite"
@@ -24,6 +26,12 @@ def compiled_path(path: str | os.PathLike) -> Path:
     """Where the compiled body lies."""
     path = Path(path)
     return path.with_name(f"{path.stem}{_COMPILED}{path.suffix}")
+
+
+def written_files(path: str | os.PathLike, host: bool) -> list[tuple[Path, str]]:
+    """What saving a model as `path` writes: each file, with its kind. host: whether there is a part for the host."""
+    path = Path(path)
+    return [(path, MODEL), (sidecar_path(path), METADATA), *([(host_path(path), HOST)] if host else [])]
 
 
 def is_body(model: RunningModel) -> bool:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from kerasbert.errors import KerasBertError
 from kerasbert.partials import is_temporary
 
 Owns = Callable[[str], bool]  # whether a path inside of a folder, with "/" between its parts, is of the writer's making
@@ -43,7 +44,7 @@ def exchange(one: Path, other: Path) -> bool:
 def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
     """Puts into `new` by hard links what `old` holds beyond the writer's own; both folders have it then.
 
-    What cannot be linked is left to `settle`. Raises OSError for a folder inside that can neither be linked nor moved.
+    What cannot be linked is left to `settle`. Raises OSError for a folder inside that cannot be read: see `check_movable`.
     """
     for name in os.listdir(old / inside):
         path = f"{inside}{name}"
@@ -54,7 +55,6 @@ def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
                 (new / inside).mkdir(parents=True, exist_ok=True)
                 _linked(old / path, new / path)
             continue
-        check_movable(old / path)
         carry_over(old, new, owns, f"{path}/")
         if not os.listdir(old / path):
             (new / path).mkdir(parents=True, exist_ok=True)
@@ -62,12 +62,23 @@ def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
             shutil.copystat(old / path, new / path)
 
 
-def check_movable(folder: Path) -> None:
-    """Raises OSError for a folder whose files may not be moved, and for one where another file system begins."""
-    if os.path.ismount(folder):
-        raise OSError(errno.EBUSY, "another file system begins here", str(folder))
-    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+def check_movable(folder: Path, owns: Owns, inside: str = "") -> None:
+    """Raises KerasBertError for a folder inside that is not the writer's and cannot move over."""
+    for name in os.listdir(folder / inside):
+        path = f"{inside}{name}"
+        if owns(path) or not _is_folder(folder / path):
+            continue
+        if os.path.ismount(folder / path):
+            raise KerasBertError(
+                f"expected folders that can move with the model, received {str(folder / path)!r}, where a disk is mounted; name another "
+                "folder"
+            )
+        if not os.access(folder / path, os.R_OK | os.W_OK | os.X_OK):
+            raise KerasBertError(
+                f"expected folders that can move with the model, received {str(folder / path)!r}, which may not be changed; check who "
+                "owns it"
+            )
+        check_movable(folder, owns, f"{path}/")
 
 
 def settle(old: Path, heir: Path, owns: Owns, inside: str = "") -> None:

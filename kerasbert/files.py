@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kerasbert import partials
 from kerasbert.errors import KerasBertError
-from kerasbert.exchange import Owns, carry_over, exchange, settle
+from kerasbert.exchange import Owns, carry_over, check_movable, exchange, settle
 from kerasbert.leftovers import removed_by
 
 
@@ -50,7 +50,7 @@ def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> It
     `path` may be missing after a kill, until `recover` puts it back.
     """
     path = Path(os.path.realpath(path))
-    check_replaceable_as_a_whole(path)
+    check_replaceable_as_a_whole(path, owns)
     path.parent.mkdir(parents=True, exist_ok=True)
     recover(path, owns)
     partial, lock = partials.create(path, folder=True)
@@ -79,9 +79,9 @@ def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> It
                 partials.release(each)
 
 
-def check_replaceable_as_a_whole(path: Path) -> None:
+def check_replaceable_as_a_whole(path: Path, owns: Owns) -> None:
     """Raises KerasBertError for a folder that no other can take the place of: where a disk is mounted, where this process works, one that
-    may not be changed."""
+    may not be changed, and one with others' folders in it that cannot move over. owns: see `atomic_folder`."""
     path = Path(os.path.realpath(path))
     if not path.is_dir():
         return
@@ -96,6 +96,7 @@ def check_replaceable_as_a_whole(path: Path) -> None:
         )
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         raise KerasBertError(f"expected a folder that can be changed, received {str(path)!r}; check who owns it")
+    check_movable(path, owns)
 
 
 def recover(path: str | os.PathLike, owns: Owns | None = None) -> list[Path]:

@@ -1,6 +1,5 @@
 """The whole way on what ships with the package, offline: fine-tune, quantize, convert, validate, report."""
 
-import json
 import os
 import time
 from dataclasses import asdict, dataclass
@@ -15,6 +14,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.checks import ValidationReport
 from kerasbert.export.tables import format_bytes, format_seconds
 from kerasbert.files import atomic_file
+from kerasbert.model_folder import is_replaceable
+from kerasbert.own_files import REPORT, SUMMARY, check_own, marked_json
 from kerasbert.zoo import small_model
 from kerasbert.zoo.progress import Step, Steps
 
@@ -94,14 +95,14 @@ def run(
     Writes `float/` and `int8/` (Keras models), one `.tflite` a recipe with its card, `report.html` and `summary.json`.
 
     Args:
-      out: the folder to write into; files of an earlier run are replaced, others stay.
+      out: the folder to write into; what an earlier run of it wrote is replaced, all else stays.
       epochs: of fine-tuning and of quantization-aware training; None: what gives good results.
       seed: of the new head, the order of the texts and dropout.
       rows: use that many rows of each split only, for a quick look.
       steps: shows progress; None: on stderr.
 
     Raises:
-      KerasBertError: `out` is a file, or a count below 1.
+      KerasBertError: `out` is a file, a file in it has a name that is needed here and was not written by kerasbert, or a count is below 1.
     """
     out = _checked(Path(out), epochs, rows)
     import tf_keras as keras
@@ -161,7 +162,7 @@ def run(
 
         write_report(summary, reports, benchmarks, files["static_wi8_ai8"])
         with atomic_file(out / "summary.json") as partial:
-            partial.write_text(json.dumps({**asdict(summary), "ok": summary.ok}, indent=2) + "\n", encoding="utf-8")
+            partial.write_text(marked_json(SUMMARY, {**asdict(summary), "ok": summary.ok}), encoding="utf-8")
         step.result = summary.report
     return summary
 
@@ -182,10 +183,29 @@ def accuracy(task, texts, intents) -> float:
 def _checked(out: Path, epochs: int | None, rows: int | None) -> Path:
     if out.exists() and not out.is_dir():
         raise KerasBertError(f"expected a folder to write into, received the file {out}. Name a folder with --out")
+    _check_content(out)
     for name, value in (("epochs", epochs), ("rows", rows)):
         if value is not None and value < 1:
             raise KerasBertError(f"expected {name} of at least 1, received {value}")
     return out
+
+
+def _check_content(out: Path) -> None:
+    """Raises KerasBertError where something of others has one of the names that are written."""
+    from kerasbert.export.split_model import written_files
+
+    for folder in (out / "float", out / "int8"):
+        if os.path.lexists(folder) and not is_replaceable(folder):
+            raise KerasBertError(
+                f"expected a new {str(folder)!r}, or one of kerasbert's, received another; name another --out"
+            )
+    files = [file for recipe in RECIPES for file in written_files(_model_file(out, recipe), host=False)]
+    for path, kind in (*files, (out / "report.html", REPORT), (out / "summary.json", SUMMARY)):
+        check_own(path, kind, f"{path.name} of the quickstart")
+
+
+def _model_file(out: Path, recipe: str) -> Path:
+    return out / f"assistant-{recipe}.tflite"
 
 
 def _texts_and_intents(split: AssistantSplit, rows: int | None) -> tuple[list[str], list[str]]:
@@ -223,7 +243,7 @@ def _convert(sources: dict, out: Path, step: Step) -> dict[str, Path]:
     files = {}
     for number, (recipe, task) in enumerate(sources.items()):
         step.advance(number, len(sources))
-        files[recipe] = kb.export.convert(task, recipe, target="cpu").save(out / f"assistant-{recipe}.tflite")
+        files[recipe] = kb.export.convert(task, recipe, target="cpu").save(_model_file(out, recipe))
     return files
 
 

@@ -6,11 +6,11 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 import typer
 
-from kerasbert.cli.failures import Interrupted, explain, state_of
+from kerasbert.cli.claims import claims
+from kerasbert.cli.failures import Interrupted, explain
 from kerasbert.cli.flags import with_flags
 from kerasbert.cli.help_text import help_text
 from kerasbert.cli.interrupts import interrupts_told
@@ -28,15 +28,14 @@ class ResultCommand(typer.core.TyperCommand):
         formatter.write(help_text(self, ctx))
 
     def invoke(self, ctx):
-        out = ctx.params.get("out")
-        before = state_of(out)
-        try:
-            with contextlib.redirect_stdout(sys.stderr), interrupts_told(lambda: _what_became_of(out, before)):
-                result = super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise Interrupted(_what_became_of(out, before)) from None
-        except KerasBertError as error:
-            raise KerasBertError(with_flags(str(error), self)) from error
+        with claims(ctx.params.get("out")) as claimed:
+            try:
+                with contextlib.redirect_stdout(sys.stderr), interrupts_told(claimed.what_became):
+                    result = super().invoke(ctx)
+            except KeyboardInterrupt:
+                raise Interrupted(claimed.what_became()) from None
+            except KerasBertError as error:
+                raise KerasBertError(with_flags(str(error), self)) from error
         _print(result, as_json=ctx.params["json"])
         return result.exit_code
 
@@ -112,17 +111,6 @@ def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     kept = [argument for argument in options if argument != "--debug"]
     return len(kept) < len(options), kept + arguments[len(options) :]
-
-
-def _what_became_of(out: Path | None, before) -> str:
-    if out is None:
-        return "interrupted"
-    state = Path(out) / "run" / "state.safetensors"
-    if state.is_file() and state.with_name("recipe.toml").is_file():
-        return f"interrupted; `kerasbert train {state.with_name('recipe.toml')} --resume` goes on from the last saved state"
-    if state.is_file() and state.with_name("command.json").is_file():
-        return "interrupted; the same command with --resume goes on from the last saved state"
-    return f"interrupted; {'nothing was written to' if state_of(out) == before else 'already written:'} {out}"
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -49,6 +49,7 @@ def cut(
     skip_bad_rows: options.SkipBadRows = False,
     batch_size: options.BatchSize = 32,
     max_rows: options.MaxRows = None,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -63,10 +64,11 @@ def cut(
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
     from kerasbert.cli.training_data import saved_problem
+    from kerasbert.training.run_folder import RunFolder
 
     how = file_options(given)
     labelled = _check_asked(layers, strategy, heads, feed_forward, vocabulary, data, heads_per_layer, characters)
-    check_out_folder(out, source=model)
+    check_out_folder(out, model, overwrite=overwrite)
     if layers is not None:
         check_layer_count(model, layers, fewer=True)
     problem = saved_problem(model)
@@ -97,6 +99,7 @@ def cut(
     with progress("evaluating both") as bar:
         dev_before, dev_after = (each.score(tables[dev], report=bar.rows) if dev else None for each in (whole, task))
     task.save_pretrained(out)
+    RunFolder(out).clear()  # of the model that was there before
     found = {
         "model": model, "out": out, "before": _sizes(whole), "after": _sizes(task),
         "dev_before": dev_before, "dev_after": dev_after,

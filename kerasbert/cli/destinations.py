@@ -2,52 +2,147 @@
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
+from kerasbert.cli.claims import claim, make_parent
 from kerasbert.errors import KerasBertError
+from kerasbert.files import check_replaceable_as_a_whole, recover
+from kerasbert.model_folder import check_run_folder, is_interrupted, is_model, is_of_the_model, is_replaceable
+from kerasbert.own_files import check_own
 
-# What `save_pretrained` puts into every folder it writes: such a folder may be replaced.
-OWN_FILE, RUN_FOLDER = "kerasbert.json", "run"
+_LONGEST_INSIDE = 64  # letters of the longest path in a model's folder, the temporary ones included
 
 
-def check_out_folder(out: Path, source: str | os.PathLike | None = None) -> None:
-    """Raises KerasBertError unless a model can be saved at `out`, which must not be the folder that it is read from."""
-    if source is not None and os.path.isdir(source) and out.exists() and out.samefile(source):
-        raise KerasBertError(f"expected another --out than the folder the model is read from, received {str(out)!r}")
-    if out.exists():
-        if not out.is_dir():
-            raise KerasBertError(f"expected a folder as --out, received the file {str(out)!r}; name another")
-        names = {entry.name for entry in out.iterdir()}
-        if OWN_FILE not in names and not names <= {RUN_FOLDER}:
+def check_out_folder(
+    out: Path, *sources: str | os.PathLike | None, resume: bool = False, overwrite: bool = False
+) -> None:
+    """Raises KerasBertError unless a model can be saved at `out`, which is then this command's until it ends.
+
+    sources: the folders that models are read from; `out` must be none of them. resume, overwrite: whether an interrupted training that is
+    there may go on, and whether it, or a model, may be replaced.
+    """
+    if resume and overwrite:
+        raise KerasBertError("expected --resume or --overwrite, received both")
+    check_name(out, _LONGEST_INSIDE)
+    for source in sources:
+        if source is not None and os.path.isdir(source) and out.exists() and out.samefile(source):
             raise KerasBertError(
-                f"expected a new or empty folder as --out, or one of kerasbert's, received {str(out)!r}, which holds "
-                "other files; name another"
+                f"expected another --out than the folder the model is read from, received {str(out)!r}"
             )
-    _check_writable(out)
+    if out.is_symlink() and not out.exists():
+        raise KerasBertError(f"expected a folder as --out, received {str(out)!r}, a link to nothing; remove the link")
+    if out.exists() and not out.is_dir():
+        raise KerasBertError(f"expected a folder as --out, received the file {str(out)!r}; name another")
+    _check_writable(out, levels=2)
+    make_parent(out)
+    claim(out)
+    left = recover(out, is_of_the_model)
+    if left:
+        raise KerasBertError(
+            f"expected nothing of an interrupted command beside {str(out)!r}, received {str(left[0])!r} with files of others; move them "
+            "away"
+        )
+    if out.exists():
+        _check_content(out, resume, overwrite)
 
 
-def check_out_file(out: Path, option: str, ending: str | tuple[str, ...] = "") -> None:
-    """Raises KerasBertError unless a file can be written at `out`."""
+def _check_content(out: Path, resume: bool, overwrite: bool) -> None:
+    check_run_folder(out)
+    if not is_replaceable(out):
+        raise KerasBertError(
+            f"expected a new or empty folder as --out, or one of kerasbert's, received {str(out)!r}, which holds other files; name another"
+        )
+    check_replaceable_as_a_whole(out, is_of_the_model)
+    if resume or overwrite:
+        return
+    if is_interrupted(out):
+        raise KerasBertError(
+            f"expected a new or empty folder as --out, received {str(out)!r}, which holds an interrupted training; go on with --resume, or "
+            "begin anew with --overwrite"
+        )
+    if is_model(out):
+        raise KerasBertError(
+            f"expected a new or empty folder as --out, received {str(out)!r}, which holds a model; name another, or replace it with "
+            "--overwrite"
+        )
+
+
+def check_results_folder(out: Path) -> None:
+    """Raises KerasBertError unless files can be written into a folder `out`, which is then this command's until it ends."""
+    check_name(out, _LONGEST_INSIDE)
+    if out.exists() and not out.is_dir():
+        raise KerasBertError(f"expected a folder as --out, received the file {str(out)!r}; name another")
+    _check_writable(out, levels=2)
+    make_parent(out)
+    claim(out)
+
+
+def check_out_file(out: Path, option: str, kind: str | None = None, ending: str | tuple[str, ...] = "") -> None:
+    """Raises KerasBertError unless a file can be written at `out`, which is then this command's until it ends.
+
+    kind: what of `kerasbert.own_files` a file that is there must be; others are never replaced. None: the caller asks whether it may be.
+    """
     if not out.name.endswith(ending):
         endings = ending if isinstance(ending, str) else " or ".join(ending)
         raise KerasBertError(f"expected a file name ending in {endings} as {option}, received {str(out)!r}")
-    if out.is_dir():
+    check_name(out)
+    if kind is not None:
+        check_own(out, kind, option)
+    elif out.is_dir():
         raise KerasBertError(f"expected a file as {option}, received the folder {str(out)!r}")
-    _check_writable(out)
+    _check_writable(out, levels=1)
+    claim(out)
+
+
+def check_companions(companions: Iterable[tuple[Path, str]]) -> None:
+    """Raises KerasBertError unless all files that go beside an output, each with its kind, can be written."""
+    for path, kind in companions:
+        check_name(path)
+        check_own(path, kind, f"the file beside --out, {path.name}")
 
 
 def check_cache_folder(folder: Path) -> None:
     """Raises KerasBertError unless folders can be made in `folder`."""
     if folder.exists() and not folder.is_dir():
         raise KerasBertError(f"expected a folder as --cache, received the file {str(folder)!r}; name another")
-    _check_writable(folder / "cache")
+    _check_writable(folder / "cache", levels=2)
 
 
-def _check_writable(out: Path) -> None:
-    parent = next(folder for folder in out.absolute().parents if folder.exists())
+def check_name(out: Path, inside: int = 0) -> None:
+    """Raises KerasBertError for a name or a path that is too long for its file system. inside: letters of the longest path in it."""
+    parent = _nearest(out)
+    for limit, size, what in (
+        ("PC_NAME_MAX", max(len(os.fsencode(part)) for part in out.absolute().parts), "a name"),
+        ("PC_PATH_MAX", len(os.fsencode(out.absolute())) + inside, "a path"),
+    ):
+        try:
+            most = os.pathconf(parent, limit)
+        except (OSError, ValueError, AttributeError):
+            continue
+        if 0 < most < size:
+            raise KerasBertError(
+                f"expected {what} of at most {most} bytes, received one of {size}: {out.name[:60]!r}..."
+            )
+
+
+def _nearest(out: Path) -> Path:
+    """The nearest folder above `out` that is there."""
+    return next(folder for folder in out.absolute().parents if os.path.lexists(folder))
+
+
+def _check_writable(out: Path, levels: int) -> None:
+    """levels: how many folders, `out` included, may be missing."""
+    parent = _nearest(out)
     if not parent.is_dir():
         raise KerasBertError(
             f"expected a place in a folder for {str(out)!r}, received {str(parent)!r}, which is a file"
+        )
+    missing = len(out.absolute().parts) - len(parent.parts)
+    if missing > levels:
+        first = Path(*out.absolute().parts[: len(parent.parts) + 1])
+        raise KerasBertError(
+            f"expected a place in a folder that is there for {str(out)!r}, received none: there is no {str(first)!r}; make it first"
         )
     try:
         tempfile.TemporaryFile(dir=parent).close()

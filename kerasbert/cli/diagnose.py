@@ -70,9 +70,10 @@ def diagnose(
     from kerasbert.cli.training_data import saved_problem
     from kerasbert.compression import policy_named, range_method
     from kerasbert.errors import KerasBertError
+    from kerasbert.own_files import PLOT
 
     if plot is not None:
-        check_out_file(plot, "--plot", ending=(".png", ".svg"))
+        check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
     policy_named(recipe or "static_wi8_ai8", integer_only)
     range_method(ranges or "min-max")
     kind, how = type(saved_problem(model)), file_options(given)

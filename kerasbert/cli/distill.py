@@ -69,6 +69,7 @@ def distill(
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
     resume: Resume = False,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -95,8 +96,7 @@ def distill(
         )
     if strategy != "alternate" and (layers is None or "," in layers):
         raise KerasBertError(f"expected --layers as a number with --strategy {strategy}, received {layers or 'none'}")
-    for source in (teacher, student):
-        check_out_folder(out, source=source)
+    check_out_folder(out, teacher, student, resume=resume, overwrite=overwrite)
     if layers is not None:
         check_layer_count(teacher, _numbers(layers))
     if cache is not None:

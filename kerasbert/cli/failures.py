@@ -2,7 +2,6 @@
 
 import errno
 import os
-from pathlib import Path
 
 from kerasbert.cli.flags import unknown_option
 from kerasbert.errors import KerasBertError
@@ -66,12 +65,3 @@ def _disk_full(error: BaseException) -> bool:
             return True
         seen = seen.__cause__
     return False
-
-
-def state_of(path: Path | None) -> tuple[int, int] | None:
-    """What tells whether the thing at `path` was replaced or written; None where there is nothing."""
-    try:
-        found = os.stat(path) if path is not None else None
-    except OSError:
-        return None
-    return (found.st_ino, found.st_mtime_ns) if found else None

@@ -80,19 +80,25 @@ def fit(
     settings = Settings(
         recipe.epochs, recipe.batch_size, recipe.seed, recipe.early_stopping, recipe.checkpoint_minutes, recipe.tensorboard
     )  # fmt: skip
-    fitted = run(task, data.train, data.dev, settings, folder, resume=resume, callbacks=callbacks, listener=listener)
+    fitted = run(
+        task, data.train, data.dev, settings, folder, resume=resume, keep_state=True, callbacks=callbacks, listener=listener
+    )  # fmt: skip
     plots.write(folder, task, data.dev)
     return fitted
 
 
 def write_record(folder: Path, fitted, settings: dict, train, dev, **more) -> dict:
-    """Writes `training.json` into a saved folder: how these weights came about. Returns its content."""
+    """Writes `training.json` into a saved folder: how these weights came about. Returns its content.
+
+    It is the last of a training, which cannot be resumed from then on.
+    """
     import numpy as np
     import tensorflow as tf
     import tf_keras as keras
 
     from kerasbert import __version__
     from kerasbert.files import atomic_file
+    from kerasbert.model_folder import RECORD_FILE
 
     record = plain({
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
@@ -108,8 +114,9 @@ def write_record(folder: Path, fitted, settings: dict, train, dev, **more) -> di
         "seconds": fitted.seconds,
         "examples_per_second": fitted.examples_per_second,
     })  # fmt: skip
-    with atomic_file(folder / "training.json") as partial:
+    with atomic_file(folder / RECORD_FILE) as partial:
         partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    RunFolder(folder).finish()
     return record
 
 

@@ -20,6 +20,10 @@ Dev = Annotated[
         help="Development data, or the share of the training rows that become it, such as 0.1; the epoch that is best on it is kept.",
     ),
 ]
+Overwrite = Annotated[
+    bool,
+    Option("--overwrite", help="Replace the model, or the interrupted training, in --out; your own files there stay."),
+]
 OutFolder = Annotated[Path, Option(metavar="FOLDER", help="Where to save the model: a new or empty folder.")]
 
 TextColumn = Annotated[str | None, Option(metavar="NAME|N", help="Column of the text, by name or number from 0 on.")]

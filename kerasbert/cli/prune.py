@@ -70,6 +70,7 @@ def prune(
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
     resume: Resume = False,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -91,7 +92,7 @@ def prune(
     from kerasbert.training.objective_names import objective_weights
     from kerasbert.training.recipe import Recipe
 
-    check_out_folder(out, source=model)
+    check_out_folder(out, model, resume=resume, overwrite=overwrite)
     parts = numbers_by_part("part", part or [], "layers.*.feed_forward.*=0.9")
     if sparsity is None and pattern == "2:4":
         sparsity = 0.5

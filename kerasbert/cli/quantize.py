@@ -70,6 +70,7 @@ def quantize(
     max_rows: options.MaxRows = None,
     jit: options.Jit = False,
     resume: Resume = False,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
@@ -90,7 +91,7 @@ def quantize(
     from kerasbert.training.objective_names import objective_weights
     from kerasbert.training.recipe import Recipe
 
-    check_out_folder(out, source=model)
+    check_out_folder(out, model, resume=resume, overwrite=overwrite)
     policy_named(recipe, integer_only, learned_ranges)
     range_method(ranges)
     objective_weights(objectives or "soft-labels")
@@ -143,6 +144,7 @@ def quantize(
             fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=callbacks)
     else:
         quantized.save_pretrained(out)
+        folder.clear()
     after = fitted.dev
     if dev and after is None:
         with progress("evaluating the quantized model") as bar:

@@ -27,10 +27,12 @@ def quickstart(
     """
     from dataclasses import asdict
 
+    from kerasbert.cli.destinations import check_results_folder
     from kerasbert.cli.interrupts import native_code
     from kerasbert.memory import keep_memory
     from kerasbert.zoo.quickstart import run
 
+    check_results_folder(out)
     with native_code():
         keep_memory()
         summary = run(out, epochs=epochs, seed=seed, rows=rows)

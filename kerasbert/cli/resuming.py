@@ -6,13 +6,12 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli.progress import note
 from kerasbert.errors import KerasBertError
 from kerasbert.training.recipe import named
 
 Resume = Annotated[bool, Option("--resume", help="Go on with this command where it was interrupted in --out.")]
 # What changes nothing of what is trained.
-_ANYWAY = ("resume", "json", "debug")
+_ANYWAY = ("resume", "overwrite", "json", "debug")
 
 
 def asked_options(values: Mapping[str, object]) -> dict[str, object]:
@@ -27,24 +26,18 @@ def run_folder(out: Path, options: Mapping[str, object], resume: bool):
 
     Raises KerasBertError where `resume` is asked for and no run with these very options was interrupted there.
     """
-    from kerasbert.training.run_folder import RunFolder
+    from kerasbert.training.run_folder import RunFolder, nothing_to_resume
 
     folder = RunFolder(out)
     if not resume:
-        if folder.unfinished:
-            note(
-                f"{out} holds an interrupted training; the command that began it goes on with it with --resume; beginning anew"
-            )
         return folder
     begun = folder.read_command()
     if begun is None:
-        raise KerasBertError(
-            f"expected an interrupted training in {out}, received a folder without one; leave --resume out"
-        )
+        raise nothing_to_resume(folder)
     for name in {**begun, **options}:
         if begun.get(name) != options.get(name):
             raise KerasBertError(
                 f"expected the options with which the training was begun, received {named(name)} {options.get(name)!r} in place of "
-                f"{begun.get(name)!r}; leave --resume out to begin anew"
+                f"{begun.get(name)!r}; --overwrite, in the place of --resume, begins anew"
             )
     return folder

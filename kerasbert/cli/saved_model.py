@@ -3,10 +3,10 @@
 import os
 
 from kerasbert.checkpoints.hugging_face import read_config, resolve
-from kerasbert.cli.destinations import OWN_FILE
 from kerasbert.cli.progress import progress
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import read_json_object
+from kerasbert.model_folder import OWN_FILE
 from kerasbert.problems import PROBLEMS, Problem, problem_named
 
 # Task -> its problem; None: as its settings say.

@@ -23,6 +23,7 @@ Resume = Annotated[bool, Option("--resume", help="Go on with an interrupted trai
 def train(
     recipe: RecipeFile = None,
     resume: Resume = False,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
     *,
@@ -39,10 +40,10 @@ def train(
         if getattr(asked, name) is None:
             raise KerasBertError(f"expected --{name}, received none; `kerasbert train --help` shows an example")
     with _destination(asked) as out:
-        return _train(asked, out, resume)
+        return _train(asked, out, resume, overwrite)
 
 
-def _train(asked, out: Path, resume: bool) -> Result:
+def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
     from kerasbert.cli import fitting
     from kerasbert.cli.destinations import check_out_folder
     from kerasbert.cli.layer_counts import check_layer_count
@@ -52,7 +53,7 @@ def _train(asked, out: Path, resume: bool) -> Result:
     from kerasbert.training.run_folder import RunFolder, check_resumable
     from kerasbert.training.running import shown
 
-    check_out_folder(out, source=asked.model)
+    check_out_folder(out, asked.model, resume=resume, overwrite=overwrite)
     if asked.tensorboard:
         require("tensorboard", "--tensorboard")
     if asked.top_layers is not None:
@@ -60,8 +61,6 @@ def _train(asked, out: Path, resume: bool) -> Result:
     folder = RunFolder(out)
     if resume:
         check_resumable(folder, asked)
-    elif folder.unfinished:
-        note(f"{out} holds an interrupted training; --resume would go on with it; beginning anew")
     data = read_data(asked)
     task = fitting.new_task(asked, data)
     with fitting.training() as listener:

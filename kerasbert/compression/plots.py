@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kerasbert.compression.diagnosis import STORED, PointLoss, worst_first
 from kerasbert.compression.output_effects import OutputEffects
 from kerasbert.files import atomic_file
+from kerasbert.own_files import PLOT, check_own, mark
 
 _LOUDEST = 80.0  # dB: what is drawn for a point without any loss
 
@@ -30,8 +31,10 @@ def plot_losses(losses: Sequence[PointLoss], path: str | os.PathLike, effects: O
     last = others[-1] if others else upper
     starts = [i for i in range(len(losses)) if _layer(losses[i].path) != _layer(losses[i - 1].path if i else "")]
     last.set_xticks(starts, [_layer(losses[i].path) for i in starts], rotation=60, ha="right", fontsize=7)
+    check_own(path, PLOT, "a plot")
     with atomic_file(path) as partial:
-        figure.savefig(partial, format=os.fspath(path).rpartition(".")[2], dpi=120)
+        kind = os.fspath(path).rpartition(".")[2]
+        figure.savefig(partial, format=kind, dpi=120, metadata={"Title" if kind == "svg" else "Software": mark(PLOT)})
 
 
 def _draw_ratios(axes, losses: Sequence[PointLoss]) -> None:

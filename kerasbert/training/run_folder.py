@@ -9,7 +9,15 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 from kerasbert.json_text import read_json_lines, read_json_object
-from kerasbert.model_folder import COMMAND_FILE, RECIPE_FILE, RUN_FOLDER, STATE_FILE, check_run_folder, is_interrupted
+from kerasbert.model_folder import (
+    COMMAND_FILE,
+    RECIPE_FILE,
+    RUN_FOLDER,
+    STATE_FILE,
+    check_run_folder,
+    is_interrupted,
+    is_model,
+)
 from kerasbert.partials import is_temporary
 from kerasbert.training.recipe import Recipe
 
@@ -111,12 +119,26 @@ class RunFolder:
         self.best.unlink(missing_ok=True)
 
 
+def nothing_to_resume(folder: RunFolder) -> KerasBertError:
+    """What to say where there is no interrupted training to go on with."""
+    expected = f"expected an interrupted training in {str(folder.model)!r}"
+    if folder.unfinished:
+        began = "`kerasbert train`" if folder.recipe.is_file() else "another command"
+        return KerasBertError(f"{expected} that this command began, received one that {began} did; resume it with that")
+    if is_model(folder.model):
+        epochs = sum("learning_rate" not in record for record in folder.records())
+        length = f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else ""
+        return KerasBertError(
+            f"{expected}, received one that was finished{length}: its model is there to use; --overwrite, in the place of --resume, begins "
+            "anew"
+        )
+    return KerasBertError(f"{expected}, received none; leave --resume out to begin one")
+
+
 def check_resumable(folder: RunFolder, recipe: Recipe) -> None:
     """Raises KerasBertError unless a training of this very recipe was interrupted in the folder."""
     if not (folder.unfinished and folder.recipe.is_file()):
-        raise KerasBertError(
-            f"expected an interrupted training in {folder.model}, received a folder without one; leave --resume out"
-        )
+        raise nothing_to_resume(folder)
     begun = Recipe(**Recipe.read(folder.recipe))
     for name in Recipe.__dataclass_fields__:
         if getattr(begun, name) != getattr(recipe, name):

@@ -70,6 +70,7 @@ def run(
     folder: RunFolder,
     *,
     resume: bool = False,
+    keep_state: bool = False,
     callbacks: tuple = (),
     listener: Listener | None = None,
 ) -> Fitted:
@@ -77,6 +78,7 @@ def run(
 
     train, dev: tables of `kerasbert.data`; dev may be None. It ends with the weights of the epoch that scored best, else with the last
     one's. resume: go on from the folder's state, to the same numbers as an unbroken run. callbacks: further ones of Keras'.
+    keep_state: the caller has more to write, and ends the run with `folder.finish()`.
 
     Raises KerasBertError when the loss is no longer a number (it names the step), and when data changed since the state was saved.
     """
@@ -93,7 +95,10 @@ def run(
             train, batch_size=settings.batch_size, epochs=settings.epochs, seed=settings.seed, start=(watch.epoch, watch.batch),
             verbose=0, callbacks=[*callbacks, watch, *further],
         )  # fmt: skip
-    return watch.finish()
+    fitted = watch.finish()
+    if not keep_state:
+        folder.finish()
+    return fitted
 
 
 class _Watch(keras.callbacks.Callback):
@@ -249,7 +254,6 @@ class _Watch(keras.callbacks.Callback):
                 weight.assign(saved[str(number)])
         if self.dev is not None and len(self.records) > 1:
             self.listener.note(kept_line([record["dev"] for record in self.records], kept, self.dev_name))
-        self.folder.finish()
         examples = len(self.records) * self.examples
         return Fitted(self.records, kept or None, self.seconds, examples / max(self.seconds, 1e-9))
 

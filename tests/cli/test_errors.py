@@ -93,13 +93,6 @@ def test_places_that_cannot_be_written_are_found_first(place, one_line, tmp_path
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 
-def test_our_marker_is_the_one_that_folders_have():
-    from kerasbert.cli.destinations import OWN_FILE
-    from kerasbert.tasks import folders
-
-    assert OWN_FILE == folders.OWN_FILE
-
-
 def test_recipes_and_targets(made, place, one_line, tmp_path):
     one_line(2, "received 'int3'", "convert", made.int8, "--recipe", "int3", "-o", tmp_path / "x.tflite")
     one_line(2, "received 'moon'", "convert", made.int8, "--target", "moon", "-o", tmp_path / "x.tflite")
@@ -137,7 +130,6 @@ def test_model_and_data_that_disagree(made, place, one_line, tmp_path):
     one_line(2, "other", "evaluate", made.file, "--data", unseen)
     one_line(2, "other", "validate", made.file, "--against", made.file, "--data", unseen)
     one_line(2, "the same problem", "validate", made.file, "--against", place.checkpoint, "--data", place.dev)
-    one_line(2, "card", "validate", made.file, "--against", made.file, "--report", Path(made.file).with_suffix(".json"))
 
 
 def test_texts_are_needed_once(made, one_line, place):

@@ -60,7 +60,10 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
     records = [json.loads((folder / "training.json").read_text())["epochs"] for folder in (out, unbroken)]
     assert records[0] == records[1]
     again = run("train", out / "run" / "recipe.toml", "--resume")
-    assert again.code == 2 and "an interrupted training" in again.err
+    assert again.code == 2 and again.err.splitlines()[-1].endswith(
+        f"expected an interrupted training in '{out}', received one that was finished after 2 epochs: its model is there to use; "
+        "--overwrite, in the place of --resume, begins anew"
+    )
 
 
 def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
@@ -95,7 +98,39 @@ def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, ru
     done = run(*command(out, "--resume"))
     assert done.code == 0 and "resumed behind step" in done.err
     same_weights(out, whole, rtol=0, atol=0)
-    assert run(*command(out, "--resume")).code == 2  # it is finished
+    again = run(*command(out, "--resume"))
+    assert again.code == 2 and "received one that was finished after 2 epochs" in again.err
+
+
+def test_what_a_user_keeps_beside_a_model_outlives_it(place, run, tmp_path):
+    out = tmp_path / "out"
+    command = ("train", *options(place, out, epochs=1, max_rows=32))
+    assert run(*command).code == 0
+    (out / "data").mkdir()
+    (out / "data" / "rows.tsv").write_text("mine")
+    (out / "run" / "my_notes.txt").write_text("mine")
+    weights = (out / "model.safetensors").read_bytes()
+    refused = run(*command, "--seed", 2)
+    assert refused.code == 2 and "replace it with --overwrite" in refused.err
+    assert (out / "model.safetensors").read_bytes() == weights
+    assert run(*command, "--seed", 2, "--overwrite").code == 0
+    assert (out / "model.safetensors").read_bytes() != weights
+    assert (out / "data" / "rows.tsv").read_text() == (out / "run" / "my_notes.txt").read_text() == "mine"
+
+
+def test_a_training_that_was_killed_before_its_record_goes_on_to_it(place, run, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("kerasbert.training.plots.write", interrupt)
+        assert run("train", *options(place, out, epochs=1, max_rows=32)).code == 130
+    assert not (out / "training.json").exists()
+    assert run("train", *options(place, out, epochs=1, max_rows=32), "--resume").code == 0
+    assert len(json.loads((out / "training.json").read_text())["epochs"]) == 1
+    assert sorted(path.name for path in (out / "run").iterdir()) == ["metrics.jsonl", "plots", "recipe.toml"]
 
 
 @pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--activation-delay", "0.3"), ("--resume",)])

@@ -363,7 +363,7 @@ def test_metadata_is_inside_and_beside(converted, static_model, tmp_path):
     tokenizer = WordPiece.from_config({**card.tokenizer, "vocabulary": list(card.vocabulary)})
     text = ["The film was GOOD, lovely!"]
     assert tokenizer.encode(text, max_length=16).input_ids == static_model.encode(text).input_ids
-    sidecar = json.loads((tmp_path / "model.json").read_text("utf-8"))
+    sidecar = json.loads((tmp_path / "model.tflite.json").read_text("utf-8"))
     assert sidecar["labels"] == list(static_model.labels) and sidecar["file"]["bytes"] == len(result.content)
     assert metadata.read(converted("static_model", "static_wi8_ai8", "resizable").content).sequence_length is None
 
@@ -375,13 +375,28 @@ def test_a_failed_save_leaves_no_half_written_file(converted, tmp_path, monkeypa
         write(path, data[: len(data) // 2])
         raise OSError(28, "No space left on device")
 
-    (tmp_path / "old.tflite").write_bytes(b"an earlier model")
+    earlier = converted("trained", "float16").content
+    (tmp_path / "old.tflite").write_bytes(earlier)
     monkeypatch.setattr(Path, "write_bytes", full_disk)
     for name in ("old", "new"):
         with pytest.raises(OSError, match="No space"):
             result.save(tmp_path / f"{name}.tflite")
     assert [path.name for path in tmp_path.iterdir()] == ["old.tflite"]
-    assert (tmp_path / "old.tflite").read_bytes() == b"an earlier model"
+    assert (tmp_path / "old.tflite").read_bytes() == earlier
+
+
+@pytest.mark.parametrize("name", ["model.tflite", "model.tflite.json"])
+def test_nothing_of_others_is_replaced(converted, tmp_path, name):
+    result = converted("trained", "float32")
+    (tmp_path / "model.json").write_text("my questions")
+    (tmp_path / name).write_text("my questions")
+    with pytest.raises(KerasBertError, match=f"one that kerasbert wrote, received .*{name}'"):
+        result.save(tmp_path / "model.tflite")
+    assert len(list(tmp_path.iterdir())) == 2 and (tmp_path / name).read_text() == "my questions"
+    (tmp_path / name).unlink()
+    for _ in range(2):  # its own it replaces
+        result.save(tmp_path / "model.tflite")
+    assert (tmp_path / "model.json").read_text() == "my questions"
 
 
 def test_converting_changes_nothing_in_the_model(static_model, converted, packed):

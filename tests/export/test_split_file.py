@@ -155,7 +155,7 @@ def test_what_cannot_be_split(tiny, calibration, learned_mobilebert):
 
 
 def test_the_command_writes_both_parts(new_file, capsys):
-    assert host_path(new_file).is_file() and new_file.with_suffix(".json").is_file()
+    assert host_path(new_file).is_file() and new_file.with_name("new.tflite.json").is_file()
     assert main(["predict", str(new_file), "good"]) == 0
     assert capsys.readouterr().out.strip()
 

@@ -11,7 +11,8 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.folders import OWN_FILE, RANGES_FILE, ranges
+from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model
+from kerasbert.tasks.folders import ranges
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MODELS = ("trained", "static_model", "dynamic_model", "vectors", "static_vectors")
@@ -97,6 +98,25 @@ def test_a_compiled_model_goes_on_training_after_loading(tiny, tmp_path, texts, 
     assert set(history) == {"loss", "accuracy"} and np.isfinite(history["loss"][0])
     assert np.abs(loaded.classifier.kernel - before).max() > 0
     assert int(loaded.optimizer.iterations) == 2
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_that_is_saved_goes_when_another_is_saved(saved, name):
+    files = [path for path in saved(name).rglob("*") if path.is_file()]
+    assert all(is_of_the_model(path.relative_to(saved(name)).as_posix()) for path in files)
+
+
+def test_files_of_others_stay(tiny, copied, static_model):
+    folder = copied("vectors")
+    (folder / "my_notes.txt").write_text("mine")
+    (folder / "1_Pooling" / "my_notes.txt").write_text("mine")
+    static_model.save_pretrained(folder)
+    assert (folder / "my_notes.txt").read_text() == (folder / "1_Pooling" / "my_notes.txt").read_text() == "mine"
+    assert [path.name for path in (folder / "1_Pooling").iterdir()] == ["my_notes.txt"]
+    assert not (folder / "modules.json").exists() and kb.load_task(folder).policy == static_model.policy
+    (folder / OWN_FILE).unlink()
+    with pytest.raises(KerasBertError, match="a new or empty folder, or one of kerasbert's"):
+        static_model.save_pretrained(folder)
 
 
 @pytest.mark.parametrize("name", MODELS)
