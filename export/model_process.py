@@ -11,6 +11,8 @@ import resource
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.child import die_with_parent
 from kerasbert.export.messages import Channel, Ending
@@ -52,9 +54,16 @@ def _answer(models: dict, header: dict, arrays: dict, path: str, threads: int, k
         models[length] = model = _opened(models, length, path, threads, kernels)
         return (_described(model),)
     model = models[length]
-    model.fill(arrays)
+    if "rows" not in header:
+        return {}, _outputs(model, arrays)
+    found = [_outputs(model, {name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
+    return {}, {name: np.stack([outputs[name] for outputs in found]) for name in found[0]}
+
+
+def _outputs(model: RunningModel, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    model.fill(inputs)
     model.invoke()
-    return {}, model.fetch()
+    return model.fetch()
 
 
 def _opened(models: dict, length: int | None, path: str, threads: int, kernels: str) -> RunningModel:

@@ -1,8 +1,9 @@
 """A `.tflite` file that answers, without TensorFlow: texts in, what the Keras task would answer out."""
 
 import functools
+import itertools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -97,19 +98,30 @@ class Predictor:
 
     def readings(self, rows: Rows, report: Report | None = None) -> list[Reading]:
         """What the problem keeps of the outputs of each row, in their order."""
-        found, checked = [], None
-        for row, tokens in enumerate(rows.lengths):
-            model = self._models.at(int(tokens))
-            packed = rows.pack([row], model.length, self.tokenizer.pad_id)
-            if model is not checked:
-                _check_ports(model, packed, self.problem)
-                checked = model
-            lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
-            outputs = [model.run({name: values[i] for name, values in lists.items()}) for i in range(rows.group)]
-            found.append(_read(self.problem, outputs, rows, row))
-            if report is not None:
-                report(row + 1, len(rows))
+        found: list[Reading] = [{}] * len(rows)
+        order = map(int, np.argsort(rows.lengths, kind="stable"))  # rows of one length run one after the other
+        done = 0
+        for model, numbers in itertools.groupby(order, lambda row: self._models.at(int(rows.lengths[row]))):
+            lists, kept = itertools.tee(numbers)
+            outputs = model.run_each(self._inputs(model, rows, lists))
+            for row in kept:
+                found[row] = _read(self.problem, list(itertools.islice(outputs, rows.group)), rows, row)
+                done += 1
+                if report is not None:
+                    report(done, len(rows))
         return found
+
+    def _inputs(self, model: RunningModel, rows: Rows, numbers: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
+        """The model's inputs for the token lists of some rows, one list after the other."""
+        checked = False
+        for row in numbers:
+            packed = rows.pack([row], model.length, self.tokenizer.pad_id)
+            if not checked:
+                _check_ports(model, packed, self.problem)
+                checked = True
+            lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
+            for number in range(rows.group):
+                yield {name: values[number] for name, values in lists.items()}
 
     def _readings(self, examples: Sequence, rows: Rows, report: Report | None) -> list[Reading]:
         return self.readings(rows, report)

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +75,11 @@ class RunningModel:
         self.fill(inputs)
         self.invoke()
         return self.fetch()
+
+    def run_each(self, rows: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
+        """The outputs of many examples, one after the other; each as `run` takes and gives it."""
+        for inputs in rows:
+            yield self.run(inputs)
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Raises KerasBertError unless `inputs` has exactly the model's names, shapes and dtypes, and ids of its vocabulary."""

@@ -116,3 +116,15 @@ def test_messages():
     with pytest.raises(Ending):
         channel.receive(5)
     os.close(reader)
+
+
+def test_many_rows_go_in_few_messages(known_file, monkeypatch):
+    """As many answers as here, in the order of the texts, in messages of many rows."""
+    texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
+    predictor, asked = open_predictor(known_file, isolated=True), []
+    ask = IsolatedFile.ask
+    monkeypatch.setattr(
+        IsolatedFile, "ask", lambda self, header, arrays=None: asked.append(header) or ask(self, header, arrays)
+    )
+    assert predictor.answer(texts) == open_predictor(known_file).answer(texts)
+    assert sum(header.get("rows", 0) for header in asked) == 40 and len(asked) < 30
