@@ -16,6 +16,7 @@ from kerasbert.read_limits import read_memory, too_large
 MAX_BYTES = 64 << 20  # of a file that describes a model; the largest tokenizer.json published have 35 MB
 MAX_DEPTH = 100
 MAX_DIGITS = 100  # Hugging Face writes "no limit" with 31
+_SMALL = 100_000  # characters; what they can be made of takes a few megabytes
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -54,9 +55,8 @@ def parse_json(
         except UnicodeDecodeError as error:
             raise fault(f"byte 0x{text[error.start]:02x} at offset {error.start}, which is not UTF-8") from None
     text = text.removeprefix("\ufeff")
-    most = read_memory() if memory is None else memory
-    if (needed := _memory(text)) > most:
-        raise too_large(where, f"JSON that takes about {needed >> 20:,} MB")
+    if len(text) > _SMALL and (needed := _memory(text)) > (most := read_memory() if memory is None else memory):
+        raise too_large(where, f"JSON that takes about {needed >> 20:,} MB", most)
     if not text or text.isspace():
         raise fault("nothing")
     try:
@@ -69,7 +69,7 @@ def parse_json(
         raise fault(f"{told[:1].lower()}{told[1:]} at {place}") from None
     except RecursionError:
         raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
+    if len(text) > MAX_DEPTH and text.count("[") + text.count("{") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
         raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels")
     if _ESCAPED_SURROGATE.search(text):
         try:

@@ -31,10 +31,14 @@ class ReadBudget:
     Args:
       where: the file, for the message.
       size: its bytes on disk.
+
+    Attributes:
+      most: the bytes it may take.
     """
 
     def __init__(self, where: object, size: int):
-        self._where, self._most, self._used = where, max(read_memory(), TIMES_ITS_SIZE * size), 0
+        self.most = max(read_memory(), TIMES_ITS_SIZE * size)
+        self._where, self._used = where, 0
 
     @classmethod
     def of_file(cls, path: str | os.PathLike) -> "ReadBudget":
@@ -47,13 +51,13 @@ class ReadBudget:
     def charge(self, count: int) -> None:
         """Notes `count` bytes more. Raises KerasBertError when they are too many."""
         self._used += count
-        if self._used > self._most:
-            raise too_large(self._where, f"more than {self._most >> 20:,} MB")
+        if self._used > self.most:
+            raise too_large(self._where, "more", self.most)
 
 
-def too_large(where: object, received: str) -> KerasBertError:
-    """The error about content that takes too much memory, to be raised. received: how much."""
+def too_large(where: object, received: str, most: int | None = None) -> KerasBertError:
+    """The error about content that takes too much memory, to be raised. received: how much. most: the limit, if it is another one."""
     return KerasBertError(
-        f"{where}: expected content that takes at most {read_memory() >> 20:,} MB of memory, received {received}; "
+        f"{where}: expected content that takes at most {(most or read_memory()) >> 20:,} MB of memory, received {received}; "
         f"if you trust the file, set {VARIABLE} to a larger number"
     )

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.errors import KerasBertError
 
-MAX_PICKLE_BYTES = 64 * 2**20  # BERT-large's has 60 kB
+MAX_PICKLE_BYTES = 8 * 2**20  # BERT-large's has 60 kB
 
 
 class StorageKind(NamedTuple):

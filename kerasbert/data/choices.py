@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
-from kerasbert.data.records import data_suffix, json_lines, read_lines, read_records
+from kerasbert.data.lines import read_lines
+from kerasbert.data.records import data_suffix, json_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import parse_json

@@ -9,7 +9,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
-from kerasbert.data.records import data_suffix, read_lines, read_records
+from kerasbert.data.lines import read_lines
+from kerasbert.data.records import data_suffix, read_records
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
 from kerasbert.problems.entities import SCHEMES, converted, scheme_of, spans, without_suffixes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.data.records import read_lines
+from kerasbert.data.lines import read_lines
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.text.rows import text_rows

@@ -1,14 +1,13 @@
 """The rows of TSV, CSV and JSON lines files, gzip-compressed or not, with the line each stands on."""
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.delimiters import SAMPLE, sniffed
+from kerasbert.data.lines import read_lines
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import JSON_NAMES, parse_json
 
@@ -76,35 +75,6 @@ def json_lines(path: Path, lines: Iterator[tuple[int, str]], bad: BadRows | None
             (bad or BadRows(path)).refuse_as(error)
             continue
         yield number, value
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line number from 1 on, line with its end) of a UTF-8 text file with or without BOM, gzip-compressed if it ends in `.gz`.
-
-    Raises:
-      KerasBertError: a file that cannot be read, not UTF-8, broken gzip.
-    """
-    try:
-        with (gzip.open if path.name.endswith(".gz") else open)(path, "rb") as file:
-            yield from _lines(path, file)
-    except FileNotFoundError:
-        raise KerasBertError(f"Expected a data file {path}. Received: no such file.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise KerasBertError(f"Expected a whole gzip file {path}. Received: {error}.") from None
-    except OSError as error:
-        raise KerasBertError(f"Expected a readable file {path}. Received: {error.strerror}.") from None
-
-
-def _lines(path: Path, file) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(file, start=1):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise KerasBertError(
-                f"Expected UTF-8 in {path}. Received: byte 0x{line[error.start]:02x} on line {number}, "
-                f"at offset {error.start} of it."
-            ) from None
-        yield number, text.removeprefix("\ufeff") if number == 1 else text
 
 
 def _stripped(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

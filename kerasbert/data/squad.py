@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
-from kerasbert.data.records import read_lines, read_records
+from kerasbert.data.lines import read_whole
+from kerasbert.data.records import read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.json_text import parse_json
+from kerasbert.read_limits import ReadBudget
 
 REACH = 10  # characters that an answer may stand away from where the file says
 
@@ -183,8 +185,8 @@ def _of_article(path: Path, where: str, article) -> Iterator[tuple[str, Mapping]
 
 
 def _json(path: Path):
-    text = "".join(line for _, line in read_lines(path))
-    return parse_json(text, path, advice="if it is JSON lines, call it .jsonl")
+    text = read_whole(path)
+    return parse_json(text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).most)
 
 
 def _list(path: Path, where: str, record, name: str) -> list:

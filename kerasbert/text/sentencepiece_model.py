@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kerasbert.errors import KerasBertError
 from kerasbert.text.charsmap import check_charsmap
 
+_MAX_PIECES = 1_000_000
 _UNIGRAM = 1  # TrainerSpec.ModelType
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # SentencePiece.Type
 # Added to the score of pieces that end in a digit and a comma: ALBERT splits "9,9" into "9", ",", "9".
@@ -47,6 +48,10 @@ def read_model(model: bytes) -> Pieces:
         raise KerasBertError(
             "Expected a SentencePiece model. Received: a damaged file, or one of another kind."
         ) from None
+    if len(proto.pieces) > _MAX_PIECES:
+        raise KerasBertError(
+            f"expected a SentencePiece model of at most {_MAX_PIECES:,} pieces, received {len(proto.pieces):,}"
+        )
     check_charsmap(proto.normalizer_spec.precompiled_charsmap)
     unknown = [number for number, piece in enumerate(proto.pieces) if piece.type == _UNKNOWN]
     if not unknown:

@@ -10,7 +10,7 @@ from pathlib import Path
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
-from kerasbert.json_text import read_json_object
+from kerasbert.json_text import read_bounded, read_json_object
 
 VOCABULARY = "vocab.txt"
 SENTENCEPIECE = "spiece.model"
@@ -28,6 +28,7 @@ BERT_SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
     "mask_token": "[MASK]",
 }
+MAX_BYTES = 16 << 20  # of vocabularies and models; XLM-RoBERTa's of 250,000 pieces has 5 MB
 _ID = re.compile("[0-9]{1,9}")
 ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
@@ -223,14 +224,9 @@ def read_bytes(path: str | os.PathLike) -> bytes:
     """The content of a file.
 
     Raises:
-      KerasBertError: no such file, or one that cannot be read.
+      KerasBertError: no such file, one that cannot be read, or one of more than 16 MiB.
     """
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise KerasBertError(f"Expected a tokenizer file {path}. Received: no such file.") from None
-    except OSError as error:
-        raise KerasBertError(f"Expected a readable file {path}. Received: {error.strerror}.") from None
+    return read_bounded(path, MAX_BYTES, "a tokenizer file")
 
 
 def _read_text(path: str | os.PathLike) -> str:

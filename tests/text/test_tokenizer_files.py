@@ -138,5 +138,5 @@ def test_refused_settings(tmp_path, config, message):
 
 
 def test_missing_vocabulary(tmp_path):
-    with pytest.raises(KerasBertError, match=r"vocab.txt. Received: no such file"):
+    with pytest.raises(KerasBertError, match=r"vocab.txt: expected a tokenizer file, received no such file"):
         WordPiece.from_folder(tmp_path)

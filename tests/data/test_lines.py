@@ -1,0 +1,80 @@
+"""Small files that unpack to much, and lines that never end."""
+
+import gzip
+import json
+
+import pytest
+
+from kerasbert.data import read_choices, read_conll, read_squad, read_table, read_text
+from kerasbert.data.lines import read_lines, read_whole
+from kerasbert.errors import KerasBertError
+from kerasbert.read_limits import VARIABLE
+
+MB = 1 << 20
+
+
+def packed(path, content: bytes):
+    path.write_bytes(gzip.compress(content, mtime=0))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "content"),
+    [
+        ("a.tsv.gz", read_table, b"text\tlabel\n" + b"a\tb\n" * 200_000),
+        ("a.csv.gz", read_table, b"text,label\n" + b"a,b\n" * 200_000),
+        ("a.jsonl.gz", read_table, b'{"text": "a"}\n' * 200_000),
+        ("a.tsv.gz", read_table, b"text\n" + b"\n" * 200_000),
+        ("a.conll.gz", read_conll, b"a\tO\n\n" * 200_000),
+        ("a.txt.gz", read_text, b"a\n" * 200_000),
+        ("a.jsonl.gz", read_choices, b'{"prompt": "p", "choices": ["a"]}\n' * 200_000),
+        ("a.json.gz", read_squad, b'{"data": [' + b"[]," * 3_000_000 + b"[]]}"),
+        ("a.json.gz", read_squad, b'{"data": "' + b"a" * 20_000_000 + b'"}'),
+    ],
+)
+def test_what_a_small_file_unpacks_to_is_bounded(tmp_path, monkeypatch, name, read, content):
+    path = packed(tmp_path / name, content)
+    assert path.stat().st_size < 40_000
+    monkeypatch.setenv(VARIABLE, "32")
+    with pytest.raises(KerasBertError, match=f"at most 32 MB of memory, .* set {VARIABLE} to a larger number"):
+        read(path)
+
+
+def test_the_bound_can_be_raised(tmp_path, monkeypatch):
+    path = packed(tmp_path / "a.tsv.gz", b"text\tlabel\n" + b"a\tb\n" * 200_000)
+    monkeypatch.setenv(VARIABLE, "64")
+    assert len(read_table(path)) == 200_000
+
+
+def test_a_line_is_bounded_in_plain_files_too(tmp_path, monkeypatch):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(b"text\tlabel\n" + b"a" * (2 * MB) + b"\tb\n")
+    monkeypatch.setenv(VARIABLE, "16")
+    with pytest.raises(KerasBertError, match=rf"a\.tsv, line 2: expected a line of at most 1 MB, .* set {VARIABLE}"):
+        read_table(path)
+    monkeypatch.setenv(VARIABLE, "64")
+    assert len(read_table(path).texts[0]) == 2 * MB
+
+
+def test_a_plain_file_of_any_size_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "1")
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a b\n" * 100_000)
+    assert len(read_text(path)) == 100_000
+    question = {"question": "q", "context": "a b", "answers": {"text": ["a"], "answer_start": [0]}}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([question] * 20_000))
+    assert path.stat().st_size > MB and len(read_squad(path)) == 20_000
+
+
+def test_lines_and_whole_files_are_the_same_text(tmp_path):
+    content = "\ufeffa\r\n\nb\u2028c\nd".encode()
+    for path in (packed(tmp_path / "a.txt.gz", content), tmp_path / "a.txt"):
+        if path.suffix == ".txt":
+            path.write_bytes(content)
+        assert list(read_lines(path)) == [(1, "a\r\n"), (2, "\n"), (3, "b\u2028c\n"), (4, "d")]
+        assert read_whole(path) == "a\r\n\nb\u2028c\nd"
+    (tmp_path / "b.txt").write_bytes(b"a\nb\xff\n")
+    for read in (read_whole, lambda path: list(read_lines(path))):
+        with pytest.raises(KerasBertError, match="byte 0xff on line 2, at offset 1 of it"):
+            read(tmp_path / "b.txt")
