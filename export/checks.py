@@ -44,7 +44,7 @@ class Check:
 
     `judgements` are what was measured beside its limit.
     `ops` counts operators by backend (`{"xnnpack": {"ADD": 12}, "builtin": {...}}`); `partitions` the pieces given to
-    the delegate.
+    the delegate. `named_rows`: rows that the check is about, by their number in the data, with an escaped excerpt of each.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Check:
     metrics: tuple[Metric, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     latency: Latency | None = None
+    named_rows: Mapping[int, str] = field(default_factory=dict)
 
     def op_counts(self) -> dict[str, int]:
         return {backend: sum(counts.values()) for backend, counts in self.ops.items()}

@@ -27,6 +27,8 @@ _VERDICTS = {
     "incomplete": "Nothing failed, but not everything that was asked for could run.",
 }
 
+_NAMED = 50  # rows of a check that the page lists
+
 
 @dataclass(frozen=True)
 class Table:
@@ -154,6 +156,7 @@ def _report_sections(report: ValidationReport) -> list[str]:
     charts += [_scatter_chart(report)] if report.samples else []
     charts += [_latency_chart(report.checks)]
     cards.append(_grid(charts))
+    cards += [_named_rows(check) for check in report.checks if check.named_rows]
     placed = [check for check in report.checks if check.device]
     if placed:
         cards.append(
@@ -163,6 +166,14 @@ def _report_sections(report: ValidationReport) -> list[str]:
             )
         )
     return cards
+
+
+def _named_rows(check: Check) -> str:
+    """The first rows that a check names."""
+    rows = list(check.named_rows.items())
+    title = f"{check.name}: {len(rows):,} rows" + (f", the first {_NAMED}" if len(rows) > _NAMED else "")
+    table = _table(("row", "where it differs"), [(f"{number}", excerpt) for number, excerpt in rows[:_NAMED]])
+    return _card(title, f"<details><summary>rows</summary>{table}</details>")
 
 
 def _metric_chart(report: ValidationReport, check: Check) -> str:

@@ -35,12 +35,13 @@ def answerer_checks(client: Client, job: Job, apart: RowsApart, answers: ClientA
     equal = np.array([units(ours[row], unit) == units(answers.answers[row], unit) for row in range(len(ours))], bool)
     facts = {"device": client.device, "threads": 1, "latency": Latency.of(answers.seconds[1:] or answers.seconds)}
     checks = []
-    for name, rows, remark in (
-        ("tokenized alike", np.intersect1d(apart.same, fit), ""),
-        ("tokenized otherwise", np.intersect1d(apart.other, fit), apart.described(client.name)),
-    ):
-        if len(rows):
-            checks.append(_check(f"{client.name}: {name}", job, equal[rows], remark, facts))
+    apart = apart.among(fit)
+    if len(apart.same):
+        checks.append(_check(f"{client.name}: tokenized alike", job, equal[apart.same], "", facts))
+    if len(apart.other):
+        named = {**facts, "named_rows": apart.named}
+        name = f"{client.name}: tokenized otherwise"
+        checks.append(_check(name, job, equal[apart.other], apart.described(client.name), named))
     if job.examples.measurable:
         checks.append(_metric_check(f"{client.name}: all rows", job, fit, answers.answers, facts))
     return checks

@@ -1,6 +1,6 @@
 """Which rows of a validation a client tokenizes otherwise than the model does."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,9 +26,18 @@ class RowsApart:
     numbers: np.ndarray
     excerpts: dict[int, str] = field(default_factory=dict)
 
+    def among(self, places: np.ndarray) -> "RowsApart":
+        """Those of some places alone."""
+        return replace(self, same=np.intersect1d(self.same, places), other=np.intersect1d(self.other, places))
+
+    @property
+    def named(self) -> dict[int, str]:
+        """The other ones by their rows in the data."""
+        return {int(self.numbers[place]): self.excerpts[int(place)] for place in self.other}
+
     def described(self, client: str) -> str:
         """A remark that names the first rows, and what helps."""
-        named = [f"row {self.numbers[row]} {self.excerpts[row]}" for row in self.other[:_SHOWN]]
+        named = [f"row {number} {excerpt}" for number, excerpt in list(self.named.items())[:_SHOWN]]
         more = len(self.other) - len(named)
         rows = ", ".join(named) + (f" and {more} more" if more > 0 else "")
         return f"{rows}; train with --tokenize-as {client}"

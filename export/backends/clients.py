@@ -114,7 +114,7 @@ def _judged(client: Client, job: Job, apart: RowsApart, kept: list[Kept], second
         **facts,
     )  # fmt: skip
     reason = "; ".join(filter(None, [other.reason, apart.described(client.name)]))
-    checks.append(replace(other, reason=reason))
+    checks.append(replace(other, reason=reason, named_rows=apart.named))
     if job.examples.measurable:
         limits = Tolerance(metric_share=limits.metric_share)
         checks.append(job.judged(f"{client.name}: all rows", every, kept, seconds, limits=limits, **facts))

@@ -146,12 +146,15 @@ def pretended(monkeypatch, classifier):
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_rows_tokenized_otherwise_are_judged_apart(name, pretended, trained, tiny):
-    texts, labels = texts_of(tiny)
-    found = validate(pretended, against=trained, data=(texts, labels), on=(name,)).checks[1:]
+def test_rows_tokenized_otherwise_are_judged_apart(name, pretended, trained, tiny, tmp_path):
+    report = tmp_path / "report.html"
+    found = validate(pretended, against=trained, data=texts_of(tiny), on=(name,), report=report).checks[1:]
     assert [(check.name, check.status, check.rows) for check in found] == [
         (f"{name}: tokenized alike", PASSED, 10), (f"{name}: tokenized otherwise", FAILED, 2), (f"{name}: all rows", NOT_JUDGED, 12),
     ]  # fmt: skip
+    assert found[1].named_rows == {10: "'gr\\xe9at'", 11: "'dull\\u200b film'"}
+    page = report.read_text("utf-8")
+    assert f"{name}: tokenized otherwise: 2 rows" in page and "dull\\u200b film" in page
     assert found[1].outputs[0].agreement == 0.0 and found[2].outputs[0].agreement == pytest.approx(10 / 12)
     assert found[1].reason.endswith(f"row 10 'gr\\xe9at', row 11 'dull\\u200b film'; train with --tokenize-as {name}")
 
