@@ -46,6 +46,19 @@ SIZES = {
 SEQUENCE_LENGTH = 16
 
 
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of the command line stay together, file by file as all others do: what they share takes seconds to make."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadPlaces(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return "tests/cli" if nodeid.startswith("tests/cli/") else super()._split_scope(nodeid)
+
+    return LoadPlaces(config, log)
+
+
 def pytest_collection_finish():
     """Keeps what libraries made while they were imported out of garbage collections, and makes those rare: they took time."""
     _forget()

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 _STDERR = 2
 # A tqdm bar that waits for eleven days is never shown; TQDM_DISABLE is only a default, which ai-edge-quantizer overrides.
-_SETTINGS = {"TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_minloglevel": "3", "TQDM_DELAY": "1e6"}
+# TensorFlow imports a Keras as `tf.keras`: the one that models here are made of, and not Keras 3 beside it, with scikit-learn and SciPy.
+_SETTINGS = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_minloglevel": "3", "TQDM_DELAY": "1e6"}
 
 
 @contextlib.contextmanager

@@ -41,9 +41,7 @@ def quantize(
         if asked and not getattr(recipe, name)
     ]:
         raise KerasBertError(f"expected a policy with {wanting[0]}=True, received one without; say it in the policy")
-    quantized = model.with_policy(recipe)
-    if dropout is not None:
-        quantized = quantized.with_dropout(dropout)
+    quantized = model.with_policy(recipe, dropout)
     _check_integer_only(quantized)
     if any(point.kind == "static" for point in activation_points(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):

@@ -164,9 +164,13 @@ class Task(Answering, Fitting):
             name: value for name, value in self.get_config().items() if name not in ("encoder", "tokenizer", "name")
         }
 
-    def with_policy(self, policy: QuantizationPolicy | None) -> "Task":
-        """The same task with the same weights (copied) under another quantization policy; ranges start empty."""
-        return self._copy(policy=policy.get_config() if policy else None)
+    def with_policy(self, policy: QuantizationPolicy | None, dropout: float | None = None) -> "Task":
+        """The same task with the same weights (copied) under another quantization policy; ranges start empty.
+
+        dropout: a rate as `with_dropout` takes it; None: as the task has it.
+        """
+        config = {} if dropout is None else {"config": self.config.with_dropout(float(dropout)).to_dict()}
+        return self._copy(policy=policy.get_config() if policy else None, **config)
 
     def with_dropout(self, rate: float) -> "Task":
         """The same task with the same weights and ranges (copied), with this rate of dropout in encoder and head.

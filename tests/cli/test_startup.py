@@ -58,6 +58,17 @@ def test_a_file_predicts_without_tensorflow(made):
     assert done.stderr == ""
 
 
+def test_tensorflow_is_not_to_import_keras_3_beside_tf_keras(run, monkeypatch, tmp_path):
+    """It does that with scikit-learn and SciPy: a quarter of the time of a start."""
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "")  # restored afterwards
+    monkeypatch.delenv("TF_USE_LEGACY_KERAS")
+    run("inspect", tmp_path / "none.tflite")
+    assert os.environ["TF_USE_LEGACY_KERAS"] == "1"
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "0")  # a user's own choice
+    run("inspect", tmp_path / "none.tflite")
+    assert os.environ["TF_USE_LEGACY_KERAS"] == "0"
+
+
 def test_commands_with_a_keras_model_keep_memory(run, made, monkeypatch):
     calls = []
     monkeypatch.setattr("kerasbert.cli.loading.keep_memory", lambda: calls.append(True))

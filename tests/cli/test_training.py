@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
         if line.startswith("epoch 1 of"):
             break
     while not (out / "run" / "state.safetensors").is_file() and process.poll() is None:
-        pass
+        time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
