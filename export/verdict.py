@@ -106,20 +106,42 @@ def judge(
         metrics: the task's metrics of both sides, the one that is judged first; none without labels.
         compared_as: see `kerasbert.problems.Problem`.
         rows: how many rows there were.
-        spot_check: whether these rows are a part of those on which another backend proves the file; then the outputs must only be surely
-            equal on `SPOT_CHECK` of them, and no limit surely missed.
+        spot_check: whether these rows are a part of those on which another backend proves the file; then equal outputs or the
+            metric must only surely reach `SPOT_CHECK`, and no limit be surely missed.
         sample: whether the rows stand for others like them; if not, the measured values decide by themselves.
     """
-    same = [_of_output(output, tolerance, compared_as, rows, len(outputs) > 1) for output in outputs]
-    same = [found for found in same if found]
-    metric = _of_metric(metrics[0], tolerance.metric_share) if metrics else None
+    measured = outputs, metrics, compared_as, rows
+    same, metric = _judgements(tolerance, *measured)
     judgements = (*same, *([metric] if metric else []))
     missed = [each for each in judgements if (each.missed if sample else not each.kept)]
     faults = [*hard_faults(tolerance, outputs), *(_missed(each, sample) for each in missed)]
     if faults:
         return Verdict(FAILED, "; ".join(faults), judgements)
-    open_question = _open(tolerance, same, metric, spot_check) if sample else ""
+    if spot_check:
+        tolerance = _lowered(tolerance)
+        same, metric = _judgements(tolerance, *measured)
+        metric = None if metric and metric.unjudged else metric
+    open_question = _open(tolerance, same, metric) if sample else ""
     return Verdict(NOT_JUDGED if open_question else PASSED, open_question, judgements)
+
+
+def _judgements(
+    tolerance: Tolerance,
+    outputs: Sequence[OutputDifference],
+    metrics: Sequence[Metric],
+    compared_as: str,
+    rows: int,
+) -> tuple[list[Judgement], Judgement | None]:
+    """Of the outputs that are finite, and of the first metric."""
+    same = [_of_output(output, tolerance, compared_as, rows, len(outputs) > 1) for output in outputs]
+    return [each for each in same if each], _of_metric(metrics[0], tolerance.metric_share) if metrics else None
+
+
+def _lowered(tolerance: Tolerance) -> Tolerance:
+    """The limits of a spot check."""
+    names = ("agreement", "cosine", "metric_share")
+    limits = {name: min(SPOT_CHECK, limit) for name in names if (limit := getattr(tolerance, name)) is not None}
+    return Tolerance(**limits)
 
 
 def hard_faults(tolerance: Tolerance, outputs: Sequence[OutputDifference]) -> list[str]:
@@ -151,12 +173,9 @@ def warnings(metric: Metric, reference: str) -> list[str]:
     return []
 
 
-def _open(tolerance: Tolerance, same: Sequence[Judgement], metric: Judgement | None, spot_check: bool) -> str:
+def _open(tolerance: Tolerance, same: Sequence[Judgement], metric: Judgement | None) -> str:
     """Why nothing is decided; empty where all is."""
     judged_same = [each for each in same if each.limit is not None]
-    if spot_check:
-        unsure = [each for each in judged_same if each.unjudged or each.low < min(SPOT_CHECK, each.limit)]
-        return _few_rows(unsure, min(SPOT_CHECK, *(each.limit for each in unsure))) if unsure else ""
     judged = [*judged_same, *([metric] if metric and metric.limit is not None else [])]
     if not judged:
         return ""
@@ -168,18 +187,10 @@ def _open(tolerance: Tolerance, same: Sequence[Judgement], metric: Judgement | N
     proofs += [] if tolerance.by_metric or not judged_same else [judged_same]
     if all(each.kept for each in judged) and any(all(each.sure for each in proof) for proof in proofs):
         return ""
-    return _few_rows(judged)
-
-
-def _few_rows(unsure: Sequence[Judgement], limit: float | None = None) -> str:
-    """limit: in place of each one's own."""
-    if reasons := [each.unjudged for each in unsure if each.unjudged]:
-        return "; ".join(dict.fromkeys(reasons))
+    unsure = [each for each in judged if not each.sure]
     shown = ", ".join(
-        f"{each.what} {_show(each, each.value)} is surely {_show(each, each.low)} or more, not "
-        f"{_show(each, each.limit if limit is None else limit)}"
+        f"{each.what} {_show(each, each.value)} is surely {_show(each, each.low)} or more, not {_show(each, each.limit)}"
         for each in unsure
-        if not each.sure
     )
     more = [each.more_rows for each in unsure if each.more_rows]
     return f"too few rows: {shown}" + (f"; about {min(more):,} more would decide" if more else "")

@@ -61,6 +61,8 @@ def test_a_spot_check_asks_for_less_where_another_backend_proves_the_file():
     assert verdict(62, 64, spot_check=True).status == "passed"
     assert verdict(62, 64).status == "not judged"
     assert verdict(60, 64, spot_check=True).status == "not judged"
+    assert verdict(60, 64, accuracy(64, 60), spot_check=True).status == "passed"  # by the metric of these rows
+    assert verdict(62, 64, accuracy(64, 0), spot_check=True).status == "passed"  # which need not tell
     assert verdict(50, 64, spot_check=True).status == "failed"
 
 
