@@ -18,21 +18,22 @@ def write_benchmark(path: str | os.PathLike, found: Benchmark) -> Path:
         with atomic_file(path) as partial:
             partial.write_text(marked_json(REPORT, found.as_dict()), encoding="utf-8")
         return Path(path)
+    several = len(found.measurements) > 1
     bars = [
-        Bars(
-            f"{name} of one row",
-            [(_label(m, found), getattr(m.latency, name)) for m in found.measurements],
-            "seconds",
-        )
+        (f"{_label(m, found)}, {name}" if several else name, getattr(m.latency, name))
+        for m in found.measurements
         for name in _QUANTILES
     ]
+    whose = "" if several else f"Of {_label(found.measurements[0], found)}."
     lines = {
         _label(m, found): [(tokens, 1e3 * seconds) for tokens, seconds in sorted(m.by_tokens.items())]
         for m in found.measurements
         if m.by_tokens
     }
     drawn = [Lines("By the tokens of a text", lines, "tokens", "median milliseconds")] if lines else []
-    return write_html(path, title="Latency", benchmark=found, sections=[*bars, *drawn])
+    return write_html(
+        path, title="Latency", benchmark=found, sections=[Bars("Latency of one row", bars, "seconds", whose), *drawn]
+    )
 
 
 def _label(measurement: Measurement, found: Benchmark) -> str:

@@ -1,6 +1,7 @@
 """Charts as inline SVG, coloured by the page's own CSS variables so that they follow light and dark mode. All text is
 escaped."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
@@ -9,7 +10,8 @@ import numpy as np
 SERIES = ("var(--blue)", "var(--orange)", "var(--green)", "var(--violet)")
 _WIDTH, _HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 14, 44
-_BAR, _GAP = 26, 12
+_BAR, _GAP, _LINE = 26, 12, 18
+_BESIDE, _ACROSS = 22, 60  # characters of a label beside its bar, and above it; about 7 units each
 
 
 def bar_chart(
@@ -18,23 +20,33 @@ def bar_chart(
     colors: Sequence[str] | None = None,
     floor: float = 0.0,
 ) -> str:
-    """Horizontal bars with their value at the end. `floor` is where the axis starts; it is written below when it is
-    not 0."""
+    """Horizontal bars with their value at the end, those of one label next to each other; long labels stand above their bars, whole.
+
+    floor: where the axis starts; it is written below when it is not 0.
+    """
     values = [value for _, value in bars]
     span = max([value - floor for value in values if np.isfinite(value)], default=0) or 1.0
-    # About 7 units a character of the 13 px label font.
-    left = min(172, 14 + 7 * max((len(label) for label, _ in bars), default=1))
+    beside = max((len(label) for label, _ in bars), default=1) <= _BESIDE
+    left = 14 + 7 * max((len(label) for label, _ in bars), default=1) if beside else 0
     room = _WIDTH - left - 84
-    parts, y = [], 4
+    parts, y, before = [], 4, None
     for number, (label, value) in enumerate(bars):
         width = max(0.0, min(1.0, (value - floor) / span)) * room if np.isfinite(value) else 0
         color = (colors or SERIES[:1])[number % len(colors or SERIES[:1])]
+        if label == before:
+            y -= _GAP - 3  # bars of one label stand together
+        elif beside:
+            parts.append(f'<text class="label" x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(label)}</text>')
+        else:
+            for line in _wrapped(label):
+                parts.append(f'<text class="label" x="0" y="{y + 12}">{escape(line)}</text>')
+                y += _LINE
         parts.append(
-            f'<text class="label" x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(_short(label, 22))}</text>'
             f'<rect x="{left}" y="{y}" width="{max(width, 1):.1f}" height="{_BAR}" rx="3" fill="{color}"/>'
             f'<text class="value" x="{left + max(width, 1) + 8:.1f}" y="{y + 17}">{escape(show(value))}</text>'
         )
         y += _BAR + _GAP
+        before = label
     if floor:
         parts.append(f'<text class="tick" x="{left}" y="{y + 8}">axis starts at {escape(show(floor))}</text>')
         y += 18
@@ -82,7 +94,7 @@ def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_
             f'<circle cx="{frame.x(a):.1f}" cy="{frame.y(b):.1f}" r="2.6" fill="{color}" opacity=".55"/>'
             for a, b in zip(x, y, strict=True)
         ]
-    return _svg(parts, _HEIGHT) + (_legend(list(finite)) if len(finite) > 1 else "")
+    return _svg(parts, _HEIGHT) + (legend(list(finite)) if len(finite) > 1 else "")
 
 
 def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
@@ -101,7 +113,7 @@ def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         if len(line) <= 40:
             parts += [f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="3" fill="{color}"/>' for x, y in line]
-    return _svg(parts, _HEIGHT) + _legend(list(points))
+    return _svg(parts, _HEIGHT) + legend(list(points))
 
 
 class _Frame:
@@ -150,7 +162,8 @@ def _svg(parts: Sequence[str], height: float) -> str:
     return f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'
 
 
-def _legend(names: Sequence[str]) -> str:
+def legend(names: Sequence[str]) -> str:
+    """Which colour is whose, in the order of `SERIES`."""
     keys = (
         f'<span><i style="background:{SERIES[number % len(SERIES)]}"></i>{escape(name)}</span>'
         for number, name in enumerate(names)
@@ -181,5 +194,6 @@ def _finite_pairs(x: np.ndarray, y: np.ndarray, most: int) -> tuple[np.ndarray, 
     return x[keep], y[keep]
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _wrapped(text: str) -> list[str]:
+    """Lines that fit above a bar, broken at blanks and, where there is none, anywhere."""
+    return textwrap.wrap(text, _ACROSS) or [""]

@@ -11,6 +11,7 @@ import numpy as np
 
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
+from kerasbert.export.details import Details
 from kerasbert.export.metrics import Metric, OutputDifference
 from kerasbert.export.tables import format_number, format_seconds
 from kerasbert.export.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
@@ -84,6 +85,7 @@ class ValidationReport:
     machine: Mapping[str, str]
     notes: tuple[str, ...] = ()
     samples: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
+    details: Details | None = None
 
     @property
     def verdict(self) -> str:
@@ -106,6 +108,7 @@ class ValidationReport:
         result = {name: getattr(self, name) for name in fields}
         result |= {"tolerance": asdict(self.tolerance), "machine": dict(self.machine), "notes": list(self.notes)}
         result["checks"] = [check.as_dict() for check in self.checks]
+        result["details"] = self.details.as_dict() if self.details else None
         return _finite(result)
 
     def json(self) -> str:
@@ -116,8 +119,19 @@ class ValidationReport:
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.problem), [check_row(check) for check in self.checks])
         return [
-            head, "", table, *certainty(self.checks), *devices(self.checks), *further_metrics(self.checks), *self.notes,
+            head, "", table, *certainty(self.checks), *devices(self.checks), *further_metrics(self.checks),
+            *self._changed(), *self.notes,
         ]  # fmt: skip
+
+    def _changed(self) -> list[str]:
+        """A line about the examples that are answered otherwise."""
+        if self.details is None or not self.details.changed_count:
+            return []
+        first = self.details.changed[0]
+        return [
+            f"{self.details.backend}: {self.details.changed_count:,} of the examples are answered otherwise, such as row {first.row}, "
+            f"{first.reference!r} before, {first.model!r} now; an .html report names more"
+        ]
 
     def table(self) -> str:
         """The report as plain text."""

@@ -107,11 +107,15 @@ class Examples:
         }
         return Kept(reading, narrow, best)
 
+    def scored(self, readings: Sequence[Reading]) -> tuple:
+        """What the problem's `scores` takes."""
+        return self.y, self._asked, self.rows, readings
+
     def metrics(self, reference: Sequence["Kept"], model: Sequence["Kept"]) -> tuple[Metric, ...]:
         """The task's metrics of both sides over all rows, the main one first; empty without labels."""
         if not self.measurable:
             return ()
-        sides = [(self.y, self._asked, self.rows, [kept.reading for kept in side]) for side in (reference, model)]
+        sides = [self.scored([kept.reading for kept in side]) for side in (reference, model)]
         theirs, ours = (self.problem.scores(*side) for side in sides)
         parts = [self.problem.contributions(*side) for side in sides]
         evidence = None if None in parts else Evidence.of(*parts)

@@ -62,9 +62,17 @@ section {
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; font-variant-numeric: tabular-nums; }
 th { text-align: left; color: var(--soft); font-weight: 600; white-space: nowrap; }
 th, td { padding: 6px 14px 6px 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
-tbody tr:last-child td { border-bottom: 0; }
-td { white-space: nowrap; }
-td:last-child { white-space: normal; min-width: 180px; overflow-wrap: anywhere; }
+tbody:last-child tr:last-child td, tr.noted td { border-bottom: 0; }
+td { overflow-wrap: break-word; }
+.below td { padding-top: 0; color: var(--soft); overflow-wrap: anywhere; }
+.below p { margin: 0; max-width: 110ch; }
+.matrix { width: auto; }
+.matrix td, .matrix th { padding: 4px 7px; text-align: right; border: 0; }
+.matrix thead th { vertical-align: bottom; }
+.matrix thead span { writing-mode: vertical-rl; transform: rotate(180deg); }
+.matrix td { min-width: 30px; border: 1px solid var(--rule); }
+.matrix .right { background: color-mix(in srgb, var(--blue) calc(var(--share) * 55%), transparent); }
+.matrix .wrong { background: color-mix(in srgb, var(--orange) calc(var(--share) * 75%), transparent); }
 .status { font-weight: 600; }
 .status.passed { color: var(--green); }
 .status.failed { color: var(--red); }
@@ -85,6 +93,21 @@ svg .grid { stroke: var(--rule); }
 svg .diagonal { stroke: var(--soft); stroke-dasharray: 4 4; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 8px 0 0; font-size: 13px; color: var(--soft); }
 .legend i { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin-right: 6px; }
+@media (max-width: 760px) {
+  .stack, .stack tbody, .stack tr, .stack td { display: block; }
+  .stack thead { display: none; }
+  .stack tbody { padding: 8px 0; border-bottom: 1px solid var(--rule); }
+  .stack tbody:last-child { border-bottom: 0; }
+  .stack td {
+    display: flex; justify-content: space-between; gap: 16px; padding: 2px 0; border: 0; text-align: right;
+    overflow-wrap: anywhere;
+  }
+  .stack td::before {
+    content: attr(data-label); color: var(--soft); text-align: left; flex: none; max-width: 50%; overflow-wrap: anywhere;
+  }
+  .stack .below td { display: block; text-align: left; padding-top: 4px; }
+  .stack .below td::before { content: none; }
+}
 @media (max-width: 520px) {
   main { padding: 16px 10px 32px; }
   section { padding: 14px; }

@@ -3,19 +3,19 @@
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-import numpy as np
-
 from kerasbert.errors import KerasBertError
+from kerasbert.export import markup
 from kerasbert.export.benchmark import COLUMNS, Benchmark
-from kerasbert.export.charts import SERIES, bar_chart, histogram, line_chart, scatter
-from kerasbert.export.checks import Check, ValidationReport, check_columns, check_report_path, check_row
+from kerasbert.export.charts import SERIES, bar_chart, line_chart
+from kerasbert.export.checks import ValidationReport, check_report_path
 from kerasbert.export.inspect import Inspection, inspect
 from kerasbert.export.page import PAGE, STYLE
+from kerasbert.export.report_checks import report_sections
 from kerasbert.export.tables import format_bytes, format_seconds
 from kerasbert.files import atomic_file
 from kerasbert.own_files import REPORT, check_own, marked_json
@@ -26,8 +26,6 @@ _VERDICTS = {
     "not judged": "Nothing failed, but the rows are too few, or too much alike, to tell.",
     "incomplete": "Nothing failed, but not everything that was asked for could run.",
 }
-
-_NAMED = 50  # rows of a check that the page lists
 
 
 @dataclass(frozen=True)
@@ -87,13 +85,13 @@ def write_html(
     title = title or (report.model if report else inspection.path if inspection else "kerasbert report")
     body = [f"<header><p class='brand'>kerasbert</p><h1>{escape(title)}</h1>{_banner(report)}</header>"]
     body += [_section(section) for section in sections if isinstance(section, Table)]
-    body.append(_grid(_section(section) for section in sections if not isinstance(section, Table)))
-    body += _report_sections(report) if report else []
+    body.append(markup.grid(_section(section) for section in sections if not isinstance(section, Table)))
+    body += report_sections(report) if report else []
     body += _inspection_sections(inspection) if inspection else []
     if benchmark:
-        body.append(_card("Benchmark", _table(COLUMNS, benchmark.rows()), _comparisons(benchmark)))
+        body.append(markup.card("Benchmark", markup.table(COLUMNS, benchmark.rows()), _comparisons(benchmark)))
     machine = report.machine if report else benchmark.machine if benchmark else {}
-    body.append(_card("Made by", _facts([*machine.items(), *_versions(), ("command", command or _command())])))
+    body.append(markup.card("Made by", markup.facts([*machine.items(), ("command", command or _command())])))
     page = PAGE.format(title=escape(title), style=STYLE, body="\n".join(part for part in body if part))
     with atomic_file(path) as partial:
         partial.write_text(page, encoding="utf-8")
@@ -137,106 +135,6 @@ def _banner(report: ValidationReport | None) -> str:
     return f'<div class="banner {report.verdict.replace(" ", "-")}"><strong>{report.verdict}</strong><span>{said}</span></div>'
 
 
-def _report_sections(report: ValidationReport) -> list[str]:
-    notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in report.notes)
-    cards = [
-        _card(
-            "Checks",
-            _table(
-                check_columns(report.problem, wide=True),
-                [check_row(check, wide=True) for check in report.checks],
-                status=1,
-            ),
-            notes,
-        )
-    ]
-    metric = next((check for check in report.checks if check.metrics), None)
-    charts = [_metric_chart(report, metric)] if metric else []
-    charts += [_difference_chart(name, *sides) for name, sides in report.samples.items()]
-    charts += [_scatter_chart(report)] if report.samples else []
-    charts += [_latency_chart(report.checks)]
-    cards.append(_grid(charts))
-    cards += [_named_rows(check) for check in report.checks if check.named_rows]
-    placed = [check for check in report.checks if check.device]
-    if placed:
-        cards.append(
-            _card(
-                "Who ran the operators",
-                _table(("check", "device", "threads", "partitions", "operators"), map(_placement, placed)),
-            )
-        )
-    return cards
-
-
-def _named_rows(check: Check) -> str:
-    """The first rows that a check names."""
-    rows = list(check.named_rows.items())
-    title = f"{check.name}: {len(rows):,} rows" + (f", the first {_NAMED}" if len(rows) > _NAMED else "")
-    table = _table(("row", "where it differs"), [(f"{number}", excerpt) for number, excerpt in rows[:_NAMED]])
-    return _card(title, f"<details><summary>rows</summary>{table}</details>")
-
-
-def _metric_chart(report: ValidationReport, check: Check) -> str:
-    bars = []
-    for metric in check.metrics:
-        sides = (
-            (f"{metric.name}, theirs", f"{metric.name}, the file")
-            if len(check.metrics) > 1
-            else (report.against, report.model)
-        )
-        bars += zip(sides, (metric.reference, metric.model), strict=True)
-    names = " and ".join(metric.name for metric in check.metrics)
-    return _card(
-        names[:1].upper() + names[1:],
-        bar_chart(bars, lambda v: f"{v:.4f}", SERIES[:2]),
-        f"<p class='note'>{check.metrics[0].share:.2%} kept</p>",
-    )
-
-
-def _difference_chart(name: str, expected: np.ndarray, actual: np.ndarray) -> str:
-    return _card(f"Absolute error, {name}", histogram(np.abs(actual - expected), "absolute error"))
-
-
-def _scatter_chart(report: ValidationReport) -> str:
-    return _card(
-        "Agreement",
-        scatter(report.samples, report.against, report.model),
-        "<p class='note'>On the line both sides agree.</p>",
-    )
-
-
-def _latency_chart(checks: Iterable[Check]) -> str:
-    bars = []
-    for check in checks:
-        if check.latency:
-            bars += [(f"{check.name} p50", check.latency.p50), (f"{check.name} p90", check.latency.p90)]
-    chart = bar_chart(bars, format_seconds, (SERIES[0], SERIES[3]))
-    return (
-        _card(
-            "Latency of one row",
-            chart,
-            "<p class='note'>Timed while validating; see the benchmark for a quiet measurement.</p>",
-        )
-        if bars
-        else ""
-    )
-
-
-def _placement(check: Check) -> tuple[str, ...]:
-    operators = "; ".join(
-        f"{backend} {sum(counts.values())}"
-        + (f" ({_listing(counts)})" if backend != "xnnpack" and "xnnpack" in check.ops else "")
-        for backend, counts in check.ops.items()
-    )
-    return (
-        check.name,
-        check.device,
-        str(check.threads or "-"),
-        "-" if check.partitions is None else str(check.partitions),
-        operators or "-",
-    )
-
-
 def _inspection_sections(inspection: Inspection) -> list[str]:
     parts = [(part, float(size)) for part, size in inspection.size_by_part.items() if size]
     facts = [
@@ -249,21 +147,23 @@ def _inspection_sections(inspection: Inspection) -> list[str]:
     ]
     operators = [(op.count, op.name, f"v{op.version}", op.dtypes) for op in inspection.operators]
     summary = f"<summary>{sum(op.count for op in inspection.operators)} operators of {len(operators)} kinds</summary>"
-    table = _table(("count", "operator", "version", "dtypes"), operators)
+    table = markup.table(("count", "operator", "version", "dtypes"), operators)
     return [
-        _grid([_card("The file", _facts(facts)), _card("Size by part", bar_chart(parts, format_bytes))]),
-        _card("Operators", f"<details>{summary}{table}</details>"),
+        markup.grid(
+            [markup.card("The file", markup.facts(facts)), markup.card("Size by part", bar_chart(parts, format_bytes))]
+        ),
+        markup.card("Operators", f"<details>{summary}{table}</details>"),
     ]
 
 
 def _section(section: Table | Lines | Bars) -> str:
     if isinstance(section, Table):
-        content = _table(section.columns, section.rows)
+        content = markup.table(section.columns, section.rows)
     elif isinstance(section, Lines):
         content = line_chart(section.series, section.x_label, section.y_label)
     else:
         content = bar_chart(section.bars, _shower(section.unit), SERIES)
-    return _card(section.title, content, f"<p class='note'>{escape(section.note)}</p>" if section.note else "")
+    return markup.card(section.title, content, f"<p class='note'>{escape(section.note)}</p>" if section.note else "")
 
 
 def _shower(unit: str):
@@ -277,45 +177,6 @@ def _comparisons(benchmark: Benchmark) -> str:
         f"{escape(c.against)}.</p>"
         for c in benchmark.comparisons
     )
-
-
-def _card(title: str, *content: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{''.join(content)}</section>"
-
-
-def _grid(cards: Iterable[str]) -> str:
-    cards = [card for card in cards if card]
-    return f'<div class="grid">{"".join(cards)}</div>' if cards else ""
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]], status: int | None = None) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-    lines = []
-    for row in rows:
-        cells = []
-        for number, cell in enumerate(row):
-            text = escape(str(cell))
-            cells.append(
-                f'<td><span class="status {text.replace(" ", "-")}">{text}</span></td>'
-                if number == status
-                else f"<td>{text}</td>"
-            )
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-
-
-def _facts(facts: Iterable[tuple[str, str]]) -> str:
-    return f"<dl>{''.join(f'<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>' for key, value in facts)}</dl>"
-
-
-def _listing(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
-
-
-def _versions() -> list[tuple[str, str]]:
-    """Versions of what is loaded; nothing is imported to find out."""
-    loaded = {"numpy": sys.modules.get("numpy"), "tensorflow": sys.modules.get("tensorflow")}
-    return [(name, module.__version__) for name, module in loaded.items() if hasattr(module, "__version__")]
 
 
 def _command() -> str:

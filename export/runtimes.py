@@ -4,9 +4,12 @@ import functools
 import importlib
 import os
 import platform
+import sys
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata
 from kerasbert.export.running_model import RunningModel, one_line
@@ -131,7 +134,7 @@ def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
 
 
 def describe_machine() -> dict[str, str]:
-    """The machine as a report names it: CPU model, cores, system, Python and runtime version."""
+    """The machine as a report names it: CPU model, cores, system, the versions of what ran (TensorFlow's where it is loaded), the date."""
     runtime = find_runtime()
     return {
         "cpu": cpu_model(),
@@ -139,6 +142,9 @@ def describe_machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "runtime": _title(runtime),
+        **{name: module.__version__ for name in ("tensorflow", "numpy") if (module := sys.modules.get(name))},
+        "kerasbert": __version__,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
 
 

@@ -18,6 +18,7 @@ from kerasbert.export.backends.probe import last_words
 from kerasbert.export.bundled import bundled_data
 from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Tolerance, ValidationReport, check_report_path
 from kerasbert.export.compatibility import check_inputs, check_same_kind
+from kerasbert.export.details import details_of
 from kerasbert.export.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import RunningModel, one_line
@@ -112,12 +113,14 @@ def validate(
         )
     some = reference_rows or rows or REFERENCE_ROWS
     job = Job(str(model_path), examples, expected, limits, threads, some, progress, proven="cpu" in on)
-    checks, samples = [_signature_check(model, len(examples))], {}
+    checks, samples, details = [_signature_check(model, len(examples))], {}, None
     for backend in on:
         found, kept = _run_backend(backend, job, split=isinstance(model, SplitModel))
         checks += found
         if kept:
             samples |= {f"{backend}: {name}": _sample(expected, kept, name) for name in kept[0].compared}
+        if kept and details is None and not any(output.broken for check in found for output in check.outputs):
+            details = details_of(backend, examples, expected, kept)
     if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
     measured = next((check for check in checks if check.metrics), None)
@@ -133,6 +136,7 @@ def validate(
         checks=tuple(checks),
         machine=describe_machine(),
         notes=tuple(notes),
+        details=details,
         samples=samples,
     )
     return _written(result, report, model_path)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.problems.class_scores import ClassScore
 from kerasbert.problems.contributions import Contributions
 from kerasbert.problems.rows import Rows
 
@@ -93,6 +94,10 @@ class Problem:
     def contributions(self, y, examples: Sequence, rows: Rows, readings: Sequence[Reading]) -> Contributions | None:
         """What each example adds to the main metric of `scores`; None where that is not known."""
         return None
+
+    def class_scores(self, y, examples: Sequence, rows: Rows, readings: Sequence[Reading]) -> dict[str, ClassScore]:
+        """How well each class or entity type is found, by name; empty for a problem without."""
+        return {}
 
     def settings(self) -> dict[str, Any]:
         """The fields beside `labels`, for a card."""

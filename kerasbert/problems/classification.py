@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import measures
+from kerasbert.problems import class_scores, measures
 from kerasbert.problems.base import Problem, joined, same_number
 from kerasbert.problems.contributions import Correlation, Ratio, most_frequent
 from kerasbert.problems.texts import text_examples, text_rows_of
@@ -88,6 +88,11 @@ class SingleLabel(_TextProblem):
         share, label = most_frequent(truth)
         return Ratio.of_decisions(truth == found, share, self.labels[label] if self.labels else str(label))
 
+    def class_scores(self, y, examples, rows, readings):
+        outputs = self.table(readings)
+        names = self.labels or tuple(map(str, range(outputs.shape[1])))
+        return class_scores.of_classes(self.targets(y, examples, rows), outputs.argmax(axis=1), names)
+
 
 @dataclass(frozen=True)
 class MultiLabel(_TextProblem):
@@ -129,6 +134,10 @@ class MultiLabel(_TextProblem):
     def contributions(self, y, examples, rows, readings):
         truth, found = self.targets(y, examples, rows) > 0, self.table(readings) >= 0.5
         return Ratio(2 * (truth & found).sum(axis=1), truth.sum(axis=1) + found.sum(axis=1))
+
+    def class_scores(self, y, examples, rows, readings):
+        truth, found = self.targets(y, examples, rows) > 0, self.table(readings) >= 0.5
+        return class_scores.of_label_sets(truth, found, self.labels or tuple(map(str, range(truth.shape[1]))))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.problems import class_scores
 from kerasbert.problems.base import Problem, same_number
 from kerasbert.problems.contributions import Ratio, most_frequent
 from kerasbert.problems.entities import (
@@ -124,6 +125,10 @@ class Tagging(Problem):
         same = [sum(map(str.__eq__, *pair)) for pair in zip(truth, found, strict=True)]
         share, tag = most_frequent([tag for row in truth for tag in row])
         return Ratio(np.array(same, np.float64), np.array([len(row) for row in truth], np.float64), share, str(tag))
+
+    def class_scores(self, y, examples, rows, readings):
+        tags = self._tags(y, examples, rows, readings)
+        return class_scores.of_tags(*tags) if self._scheme is None else class_scores.of_entities(*tags)
 
     def _tags(self, y, examples, rows: Rows, readings) -> tuple[list[list[str]], list[list[str]]]:
         """Of each sentence the right tags and those found, by name; of packed inputs, those of the tokens that have a target."""

@@ -131,6 +131,6 @@ def test_the_command_draws_a_page(tiny, lengths_file, tmp_path):
     command = ["benchmark", str(lengths_file), "--data", str(data), "--runs", "6", "--report"]
     assert main([*command, str(page)]) == 0
     content = page.read_text()
-    assert "p99 of one row" in content and "By the tokens of a text" in content
+    assert "Latency of one row" in content and "By the tokens of a text" in content
     assert main([*command, str(tmp_path / "latency.json")]) == 0
     assert json.loads((tmp_path / "latency.json").read_text())["measurements"][0]["by_tokens"]

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -95,6 +96,28 @@ def test_page_is_self_contained_and_escaped(report, float_file, tmp_path):
         "prefers-color-scheme: dark",
     ):
         assert expected in page
+
+
+def test_remarks_labels_and_sides_are_whole(report, tmp_path):
+    """A remark has the width of the table, a label its own line, a bar of a metric the name of its side."""
+    long = "a remark of many words that no column of a table has room for " * 3
+    check = dataclasses.replace(
+        report.checks[0], reason=long, metrics=(Metric("accuracy", 0.9, 0.8), Metric("macro F1", 0.7, 0.6))
+    )
+    report = dataclasses.replace(
+        report, model="assistant-dynamic_wi8_afp32.tflite", against="runs/mine", checks=(check,)
+    )
+    page = write_html(tmp_path / "r.html", report).read_text()
+    assert f'<tr class="below"><td colspan="11"><p>{long}' in page
+    assert (
+        "theirs" not in page
+        and "</i>runs/mine</span>" in page
+        and "</i>assistant-dynamic_wi8_afp32.tflite</span>" in page
+    )
+    chart = bar_chart([("assistant-dynamic_wi8_afp32.tflite, one thread p50", 1.0)], str)
+    assert ">assistant-dynamic_wi8_afp32.tflite, one thread p50</text>" in chart and "…" not in chart
+    wrapped = bar_chart([("word " * 20, 1.0)], str)
+    assert wrapped.count('class="label"') == 2 and wrapped.count("word") == 20
 
 
 def test_page_without_a_validation(tmp_path):
