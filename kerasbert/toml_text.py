@@ -1,4 +1,4 @@
-"""TOML from files: the one place that parses a user's, out of which nothing but `KerasBertError` comes."""
+"""TOML: the one place that parses a user's, out of which nothing but `KerasBertError` comes, and writes values."""
 
 import os
 import tomllib
@@ -33,6 +33,25 @@ def read_toml(path: str | os.PathLike, *, expected: str = "TOML") -> dict[str, A
     if any(abs(number) >= 10**MAX_DIGITS for number in _whole_numbers(value)):
         raise KerasBertError(f"{path}: expected {expected}, received a number of more than {MAX_DIGITS} digits")
     return value
+
+
+def toml_value(value: str | bool | int | float | dict) -> str:
+    """A value as it stands behind `name = ` in TOML 1.0; a dict, of strings to values, as an inline table.
+
+    Strings keep all characters but half surrogate pairs, which TOML cannot have: a ValueError.
+    """
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{toml_value(name)} = {toml_value(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        value.encode("utf-8")
+        return '"' + "".join(_ESCAPES.get(letter, letter) for letter in value) + '"'
+    return repr(value)
+
+
+_ESCAPES = {chr(code): f"\\u{code:04X}" for code in (*range(32), 127)}
+_ESCAPES |= {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
 def _too_deep(path, expected: str) -> KerasBertError:

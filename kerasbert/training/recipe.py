@@ -1,7 +1,6 @@
 """Everything that decides a fine-tuning run, as one value: flags of `kerasbert train` and a `recipe.toml` are two ways to write it."""
 
 import dataclasses
-import json
 import os
 import types
 import typing
@@ -11,7 +10,7 @@ from typing import Any
 from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic_file
 from kerasbert.suggestions import nearest
-from kerasbert.toml_text import read_toml
+from kerasbert.toml_text import read_toml, toml_value
 
 
 def option(default: Any, help: str, metavar: str = "N") -> Any:
@@ -96,6 +95,8 @@ class Recipe:
     distribute: str | None = option(None, "mirrored, multi-worker or tpu: train on several devices.", "NAME")
 
     def __post_init__(self):
+        for name in self.__dataclass_fields__:
+            _check_text(name, getattr(self, name))
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if value is not None and not (low <= value <= high and value < _TOO_LARGE):
@@ -157,9 +158,20 @@ class Recipe:
 
     def write(self, path: str | os.PathLike) -> None:
         """Writes every setting that is not None as TOML."""
-        lines = [f"{name} = {_toml(value)}" for name, value in dataclasses.asdict(self).items() if value is not None]
+        lines = [
+            f"{name} = {toml_value(value)}" for name, value in dataclasses.asdict(self).items() if value is not None
+        ]
         with atomic_file(path) as partial:
             partial.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _check_text(name: str, value) -> None:
+    """Raises KerasBertError for a string that no file can hold, such as a path with bytes that are not UTF-8."""
+    for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise KerasBertError(
+                f"expected {named(name)} in UTF-8, received {text!r}; rename it: a recipe could not hold it"
+            )
 
 
 def named(name: str) -> str:
@@ -197,12 +209,3 @@ def _float(value: float) -> float:
 def _accepted(hint) -> tuple[type, ...]:
     kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     return tuple(typing.get_origin(kind) or kind for kind in kinds)
-
-
-def _toml(value) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(name)} = {rate!r}" for name, rate in value.items()) + "}"
-    if isinstance(value, bool):
-        return str(value).lower()
-    # A JSON string without characters outside ASCII is a TOML string too.
-    return json.dumps(value, ensure_ascii=True).replace("\\u007f", "\\u007F") if isinstance(value, str) else repr(value)

@@ -12,11 +12,17 @@ NAN, INFINITE = float("nan"), float("inf")
 
 def test_toml_keeps_every_setting(tmp_path):
     recipe = Recipe(
-        model="a folder/with \"quotes\" and \\ and ä", train="train.tsv", epochs=3, learning_rate=1e-3, layer_mix=True,
+        model="a folder/with \"quotes\" and \\ and ä", train="\U0001f600/\x7f.tsv", epochs=3, learning_rate=1e-3, layer_mix=True,
         rates={"layers.-1": 1e-3, "head": 0.1}, top_layers=None, tensorboard=True, labels="a,b", early_stopping=2,
     )  # fmt: skip
     recipe.write(tmp_path / "recipe.toml")
     assert Recipe(**Recipe.read(tmp_path / "recipe.toml")) == recipe
+
+
+@pytest.mark.parametrize("settings", [{"train": "a\udc80.tsv"}, {"labels": "a,\ud83d"}, {"rates": {"\ude00": 1.0}}])
+def test_names_that_no_file_can_hold(settings):
+    with pytest.raises(KerasBertError, match=f"expected --{[*settings][0]} in UTF-8, received .*; rename it"):
+        Recipe(**settings)
 
 
 def test_toml_names_only_what_it_sets(tmp_path):
