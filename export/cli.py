@@ -111,6 +111,7 @@ def convert(
     from kerasbert.cli.progress import note, progress
     from kerasbert.export.client_note import client_note
     from kerasbert.export.model_size import model_size
+    from kerasbert.export.padding import length_note
     from kerasbert.export.recipes import recipe_named
     from kerasbert.export.split_model import host_path, written_files
     from kerasbert.export.tables import format_bytes
@@ -147,6 +148,8 @@ def convert(
         )  # fmt: skip
     made.save(out)
     if line := client_note(made.metadata, examples):
+        note(line)
+    if length is None and (line := length_note(made.metadata)):
         note(line)
     host = None if made.host is None else host_path(out)
     size = model_size(out, made.metadata)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.export.padding import better_lengths, padding_note
+from kerasbert.export.padding import better_lengths, length_note, padding_note
 from kerasbert.export.predictor import open_predictor
 
 
@@ -27,6 +27,19 @@ def test_no_word_where_there_is_nothing_to_gain(long_card):
     assert padding_note(long_card(), SHORT[:20]) == ""
     others = ({"sequence_length": None}, {"lengths": (32, 256)}, {"target": "gpu"}, {"inputs": "text"})
     assert [padding_note(long_card(**other), SHORT) for other in others] == [""] * 4
+
+
+def test_a_file_of_one_long_length_is_told_when_it_is_made(long_card):
+    assert "at 256 tokens" in length_note(long_card()) and "--length 32,64,128,256 " in length_note(long_card())
+    assert "--length 32,64,100 " in length_note(long_card(sequence_length=100))
+    others = (
+        {"sequence_length": None},
+        {"sequence_length": 32},
+        {"lengths": (32, 256)},
+        {"target": "gpu"},
+        {"inputs": "text"},
+    )
+    assert [length_note(long_card(**other)) for other in others] == [""] * 5
 
 
 def test_predictions_say_it_once(float_file, card, tmp_path, capsys, monkeypatch):
