@@ -15,6 +15,7 @@ from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
+from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
 from kerasbert.tasks.validation_split import split_off
 
 
@@ -48,7 +49,15 @@ class Fitting(keras.Model):
         return None if y is None else self.asks.targets(y, examples, rows)
 
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
-        """Keras' compile; loss and metrics default to the task's own. An optimizer of `kb.adamw` gets to know the parts of this task."""
+        """tf_keras' compile; loss and metrics default to the task's own. An optimizer of `kb.adamw` gets to know the parts of this task.
+
+        optimizer: tf_keras' or, by its settings, Keras 3's; see `kerasbert.tasks.keras3`.
+
+        Raises KerasBertError for losses and metrics of Keras 3, and optimizers of it that tf_keras does not have.
+        """
+        optimizer = tf_keras_optimizer(optimizer)
+        check_tf_keras("losses", loss)
+        check_tf_keras("metrics", metrics)
         inner = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale's, under mixed precision
         if hasattr(inner, "bind"):
             inner.bind(self)
@@ -112,6 +121,7 @@ class Fitting(keras.Model):
         start: the epoch and the batch in it to begin with, both from 0 on, for a training that goes on where it stopped.
         validation_split: the share of the examples, the last ones, that become `validation_data`; of texts, tables and packed inputs.
         """
+        check_tf_keras("callbacks", kwargs.get("callbacks"))
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(self, x, y, sample_weight, validation_split)
         size = batch_size or 32

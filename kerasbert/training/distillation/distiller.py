@@ -9,6 +9,7 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM
 from kerasbert.tasks.fitting import Fitting
+from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.masked_lm import masked_only
 from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.feeding import Feeder, same_tokens
@@ -155,6 +156,7 @@ class Distiller(Fitting):
 
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """Keras' compile; loss and metrics are the student's, and its own by default."""
+        optimizer = tf_keras_optimizer(optimizer)
         of_student = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
         if "jit_compile" in kwargs:  # the student's batches are padded to fewer lengths for it
             of_student["jit_compile"] = kwargs["jit_compile"]
