@@ -21,6 +21,7 @@ from kerasbert.files import atomic_file
 from kerasbert.json_text import parse_json
 from kerasbert.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
 from kerasbert.problems import PROBLEMS, Problem, problem_named
+from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 FORMAT = 1
 CARD, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
@@ -260,10 +261,13 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
     for key in ("sequence_length", "row_length"):
         if fields[key] is not None and not 1 <= fields[key] <= 1 << 20:
             raise _bad(name, f"{key} {fields[key]} in {CARD}")
+    vocabulary = _split(texts.get(VOCABULARY))
+    if vocabulary and fields["vocab_size"] is not None:
+        check_vocabulary_size(len(vocabulary), fields["vocab_size"], name)
     labels = _split(texts.get(LABELS))
     if labels == ():
         raise _bad(name, f"an empty {LABELS}")
-    return Metadata(**fields, vocabulary=_split(texts.get(VOCABULARY)), labels=labels)
+    return Metadata(**fields, vocabulary=vocabulary, labels=labels)
 
 
 def _parsed_lengths(given, name: str) -> tuple[int, ...] | None:

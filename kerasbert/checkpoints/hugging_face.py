@@ -156,20 +156,6 @@ def write_folder_files(folder: str | os.PathLike, config: Mapping, tensors: Mapp
         raise mismatch(folder / CONFIG_FILE, "to write it", one_line(error)) from error
 
 
-def check_vocabulary(config: Mapping, tokenizer_size: int) -> str | None:
-    """None when the vocabulary fills the embedding table; a line for the user when it is smaller, as in padded tables.
-
-    Raises KerasBertError when it is larger: ids would point behind the table.
-    """
-    rows = config["vocab_size"]
-    if tokenizer_size > rows:
-        advice = "use the vocabulary that belongs to this checkpoint"
-        raise mismatch("vocabulary", f"at most {rows} entries (config.json's vocab_size)", str(tokenizer_size), advice)
-    if tokenizer_size < rows:
-        return f"the vocabulary has {tokenizer_size} entries, the embedding table {rows} rows: the others stay unused"
-    return None
-
-
 def _check_sizes(path: Path, config: dict) -> None:
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:

@@ -23,6 +23,7 @@ from kerasbert.export.examples import spread as spread_rows
 from kerasbert.problems import Problem, Rows, problem_class, problem_named
 from kerasbert.problems.client_problems import client_tokenizer
 from kerasbert.text import Tokenizer, tokenizer_from_folder
+from kerasbert.text.vocabulary_size import check_vocabulary_size
 from kerasbert.training.recipe import Recipe
 
 LENGTH_STEP = 16
@@ -73,6 +74,7 @@ def read_data(recipe: Recipe) -> TrainingData:
     with progress("finding the model"):
         folder = resolve(recipe.model)
     tokenizer, config = tokenizer_from_folder(folder), read_config(folder)
+    check_vocabulary_size(tokenizer.vocabulary_size, config["vocab_size"], folder)
     if recipe.tokenize_as:
         tokenizer = client_tokenizer(tokenizer, recipe.tokenize_as, problem.name)
     length = choose_length(problem, tokenizer, train, recipe.sequence_length, longest_row(config))

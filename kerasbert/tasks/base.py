@@ -13,6 +13,7 @@ from kerasbert.layers.policy import QuantizationPolicy
 from kerasbert.tasks.answering import Answering
 from kerasbert.tasks.fitting import Fitting
 from kerasbert.text import Tokenizer, tokenizer_from_config
+from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 DEFAULT_LENGTH = 128  # tokens
 
@@ -48,11 +49,8 @@ class Task(Answering, Fitting):
             raise KerasBertError(
                 f"expected `sequence_length=` from 3 to {longest} (the positions of this model), received {sequence_length}"
             )
-        if tokenizer is not None and tokenizer.vocabulary_size > encoder.config.vocab_size:
-            raise KerasBertError(
-                f"expected a vocabulary of at most {encoder.config.vocab_size} words (vocab_size of config.json), received "
-                f"{tokenizer.vocabulary_size}: the vocabulary belongs to another checkpoint"
-            )
+        if tokenizer is not None:
+            check_vocabulary_size(tokenizer.vocabulary_size, encoder.config.vocab_size, type(self).__name__)
         self.encoder, self.sequence_length = encoder, sequence_length
         self._tokenizer = tokenizer
         self.truncated_texts = 0
