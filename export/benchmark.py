@@ -17,6 +17,7 @@ from kerasbert.export import metadata as packed
 from kerasbert.export.backends.child import run_module
 from kerasbert.export.checks import Latency
 from kerasbert.export.examples import read_data
+from kerasbert.export.isolated_model import check_runs
 from kerasbert.export.measuring import ONNX
 from kerasbert.export.padding import padding_note
 from kerasbert.export.predictor import open_predictor
@@ -161,6 +162,8 @@ def benchmark(
     for each in (str(name) for name in (path, against) if name is not None):
         if not each.endswith(ONNX):
             packed.check_takes_ids(each, packed.read(each), "to measure it")
+            for length in lengths or (None,):
+                check_runs(each, length)  # measuring itself has an hour's time and all memory
     texts = None if data is None else _texts(path, data, rows)
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
     words = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))

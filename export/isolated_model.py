@@ -15,11 +15,12 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.child import Ended
 from kerasbert.export.messages import Channel, Ending, Silence
 from kerasbert.export.running_model import Port, RunningModel
+from kerasbert.export.tflite_reader import check_structure
 
 SECONDS = 120.0  # for opening a file, and for one row
 _LAST_SECONDS = 5.0
 _MOST_ROWS, _TOGETHER_SECONDS, _TOGETHER_BYTES = 64, 0.25, 8 << 20  # of one message
-_COMMAND = (sys.executable, "-m", "kerasbert.export.model_process")
+_COMMAND = (sys.executable, "-P", "-m", "kerasbert.export.model_process")
 
 
 class IsolatedFile:
@@ -71,6 +72,16 @@ class IsolatedFile:
             f"expected {Path(self.path).name} to run, received a process {words}; the file is damaged, or too large for this machine: "
             "copy or convert it again"
         )
+
+
+def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
+    """Verifies a file, opens it and runs one row, in a process of its own. Raises KerasBertError for one that does not run."""
+    check_structure(path)
+    file = IsolatedFile(path)
+    model = file.open(length)
+    model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
+    model.invoke()
+    file.close()
 
 
 class IsolatedModel(RunningModel):

@@ -10,10 +10,11 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.examples import INPUTS, Data, Examples, Kept, Packed
+from kerasbert.export.isolated_model import IsolatedFile
 from kerasbert.export.npz_file import read_npz
 from kerasbert.export.predictor import tokenizer_of
 from kerasbert.export.running_model import Port
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.tflite_reader import check_structure
 from kerasbert.problems import Problem, problem_named
 
 _PROBLEM_OF_OUTPUT = {
@@ -142,14 +143,14 @@ def _task_side(task, name: str | None = None) -> Side:
 def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
     card = packed.read(path)
     own = card.sequence_length if card else None
-    model = open_model(path, threads=threads, length=length) if own is None or own == length else None
-    if model is None:
+    if own is not None and own != length:
         raise KerasBertError(f"Expected a file of length {length} on both sides. Received: {path} of length {own}.")
+    check_structure(path)
+    model = IsolatedFile(path, threads).open(length)  # it may be damaged as well as the other one
 
     def outputs(rows: Packed) -> dict[str, np.ndarray]:
-        results = [
-            model.run({name: rows[name][i : i + 1] for name in model.inputs}) for i in range(len(rows["input_ids"]))
-        ]
+        one_by_one = ({name: rows[name][i : i + 1] for name in model.inputs} for i in range(len(rows["input_ids"])))
+        results = list(model.run_each(one_by_one))
         return {name: np.concatenate([result[name] for result in results]) for name in model.outputs}
 
     return Side(

@@ -11,11 +11,12 @@ import pytest
 
 from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
-from kerasbert.export import isolated_model, metadata
+from kerasbert.export import benchmark, isolated_model, metadata
 from kerasbert.export.isolated_model import IsolatedFile
 from kerasbert.export.messages import Channel, Ending, Silence
 from kerasbert.export.predictor import open_predictor
 from kerasbert.export.runtimes import open_model
+from kerasbert.export.sources import open_side
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "a process killed by SIGSEGV",
@@ -128,3 +129,12 @@ def test_many_rows_go_in_few_messages(known_file, monkeypatch):
     )
     assert predictor.answer(texts) == open_predictor(known_file).answer(texts)
     assert sum(header.get("rows", 0) for header in asked) == 40 and len(asked) < 30
+
+
+def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
+    crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
+    with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
+        open_side(known_file, 8, 1)
+    with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
+        benchmark(known_file, runs=1)
