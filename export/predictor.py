@@ -20,6 +20,7 @@ from kerasbert.export.running_model import RunningModel
 from kerasbert.export.runtimes import open_model
 from kerasbert.export.tflite_reader import check_structure
 from kerasbert.problems import Problem, Reading, Rows
+from kerasbert.problems.base import check_finite
 
 _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
 
@@ -94,7 +95,9 @@ class Predictor:
         if y is None and not self.problem.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
         examples, rows = self._rows(x, self.problem.scoring_rows)
-        return self.problem.scores(y, examples, rows, self._readings(examples, rows, report))
+        readings = self._readings(examples, rows, report)
+        check_finite(readings)
+        return self.problem.scores(y, examples, rows, readings)
 
     def readings(self, rows: Rows, report: Report | None = None) -> list[Reading]:
         """What the problem keeps of the outputs of each row, in their order."""

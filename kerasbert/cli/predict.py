@@ -71,10 +71,11 @@ def predict(
     """
     given = dict(locals())
     from kerasbert.cli.models import open_predictor
-    from kerasbert.cli.predictions import records, shown
-    from kerasbert.cli.progress import progress
+    from kerasbert.cli.predictions import is_finite, records, shown
+    from kerasbert.cli.progress import note, progress
     from kerasbert.cli.saved_model import problem_of
     from kerasbert.cli.vectors_file import check_has_vectors, check_vectors_file, written_vectors
+    from kerasbert.errors import KerasBertError
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _TABLES):
@@ -95,10 +96,23 @@ def predict(
     x = asked(problem) if told is None else x
     with progress("predicting") as bar:
         answers = predictor.answer(x, bar.rows)
+    broken = [number for number, answer in enumerate(answers) if not is_finite(answer)]
+    said = (
+        f"NaN or infinity for {len(broken):,} of {len(answers):,} texts, the first is number {broken[0]}"
+        if broken
+        else ""
+    )
     if out is not None:
+        if broken:
+            raise KerasBertError(
+                f"expected finite vectors, received {said}; the model is damaged, or its training diverged"
+            )
         return written_vectors(out, model, answers)
+    if broken:
+        note(f"warning: the model gave {said}: these are no answers; the model is damaged, or its training diverged")
     found = records(problem.name, problem.examples(x), answers)
-    return Result({"model": model, "problem": problem.name, "predictions": found}, shown(problem.name, found, csv_safe))
+    data = {"model": model, "problem": problem.name, "predictions": found}
+    return Result(data, shown(problem.name, found, csv_safe), exit_code=1 if broken else 0)
 
 
 def _rows(problem, file: Path, given: dict):

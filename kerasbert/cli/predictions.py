@@ -1,9 +1,10 @@
 """Answers as `kerasbert predict` gives them out: records for JSON, lines or a table for people."""
 
 import json
+import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +30,17 @@ def _digits(value):
     """A float32 array as the shortest decimal numbers that are read as the same values again; anything else as it is."""
     short = isinstance(value, np.ndarray) and value.dtype == np.float32
     return value.astype(str).astype(np.float64) if short else value
+
+
+def is_finite(answer) -> bool:
+    """Whether an answer holds neither NaN nor infinity, at any depth."""
+    if isinstance(answer, Mapping):
+        return all(map(is_finite, answer.values()))
+    if hasattr(answer, "tolist"):
+        return is_finite(answer.tolist())
+    if isinstance(answer, list | tuple):
+        return all(map(is_finite, answer))
+    return not isinstance(answer, float) or math.isfinite(answer)
 
 
 def _asked(problem: str, example) -> dict:

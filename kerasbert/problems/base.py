@@ -113,3 +113,14 @@ def same_number(y, examples: Sequence, what: str = "labels") -> None:
 def joined(readings: Sequence[Reading], name: str) -> np.ndarray:
     """One output's readings below each other, (N, width)."""
     return np.concatenate([reading[name] for reading in readings])
+
+
+def check_finite(readings: Sequence[Reading]) -> None:
+    """Raises KerasBertError where outputs hold NaN or infinity: a score of them would be that of a class at random."""
+    for name in readings[0] if readings else ():
+        broken = [row for row, reading in enumerate(readings) if not np.isfinite(reading[name]).all()]
+        if broken:
+            raise KerasBertError(
+                f"expected finite outputs to score, received NaN or infinity in {name!r} on {len(broken):,} of {len(readings):,} rows, "
+                f"the first is row {broken[0]}; the model is damaged, or its training diverged"
+            )

@@ -9,6 +9,7 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.problems import Problem, Reading, Rows, problem_named
+from kerasbert.problems.base import check_finite
 from kerasbert.tasks import inputs as task_inputs
 
 
@@ -86,7 +87,9 @@ class Answering:
         y = x.y if y is None and is_table(x) else y
         if y is None and not self.asks.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
-        return self.asks.scores(y, examples, rows, self.readings(rows, batch_size or 32, report))
+        readings = self.readings(rows, batch_size or 32, report)
+        check_finite(readings)
+        return self.asks.scores(y, examples, rows, readings)
 
     def _examples(self, x, scoring: bool = False) -> tuple[list, Rows]:
         examples, rows = self.rows(x, scoring)

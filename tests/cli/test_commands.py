@@ -72,7 +72,7 @@ def test_quantizations_that_cannot_be(made, run, place, tmp_path, options, told)
 
 def test_validate_writes_a_report_and_passes(made, run, place):
     report = place.folder / "report.html"
-    done = run("validate", made.file, "--against", made.int8, "--data", place.dev, "--on", "cpu", "--report", report)
+    done = run("validate", made.file, "--against", made.int8, "--data", place.train, "--on", "cpu", "--report", report)
     assert done.code == 0 and "passed" in done.out
     assert "<html" in report.read_text()
 

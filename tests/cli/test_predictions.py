@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kerasbert.cli import predictions
@@ -71,3 +72,30 @@ def test_errors_are_escaped(run):
     for arguments in (["predict", RED, "x"], [RED], ["predict", f"--{RED}"]):
         done = run(*arguments)
         assert done.code == 2 and "\x1b" not in done.err and "\\x1b[31mred" in done.err
+
+
+def test_answers_that_are_no_numbers_are_no_success(made, run, monkeypatch, tmp_path):
+    from kerasbert.export.predictor import Predictor
+
+    def answers(self, x, report=None):
+        return [answer(text, score=float("nan") if "bad" in text else 0.5) for text in x]
+
+    monkeypatch.setattr(Predictor, "answer", answers)
+    assert run("predict", made.file, "good film").code == 0
+    found = run("predict", made.file, "good film", "bad film")
+    assert found.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in found.err
+    assert "nan" in found.out
+
+
+@pytest.mark.parametrize(
+    ("found", "finite"),
+    [
+        ({"label": "a", "score": 0.5, "probabilities": {"a": 0.5}}, True),
+        ({"label": "a", "score": 0.5, "probabilities": {"a": float("nan")}}, False),
+        ({"entities": [{"score": float("inf")}]}, False),
+        ({"vector": np.array([1.0, np.nan])}, False),
+        ({"vector": np.array([1.0, 2.0]), "text": "nan"}, True),
+    ],
+)
+def test_what_is_finite(found, finite):
+    assert predictions.is_finite(found) == finite

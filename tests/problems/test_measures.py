@@ -6,7 +6,9 @@ import scipy.spatial.distance
 import scipy.stats
 import sklearn.metrics
 
+from kerasbert.errors import KerasBertError
 from kerasbert.problems import measures, problem_named
+from kerasbert.problems.base import check_finite
 
 CASES = range(300)
 
@@ -77,3 +79,11 @@ def test_cosines_of_zero_vectors():
 
 def test_what_is_not_finite_is_not_a_number():
     assert np.isnan(measures.pearson(np.array([1.0, np.nan, 2.0]), np.arange(3.0)))
+
+
+def test_outputs_that_are_not_finite_are_not_scored():
+    """An arg-max of NaN is the first class, and may well be right."""
+    good, bad = {"probabilities": np.eye(2)[:1]}, {"probabilities": np.array([[np.nan, np.nan]])}
+    check_finite([good, good])
+    with pytest.raises(KerasBertError, match="NaN or infinity in 'probabilities' on 1 of 3 rows, the first is row 1"):
+        check_finite([good, bad, good])
