@@ -207,8 +207,8 @@ class Distiller(Fitting):
 
 
 _OF_THE_STUDENT = frozenset(
-    "answer asks config encode_labels encoder labels output_name problem rows save_pretrained score sequence_length serve tokenizer "
-    "unserved".split()
+    "_failures answer asks config encode_labels encoder labels output_name problem rows save_pretrained score sequence_length serve "
+    "tokenizer unserved".split()
 )
 
 
