@@ -8,9 +8,9 @@ LEGACY = PythonEnvironment(
     "legacy", "the last tflite-runtime, for `--on legacy`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
 )
 WEB = NodeEnvironment("web", "LiteRT.js, for `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
-MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, which the tests hand our files", ("mediapipe==1.2.2",))
+MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, for `--on mediapipe`", ("mediapipe==1.2.2",))
 TASK_LIBRARY = PythonEnvironment(
-    "task-library", "TFLite's Task Library, which the tests hand our files", ("tflite-support==0.4.4", "numpy==1.26.4")
+    "task-library", "TFLite's Task Library, for `--on task-library`", ("tflite-support==0.4.4", "numpy==1.26.4")
 )
 LAVAPIPE = VulkanEnvironment(
     "lavapipe", "a Vulkan driver on the CPU that computes in 16 bits, for `--on gpu`", ("mesa-vulkan-drivers",)
