@@ -66,6 +66,13 @@ def _conll(folder: Path) -> None:
     _any(lambda: read_conll(path).describe(), lambda: read_tagged_lines(path).describe())
 
 
+def _tagged(folder: Path) -> None:
+    from kerasbert.data.tagged_tables import read_tagged_table
+
+    (path,) = folder.iterdir()
+    _any(lambda: read_tagged_table(path).describe(), lambda: read_tagged_table(path, skip_bad_rows=True).describe())
+
+
 def _squad(folder: Path) -> None:
     from kerasbert.data.squad import read_squad
 
@@ -148,6 +155,12 @@ def _sentences() -> list[dict[str, bytes]]:
     ]  # fmt: skip
 
 
+def _tagged_rows() -> list[dict[str, bytes]]:
+    lists = b'tokens,tags\n"[""a"", ""b""]","[""B-X"", ""O""]"\n"[\'c\']","[\'O\']"\nd e,O B-Y\n'
+    words = b"sentence,word,tag\n1,John,B-PER\n1,Smith,I-PER\n2,Rome,B-LOC\n"
+    return [{"a.csv": lists}, {"a.csv": words}, {"a.csv": words.replace(b",", b";")}]
+
+
 def _questions() -> list[dict[str, bytes]]:
     asked = {"question": "q", "id": "1", "answers": [{"text": "film", "answer_start": 7}], "is_impossible": False}
     silent = {"question": "r", "id": "2", "answers": [], "is_impossible": True}
@@ -178,6 +191,7 @@ _RECIPE = (
 _DATA = [
     Target("table", _table, _tables),
     Target("conll", _conll, _sentences),
+    Target("tagged table", _tagged, _tagged_rows),
     Target("squad", _squad, _questions),
     Target("choices", _choices, _prompts),
     Target("glue", _glue, lambda: [{"train.tsv": b"gj04\t1\t\tA good film.\ngj04\t0\t*\tFilm good.\n"}]),
@@ -546,6 +560,25 @@ def _own_files() -> list[dict[str, bytes]]:
     ]
 
 
+def _model(folder: Path) -> None:
+    import kerasbert
+
+    kerasbert.load_task(folder).predict(["good film"])
+
+
+@functools.cache
+def _models() -> list[dict[str, bytes]]:
+    import tempfile
+
+    from kerasbert.encoders import BertConfig, BertEncoder
+    from kerasbert.tasks import TextClassifier
+
+    encoder = BertEncoder(BertConfig.from_dict(_BERT))
+    with tempfile.TemporaryDirectory() as folder:
+        TextClassifier(encoder, _wordpiece(), labels=("bad", "good"), sequence_length=16).save_pretrained(f"{folder}/m")
+        return [{path.name: path.read_bytes() for path in Path(folder, "m").iterdir()}]
+
+
 def _run_folder(folder: Path) -> None:
     from kerasbert.training.run_folder import RunFolder
 
@@ -600,6 +633,7 @@ _METRICS = _lines(
 _OWN = [
     Target(".npz", _npz, _npzs),
     Target("kerasbert.json", _described, _own_files, ("kerasbert.json", "config.json")),
+    Target("model folder", _model, _models, slow=True),
     Target("run folder", _run_folder, lambda: [{"metrics.jsonl": _METRICS, "command.json": b'{"model": "m", "epochs": 3}'}]),
     Target("run state", _state, _states),
     Target("metadata of a .tflite", _card, _cards),
