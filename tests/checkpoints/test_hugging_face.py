@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from kerasbert.checkpoints import hub
-from kerasbert.checkpoints.hugging_face import check_vocabulary, read_config, resolve, write_folder_files
+from kerasbert.checkpoints.hugging_face import label_names, longest_row, read_config, resolve, write_folder_files
 from kerasbert.checkpoints.safetensors_file import read_tensors
 from kerasbert.errors import KerasBertError
 
@@ -222,10 +222,15 @@ def test_distilbert_has_its_own_names(tmp_path):
     assert read_config(write_config(tmp_path, json.dumps(config))) == config
 
 
-def test_vocabulary_sizes():
-    assert check_vocabulary(CONFIG, 30) is None
-    assert check_vocabulary(CONFIG, 28) == (
-        "the vocabulary has 28 entries, the embedding table 30 rows: the others stay unused"
-    )
-    text = complaint(check_vocabulary, CONFIG, 31)
-    assert "at most 30" in text and "received 31" in text and "vocabulary that belongs" in text
+def test_labels_in_their_order():
+    assert label_names({}) == []
+    assert label_names({"id2label": {"10": "k", "2": "c", "0": "a"}}) == ["a", "c", "k"]
+    for wrong in ({"x": "a"}, {"0": 5}, ["a"], {"1" * 5000: "a"}, 3):
+        with pytest.raises(KerasBertError, match="id2label as an object of labels by number"):
+            label_names({"id2label": wrong})
+
+
+def test_the_longest_row_of_a_roberta_depends_on_its_padding():
+    assert longest_row({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}) == 512
+    with pytest.raises(KerasBertError, match="pad_token_id as a whole number"):
+        longest_row({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": "1"})

@@ -277,6 +277,11 @@ def test_an_index_without_a_weight_map(tmp_path, text):
     assert "weight_map" in complaint(read_tensors, tmp_path)
 
 
+def test_a_shard_name_longer_than_any_file_has(tmp_path):
+    (tmp_path / INDEX_FILE).write_text(json.dumps({"weight_map": {"w": "a" * 5000 + ".safetensors"}}))
+    assert "plain .safetensors file names" in complaint(read_tensors, tmp_path)
+
+
 def test_an_index_that_is_not_utf8(tmp_path):
     (tmp_path / INDEX_FILE).write_bytes(b"\xff\xfe")
     assert "weight_map" in complaint(read_tensors, tmp_path)

@@ -59,6 +59,15 @@ def test_columns_by_name(tmp_path):
     assert table.x == [("it is", ("warm", "cold"))] and table.y == ["warm"]
 
 
+def test_what_only_looks_like_json_or_a_number(tmp_path):
+    deep, digits = "[" * 100_000, "9" * 5000
+    path = tmp_path / "a.csv"
+    path.write_text(f'prompt,choices,label\np,"{deep}",0\n')
+    assert read_choices(path).x == [("p", (deep,))]
+    path.write_text(f"prompt,choice0,choice1,label\np,a,b,{digits}\n")
+    assert read_choices(path).y == [digits]
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

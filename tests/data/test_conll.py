@@ -116,6 +116,11 @@ def test_a_sentence_a_line(write):
         ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "line 1: .*1 words and 2 tags"),
         ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"line 1: expected 'tags' as a list of strings"),
         ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "line 2: expected 'tags'.*None"),
+        (
+            '{"words": ["a", "b"], "tags": ["B-X", ""]}',
+            "a.jsonl",
+            "line 1: expected one tag for each word, received ''",
+        ),
         ('{"text": "a"}', "a.jsonl", "words or tokens.*text"),
     ],
 )

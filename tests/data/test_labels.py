@@ -92,3 +92,15 @@ def test_scores():
 def test_refused_scores(value):
     with pytest.raises(KerasBertError, match=f"row 1: expected a finite number .*received {value!r}"):
         LabelSet.to_scores(["1", value])
+
+
+def test_numbers_of_many_digits_are_names():
+    digits = "9" * 5000
+    labels = LabelSet.from_values([digits, "1"])
+    assert labels.names == ("1", digits) and labels.index([digits]).tolist() == [1]
+    with pytest.raises(KerasBertError, match="row 0: expected one of the labels 1, 2"):
+        LabelSet(("1", "2")).index([digits])
+    with pytest.raises(KerasBertError, match="row 0: expected a finite number"):
+        LabelSet.to_scores([10**400])
+    with pytest.raises(KerasBertError, match="row 0: expected a JSON list of labels, received .*100 levels"):
+        LabelSet.from_cells(["[" * 100_000])
