@@ -9,6 +9,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import metadata as packed
 from kerasbert.export.running_model import RunningModel
 from kerasbert.export.sources import Side
+from kerasbert.text.client_wordpiece import SETTING
 
 
 def check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
@@ -31,7 +32,8 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
 
 
 def check_same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
-    """Raises KerasBertError unless the file and the other side have the same problem, labels and vocabulary, as far as both say."""
+    """Raises KerasBertError unless the file and the other side have the same problem, labels, vocabulary and tokenization, as far as both
+    say."""
     if card is None:
         return
     name = Path(model_path).name
@@ -39,12 +41,22 @@ def check_same_kind(card: packed.Metadata | None, side: Side, model_path) -> Non
         ("problem", card.problem, side.problem and side.problem.name),
         ("labels", card.labels, side.problem and side.problem.labels),
         ("vocabulary", card.vocabulary, side.vocabulary),
+        (
+            "tokenization",
+            _rules(card.tokenizer.get(SETTING)) if card.vocabulary else None,
+            _rules(getattr(side.tokenizer, SETTING, None)) if side.tokenizer else None,
+        ),
     ):
         if ours is not None and theirs is not None and ours != theirs:
             raise KerasBertError(
                 f"Expected {name} and {side.name} to have the same {what}. Received: {_difference(ours, theirs)}. "
                 "Compare a file with the model it was converted from."
             )
+
+
+def _rules(client: str | None) -> str:
+    """Whose rules a tokenizer follows: a client's, see `kerasbert.text.ClientWordPiece`, or its checkpoint's."""
+    return f"as {client}" if client else "as the checkpoint"
 
 
 def _difference(ours, theirs) -> str:

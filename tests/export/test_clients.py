@@ -1,5 +1,7 @@
 """Other people's clients take our files unchanged, and give our answers: MediaPipe Tasks, and TFLite's Task Library."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -168,6 +170,16 @@ def test_rows_all_tokenized_alike_are_one_check(pretended, trained, tiny):
         "every row tokenized as by the model",
     )
     assert check.metrics and check.device == "mediapipe 1.2.2"
+
+
+def test_a_file_for_a_client_is_compared_with_a_model_for_it(classifier, trained, tiny, tmp_path):
+    settings = {**read(classifier).tokenizer, "kind": ClientWordPiece.kind, "tokenize_as": "mediapipe"}
+    file = tmp_path / "client.tflite"
+    file.write_bytes(append(classifier, replace(read(classifier), tokenizer=settings)))
+    with pytest.raises(KerasBertError, match="the same tokenization.*as mediapipe and as the checkpoint"):
+        validate(file, against=trained, data=tiny.rows(2)[0])
+    (check,) = validate(file, against=file, data=ACCENTS, on=("cpu",)).checks[1:2]
+    assert check.outputs[0].max_error == 0.0
 
 
 def test_other_classes_than_the_files_fail(pretended, trained, tiny, monkeypatch):
