@@ -13,6 +13,7 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import Rows
 from kerasbert.tasks import inputs as task_inputs
+from kerasbert.tasks import string_datasets
 from kerasbert.tasks.folders import ranges
 from kerasbert.training.distillation.cache import TeacherCache, teacher_cache
 
@@ -70,7 +71,7 @@ class Feeder:
 
     def _of_dataset(self, x: tf.data.Dataset, batch_size: int, labelled: bool) -> tf.data.Dataset:
         self._check_unchanged()
-        data = task_inputs.tokenized(self.student, x, batch_size) if task_inputs.is_string_dataset(x) else x
+        data = string_datasets.tokenized(self.student, x, batch_size)
         if not isinstance(data.element_spec, tuple):
             if labelled:
                 raise KerasBertError("expected a dataset with labels, received one without; label_weight=0 needs none")
