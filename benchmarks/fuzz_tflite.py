@@ -11,6 +11,7 @@ import argparse
 import collections
 import contextlib
 import io
+import json
 import os
 import resource
 import signal
@@ -134,6 +135,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--unverified", type=int, default=1000, help="damaged files that run without verification")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="a folder for files that ended badly")
+    parser.add_argument("--add", action="store_true", help="add to the counts of an earlier result with other seeds")
     record.add_output(parser, "fuzz_tflite")
     return parser.parse_args()
 
@@ -183,12 +185,21 @@ def main() -> None:
                     {way: dict(ends) for way, ends in counts.items()},
                     flush=True,
                 )
+    seeds, earlier = [arguments.seed], {}
+    if arguments.add and arguments.json.is_file():
+        earlier = json.loads(arguments.json.read_text("utf-8"))
+        seeds = [*earlier["seeds"], *seeds]
+        for way, ends in earlier["outcomes"].items():
+            counts[way].update(ends)
+    lines = {
+        way: [*earlier.get("examples", {}).get(way, []), *examples[way]][:10] for way in counts if way != "unverified"
+    }
     result = {
-        "seed": arguments.seed,
+        "seeds": seeds,
         "damages": list(DAMAGES),
         "sources": [record.file_facts(file) for file in arguments.files],
-        "outcomes": {way: dict(ends) for way, ends in counts.items()},
-        "examples": {way: lines[:10] for way, lines in examples.items() if way != "unverified"},
+        "outcomes": {way: dict(sorted(ends.items())) for way, ends in sorted(counts.items())},
+        "examples": {way: shown for way, shown in lines.items() if shown},
     }
     record.write(arguments.json, result, record.versions(["ai-edge-litert", "numpy", "flatbuffers"]), load)
     bad = sum(count for way, ends in counts.items() if way.startswith(("readers", "commands")) for end, count in ends.items()

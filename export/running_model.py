@@ -1,5 +1,6 @@
 """A `.tflite` model on an interpreter, bound by names."""
 
+import contextlib
 import functools
 import re
 from collections import Counter
@@ -104,25 +105,34 @@ class RunningModel:
             check_ids(inputs["input_ids"], self.vocab_size, self.name)
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        for key, value in inputs.items():
-            if self._subgraph:  # the interpreter's own call knows the first one only
-                self._interpreter._interpreter.SetTensor(self._indices[key], value, self._subgraph)
-            else:
-                self._interpreter.set_tensor(self._indices[key], value)
+        with self._refusals():
+            for key, value in inputs.items():
+                if self._subgraph:  # the interpreter's own call knows the first one only
+                    self._interpreter._interpreter.SetTensor(self._indices[key], value, self._subgraph)
+                else:
+                    self._interpreter.set_tensor(self._indices[key], value)
 
     def invoke(self) -> None:
-        try:
+        with self._refusals():
             if self._subgraph:
                 self._interpreter._interpreter.Invoke(self._subgraph)
             else:
                 self._interpreter.invoke()
+
+    def fetch(self) -> dict[str, np.ndarray]:
+        outputs = self._output_indices.items()
+        with self._refusals():
+            return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in outputs}
+
+    @contextlib.contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """What the runtime raises, as KerasBertError."""
+        try:
+            yield
         except (RuntimeError, ValueError) as error:
             raise KerasBertError(
                 f"Expected {self.name} to run on {self.kernels} kernels. Received: {one_line(error)}."
             ) from error
-
-    def fetch(self) -> dict[str, np.ndarray]:
-        return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in self._output_indices.items()}
 
     def grid(self, output: str) -> tuple[float, int]:
         """The step and the zero point of an output in 8 bits."""

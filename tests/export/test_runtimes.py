@@ -83,3 +83,14 @@ def test_unknown_kernels_threads_and_damaged_files(float_file):
 def test_machine_is_described():
     machine = describe_machine()
     assert machine["cpu"] and int(machine["cores"]) >= 1 and machine["runtime"].startswith("ai_edge_litert")
+
+
+def test_what_the_runtime_refuses_is_told(float_file, helpers, monkeypatch):
+    """Damaged files leave tensors without memory; the interpreter then raises at each of the three steps."""
+    model, rows = open_model(float_file), helpers.packed_rows(1)
+    for step, name in (("fill", "set_tensor"), ("invoke", "invoke"), ("fetch", "get_tensor")):
+        with monkeypatch.context() as patched:
+            refuse = lambda *arguments: (_ for _ in ()).throw(ValueError("Tensor is unallocated."))  # noqa: E731
+            patched.setattr(model._interpreter, name, refuse)
+            with pytest.raises(KerasBertError, match="Tensor is unallocated"):
+                getattr(model, step)(*([rows] if step == "fill" else []))
