@@ -55,7 +55,6 @@ class Task(Answering, Fitting):
         self._tokenizer = tokenizer
         self.truncated_texts = 0
         self._told: set[str] = self._no_dependency(set())
-        self._failures: list[KerasBertError] = self._no_dependency([])  # raised inside of a tf.data pipeline
 
     def _create_variables(self):
         """Variables exist from the start, so that weights can be loaded into a new task."""

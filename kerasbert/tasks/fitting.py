@@ -137,7 +137,7 @@ class Fitting(keras.Model):
             batch = kwargs.pop("validation_batch_size", None) or size
             validation_data = self._dataset(parts[0], parts[1], batch, sample_weight=weights)
         self._start = start
-        with string_datasets.own_errors(self):
+        with string_datasets.own_errors():
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def _maybe_load_initial_counters_from_ckpt(self, steps_per_epoch, initial_epoch):
@@ -148,7 +148,7 @@ class Fitting(keras.Model):
 
     def evaluate(self, x=None, y=None, batch_size=None, sample_weight=None, **kwargs):
         """Keras' evaluate: the loss and the compiled metrics. See `score` for the task's own."""
-        with string_datasets.own_errors(self):
+        with string_datasets.own_errors():
             return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
     def predict(self, x, batch_size=None, verbose=0, **kwargs):
@@ -156,7 +156,7 @@ class Fitting(keras.Model):
         the output `output_name` of the exported file; see `serve`.
         """
         if isinstance(x, tf.data.Dataset):
-            with string_datasets.own_errors(self):
+            with string_datasets.own_errors():
                 data = string_datasets.tokenized(self, x, batch_size or 32, inputs_only=True)
                 return super().predict(data, verbose=verbose, **kwargs)
         if not (self.arrays or task_inputs.is_packed(x)):

@@ -12,6 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import fed, few_lengths
 from kerasbert.text import pack
 
+_failures: list[KerasBertError] = []  # raised inside of a pipeline, which TensorFlow tells in words of its own
 _TARGETS = {"single_label": tf.int32, "multi_label": tf.float32, "regression": tf.float32}
 
 
@@ -37,7 +38,7 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
         )
 
     def tokenize(*arrays):
-        with _kept(task):
+        with _kept():
             encoded = task.encode(*([text.decode("utf-8") for text in array] for array in arrays))
         longest = max(len(row) for row in encoded.input_ids)
         length = padded_length(longest, task.sequence_length, few=few_lengths(task))
@@ -45,7 +46,7 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
         return [packed[name] for name in INPUT_NAMES]
 
     def number(labels):
-        with _kept(task):
+        with _kept():
             return task.asks.numbers([label.decode("utf-8") for label in labels.reshape(-1)])
 
     def step(*element):
@@ -66,29 +67,27 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
 
 
 @contextlib.contextmanager
-def own_errors(task) -> Iterator[None]:
+def own_errors() -> Iterator[None]:
     """Raises what was raised inside of the pipeline in place of TensorFlow's error about it."""
-    task._failures.clear()
+    _failures.clear()
     try:
         yield
     except tf.errors.OpError as error:
-        if task._failures:
-            raise task._failures[0] from error
+        if _failures:
+            raise _failures[0] from error
         raise
 
 
 @contextlib.contextmanager
-def _kept(task) -> Iterator[None]:
+def _kept() -> Iterator[None]:
     """Keeps an error for `own_errors`."""
     try:
         yield
     except UnicodeDecodeError as error:
-        task._failures.append(
-            KerasBertError(f"expected texts in UTF-8, received byte 0x{error.object[error.start]:02x}")
-        )
+        _failures.append(KerasBertError(f"expected texts in UTF-8, received byte 0x{error.object[error.start]:02x}"))
         raise
     except KerasBertError as error:
-        task._failures.append(error)
+        _failures.append(error)
         raise
 
 
