@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,8 @@ def damaged(target: Target, number: int, seeds: list[dict[str, bytes]]) -> tuple
 def fuzz(target: Target, start: int, count: int, folder: Path, progress=None) -> Counts:
     """Reads `count` inputs from number `start` on in this process. progress: called with each number before it is read."""
     seeds, counts, there = target.seeds(), Counts(), {}
+    for left in folder.iterdir():  # of another call
+        left.unlink() if left.is_file() else shutil.rmtree(left)
     with _alarm():
         for number in range(start, start + count):
             files, _ = damaged(target, number, seeds)

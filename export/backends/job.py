@@ -11,6 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.checks import FAILED, Check, Latency, Tolerance
 from kerasbert.export.examples import Examples, Kept, blocks
 from kerasbert.export.metrics import OutputDifference, compare
+from kerasbert.export.npz_file import read_npz
 from kerasbert.export.running_model import SIGNATURE
 from kerasbert.export.tflite_file import TFLiteFile
 from kerasbert.export.verdict import judge
@@ -131,8 +132,7 @@ class ChildOutputs:
 
     @classmethod
     def read(cls, path: Path) -> "ChildOutputs":
-        with np.load(path) as found:
-            arrays = dict(found)
+        arrays = read_npz(path)
         seconds = arrays.pop("seconds")
         outputs = {name.removeprefix(_OUTPUT): arrays.pop(name) for name in list(arrays) if name.startswith(_OUTPUT)}
         # The first run compiles and packs weights; it is no measurement.

@@ -242,9 +242,15 @@ def _fault(keys, words, tags) -> str:
     for key, values in zip(keys, (words, tags), strict=True):
         if key is not None and not (isinstance(values, list) and all(isinstance(value, str) for value in values)):
             return f"expected {key!r} as a list of strings, received {str(values)[:40]!r}"
-    if tags is not None and (wrong := next((tag for tag in tags if len(tag.split()) != 1), None)) is not None:
-        return f"expected one tag for each word, received {wrong[:40]!r}"
+    if fault := tags_fault(tags or ()):
+        return fault
     return _unlike(words, tags) if tags is not None and len(words) != len(tags) else ""
+
+
+def tags_fault(tags: Sequence[str]) -> str:
+    """What is wrong with one of a sentence's tags, which are names without white space in them; "" for nothing."""
+    wrong = next((tag for tag in tags if len(tag.split()) != 1), None)
+    return "" if wrong is None else f"expected one tag for each word, received {wrong[:40]!r}"
 
 
 def _unlike(words: Sequence[str], tags: Sequence[str]) -> str:

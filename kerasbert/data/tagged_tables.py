@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
-from kerasbert.data.conll import ConllTable, Sentence, tagged_table
+from kerasbert.data.conll import ConllTable, Sentence, tagged_table, tags_fault
 from kerasbert.data.records import Row
 from kerasbert.json_text import parse_json
 
@@ -73,6 +73,8 @@ def _of_lists(rows: Iterator[Row], words: int, tags: int, columns: Columns, bad:
             bad.refuse(
                 line, f"expected one tag a word, received {len(each[0])} words and {len(each[1])} tags", f"tagging reads {FORMS}"
             )  # fmt: skip
+        elif fault := tags_fault(each[1]):
+            bad.refuse(line, fault)
         else:
             yield line, *each
 

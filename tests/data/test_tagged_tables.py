@@ -47,3 +47,10 @@ def test_what_tagging_reads_is_told(tmp_path):
     assert (table.x, table.bad.count) == ([["all"]], 1)
     path.write_text("tokens,tags\n" + "[" * 300 + ",O\n")
     assert read_for("tagging", path).x == [["[" * 300]]
+
+
+def test_tags_are_names(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('tokens,tags\n"[""a"", ""b""]","[""B-X"", """"]"\n')
+    with pytest.raises(KerasBertError, match="line 2: expected one tag for each word, received ''"):
+        read_for("tagging", path)
