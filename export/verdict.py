@@ -189,7 +189,7 @@ def _open(tolerance: Tolerance, same: Sequence[Judgement], metric: Judgement | N
         return ""
     unsure = [each for each in judged if not each.sure]
     shown = ", ".join(
-        f"{each.what} {_show(each, each.value)} is surely {_show(each, each.low)} or more, not {_show(each, each.limit)}"
+        f"{each.what} {_show(each, each.value)} (surely {_show(each, each.low)} or more) against the limit {_show(each, each.limit)}"
         for each in unsure
     )
     more = [each.more_rows for each in unsure if each.more_rows]

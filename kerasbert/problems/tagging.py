@@ -15,15 +15,14 @@ from kerasbert.problems.entities import (
     Span,
     entity_counts,
     entity_scores,
-    is_prefixed,
     scheme_of,
     spans,
     stretched,
-    tags_of,
 )  # fmt: skip
 from kerasbert.problems.rows import IGNORED, Rows
 from kerasbert.problems.word_windows import leads, word_rows
 from kerasbert.problems.words import Words, words_of
+from kerasbert.problems.written_tags import check_list, in_order, is_number, tags_of_entities, written_tags
 from kerasbert.text.rows import text_rows
 
 _LISTED = 12
@@ -62,11 +61,11 @@ class Tagging(Problem):
     @classmethod
     def label_names(cls, y):
         """`O` first, then by label; tags in IOB come in pairs `B-`, `I-`, since data that lacks one of them is just small."""
-        values = {value for number, row in enumerate(y) for value in _written(row, number)}
-        if values and all(map(_is_number, values)):
+        values = {value for number, row in enumerate(y) for value in written_tags(row, number)}
+        if values and all(map(is_number, values)):
             names = tuple(map(str, range(int(max(values)) + 1)))
         else:
-            names = _ordered({str(value) for value in values})
+            names = in_order({str(value) for value in values})
         if len(names) < 2:
             raise KerasBertError(f"expected two or more different tags, received {', '.join(names) or 'none'} alone")
         return names
@@ -199,16 +198,16 @@ class Tagging(Problem):
         ]
 
     def _of_sentence(self, tags, example, row: int, index: Mapping[str, int], scheme: str) -> np.ndarray:
-        _check_list(tags, row)
+        check_list(tags, row)
         if any(isinstance(tag, Mapping) for tag in tags) or (isinstance(example, str) and not len(tags)):
-            tags = _tags_of_entities(tags, words_of(example), row, scheme)
+            tags = tags_of_entities(tags, words_of(example), row, scheme)
         words = len(words_of(example)) if isinstance(example, str) else len(example)
         if len(tags) != words:
             raise KerasBertError(f"row {row}: expected one tag a word, received {len(tags)} tags for {words} words")
         return np.array([self._number(tag, row, index) for tag in tags], np.int32)
 
     def _number(self, tag, row: int, index: Mapping[str, int]) -> int:
-        if _is_number(tag):
+        if is_number(tag):
             if not 0 <= tag < (np.inf if self.labels is None else len(self.labels)):
                 raise KerasBertError(
                     f"row {row}: expected class numbers from 0 to {len(self.labels or ()) - 1}, received {tag}"
@@ -263,69 +262,3 @@ def _entity(sentence: Words, span: Span, scores: np.ndarray) -> dict:
     start, end = int(sentence.starts[span.first]), int(sentence.ends[span.end - 1])
     score = float(scores[span.first : span.end].mean())
     return {"label": span.label, "text": sentence.text[start:end], "start": start, "end": end, "score": score}
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _check_list(tags, row: int) -> None:
-    if not isinstance(tags, list | tuple | np.ndarray):
-        raise KerasBertError(f"row {row}: expected a list with one tag a word, received {str(tags)[:40]!r}")
-
-
-def _written(row, number: int) -> list:
-    """The tags that one sentence's labels have or, of entities, need."""
-    _check_list(row, number)
-    found = []
-    for value in row:
-        if isinstance(value, Mapping):
-            found += [OUTSIDE, *(f"{prefix}-{_label(value, number)}" for prefix in "BI")]
-        elif not isinstance(value, str) and not _is_number(value):
-            raise KerasBertError(f"row {number}: expected tags by name or number, received {value!r}")
-        else:
-            found.append(value)
-    return found
-
-
-def _ordered(tags: set[str]) -> tuple[str, ...]:
-    if scheme_of([tags]) in ("iob1", "iob2"):
-        tags = tags | {prefix + tag[1:] for tag in tags if is_prefixed(tag) for prefix in "BI"}
-    key = {tag: (tag != OUTSIDE, *((tag[2:], tag[0]) if is_prefixed(tag) else (tag, ""))) for tag in tags}
-    return tuple(sorted(tags, key=key.__getitem__))
-
-
-def _label(entity: Mapping, row: int) -> str:
-    label = entity.get("label")
-    if not isinstance(label, str) or not label:
-        raise KerasBertError(f"row {row}: expected a label of each entity, received {label!r}")
-    return label
-
-
-def _tags_of_entities(entities, sentence: Words, row: int, scheme: str) -> list[str]:
-    """Tags of a text's words. Raises KerasBertError naming an entity that does not begin and end with words, or overlaps another."""
-    first = {start: word for word, start in enumerate(sentence.starts.tolist())}
-    end = {stop: word + 1 for word, stop in enumerate(sentence.ends.tolist())}
-    found: list[Span] = []
-    for entity in entities:
-        if not isinstance(entity, Mapping):
-            raise KerasBertError(f"row {row}: expected entities with start, end and label, received {entity!r}")
-        places = entity.get("start"), entity.get("end")
-        if not all(map(_is_number, places)) or not 0 <= places[0] < places[1] <= len(sentence.text):
-            raise KerasBertError(
-                f"row {row}: expected an entity's start and end within a text of {len(sentence.text)} characters, received {places}"
-            )
-        if places[0] not in first or places[1] not in end:
-            raise KerasBertError(
-                f"row {row}: expected entities that begin and end with a word, received {sentence.text[slice(*places)]!r} at "
-                f"{places[0]}-{places[1]}, in {sentence.text[max(places[0] - 10, 0) : places[1] + 10]!r}"
-            )
-        found.append(Span(_label(entity, row), first[places[0]], end[places[1]]))
-    found.sort(key=lambda span: span.first)
-    for before, span in zip(found, found[1:], strict=False):
-        if span.first < before.end:
-            raise KerasBertError(
-                f"row {row}: expected entities that do not overlap, received {before.label} and {span.label} on the word "
-                f"{sentence.words[span.first]!r}"
-            )
-    return tags_of(found, len(sentence), scheme)

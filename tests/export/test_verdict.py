@@ -70,7 +70,7 @@ def test_a_model_that_was_trained_further_needs_the_metric():
     """Agreement 0.933 at an accuracy of 0.187."""
     weak = accuracy(150, 26, 2, 2)
     found = verdict(140, 150, weak, FURTHER)
-    assert found.status == "not judged" and "accuracy kept 100.00% is surely" in found.reason
+    assert found.status == "not judged" and "accuracy kept 100.00% (surely" in found.reason
     assert warnings(weak, "runs/x") == [
         "warning: accuracy 0.1867 of runs/x is little better than the 0.1000 of always answering 'call': a weak model proves little"
     ]
