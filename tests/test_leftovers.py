@@ -1,7 +1,10 @@
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from kerasbert.files import atomic_file, atomic_folder
-from kerasbert.leftovers import remove_all, temporary_folder
+from kerasbert.leftovers import remove_all, temporary_files_kept_together, temporary_folder
 
 
 def test_a_folder_is_gone_with_its_block():
@@ -33,3 +36,25 @@ def test_what_is_over_is_not_removed_again(tmp_path):
     remove_all()
     assert folder.is_dir()
     folder.rmdir()
+
+
+def test_what_libraries_make_with_tempfile_goes_with_the_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with temporary_files_kept_together():
+        with tempfile.NamedTemporaryFile(prefix="__autograph_generated_file", delete=False) as file:
+            place = Path(file.name).parent
+        with temporary_folder("test") as folder:
+            assert folder.parent == tmp_path and place.parent == tmp_path and len(list(tmp_path.iterdir())) == 2
+        remove_all()
+        assert not list(tmp_path.iterdir())
+    assert tempfile.gettempdir() == str(tmp_path)
+
+
+def test_folders_of_killed_processes_are_cleared_and_no_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("kerasbert-web-frontend", "kerasbert-graph-abandoned", "other"):
+        (tmp_path / name).mkdir()
+    for name in ("kerasbert-graph-abandoned", "other"):
+        (tmp_path / name / ".kerasbert-temporary").touch()
+    with temporary_folder("used") as used, temporary_folder("test") as folder:
+        assert {path.name for path in tmp_path.iterdir()} == {"kerasbert-web-frontend", "other", used.name, folder.name}

@@ -16,9 +16,11 @@ from kerasbert.cli.help_text import help_text
 from kerasbert.cli.interrupts import interrupts_told
 from kerasbert.cli.quiet import quiet_libraries
 from kerasbert.cli.results import Result
+from kerasbert.cli.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.errors import KerasBertError
+from kerasbert.leftovers import temporary_files_kept_together
 
 
 class ResultCommand(typer.core.TyperCommand):
@@ -30,7 +32,11 @@ class ResultCommand(typer.core.TyperCommand):
     def invoke(self, ctx):
         with claims(ctx.params.get("out")) as claimed:
             try:
-                with contextlib.redirect_stdout(sys.stderr), interrupts_told(claimed.what_became):
+                with (
+                    contextlib.redirect_stdout(sys.stderr),
+                    interrupts_told(claimed.what_became),
+                    temporary_files_kept_together(),
+                ):
                     result = super().invoke(ctx)
             except KeyboardInterrupt:
                 raise Interrupted(claimed.what_became()) from None
@@ -74,9 +80,16 @@ def build_app() -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and gives its exit code: 0 only on success."""
-    debug, arguments = _without_debug(sys.argv[1:] if arguments is None else list(arguments))
+    if arguments is None and can_supervise(sys.argv[1:]):
+        return supervise(lambda log: _run(sys.argv[1:], log))
+    return _run(sys.argv[1:] if arguments is None else list(arguments))
+
+
+def _run(arguments: list[str], log: int | None = None) -> int:
+    """log: where native code may write; None: nowhere."""
+    debug, arguments = _without_debug(arguments)
     command = typer.main.get_command(build_app())
-    with quiet_libraries(show=debug):
+    with quiet_libraries(debug, log):
         try:
             return command.main(arguments or ["--help"], prog_name="kerasbert", standalone_mode=False) or 0
         except BrokenPipeError:  # the reader of our stdout has seen enough

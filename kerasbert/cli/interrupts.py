@@ -14,6 +14,8 @@ from kerasbert.leftovers import remove_all, removed_by
 
 _native: list[None] = []  # one for each block of native code that runs
 _USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+if hasattr(signal, "SIGHUP"):  # the terminal is gone
+    _USUAL[signal.SIGHUP] = signal.SIG_DFL
 
 
 @contextlib.contextmanager
@@ -30,8 +32,9 @@ def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
-    """While it lasts, Ctrl-C and SIGTERM in `native_code` print `message()` and end the process, which leaves no temporary folder and no
-    child behind; elsewhere they raise KeyboardInterrupt."""
+    """While it lasts, Ctrl-C, SIGTERM and SIGHUP in `native_code` print `message()` and end the process, which leaves no temporary folder
+    and no child behind; elsewhere they raise KeyboardInterrupt."""
+    stream = sys.stderr  # a library may have put another in its place when the signal comes
     main = threading.current_thread() is threading.main_thread()
     # A signal that is ignored, or that a program around us handles, stays so.
     ours = [number for number, usual in _USUAL.items() if main and signal.getsignal(number) is usual]
@@ -40,9 +43,8 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
         if not _native:
             raise KeyboardInterrupt
         remove_all()
-        # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
-        cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-        os.write(sys.stderr.fileno(), f"{cursor}{escape_controls(message())}\n".encode())
+        with contextlib.suppress(Exception):  # nobody may be there to read it any more
+            _write(stream, escape_controls(message()))
         os._exit(INTERRUPTED)
 
     for number in ours:
@@ -52,3 +54,14 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, _USUAL[number])
+
+
+def _write(stream, line: str) -> None:
+    try:
+        descriptor = stream.fileno()
+    except (AttributeError, OSError, ValueError):  # a stream in memory
+        stream.write(f"{line}\n")
+        return
+    # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
+    cursor = "\x1b[?25h" if os.isatty(descriptor) else ""
+    os.write(descriptor, f"{cursor}{line}\n".encode(errors="backslashreplace"))

@@ -15,7 +15,7 @@ _SETTINGS = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_minl
 
 
 @contextlib.contextmanager
-def quiet_libraries(show: bool) -> Iterator[None]:
+def quiet_libraries(show: bool, log: int | None = None) -> Iterator[None]:
     """While it lasts, only this package writes to stderr; with `show` nothing is held back."""
     if show:
         yield
@@ -24,24 +24,29 @@ def quiet_libraries(show: bool) -> Iterator[None]:
         os.environ.setdefault(name, value)
     for name in ("tensorflow", "absl", "h5py", "jax"):
         logging.getLogger(name).setLevel(logging.ERROR)
-    with warnings.catch_warnings(), _native_stderr_closed():
+    with warnings.catch_warnings(), _native_stderr_closed(log):
         warnings.simplefilter("ignore")
         yield
 
 
 @contextlib.contextmanager
-def _native_stderr_closed() -> Iterator[None]:
-    """C++ writes to file descriptor 2 before any log level is read, so that descriptor leads nowhere; `sys.stderr` keeps the real one."""
+def _native_stderr_closed(log: int | None) -> Iterator[None]:
+    """C++ writes to file descriptor 2 before any log level is read, so that descriptor leads to `log`, or nowhere; `sys.stderr` keeps the
+    real one."""
     if not _is_descriptor_2(sys.stderr):  # captured by a caller: nothing of ours
         yield
         return
     before = sys.stderr
     before.flush()
     kept = os.dup(_STDERR)
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), _STDERR)
+    if log is None:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), _STDERR)
+    else:
+        os.dup2(log, _STDERR)
     sys.stderr = open(kept, "w", buffering=1, encoding=before.encoding, errors="backslashreplace", closefd=False)
-    faulthandler.enable(sys.stderr)  # a crash in C++ must not be silent
+    # A crash in C++ must not be silent: whoever gave the log says it.
+    faulthandler.enable(sys.stderr if log is None else log)
     try:
         yield
     finally:
