@@ -6,9 +6,10 @@ from dataclasses import fields
 from pathlib import Path
 
 from kerasbert.cli.progress import note
+from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions, read_with
-from kerasbert.data.splitting import share_of, split
+from kerasbert.data.splitting import share_of, split, take
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.problems import Problem
@@ -23,10 +24,26 @@ def file_options(values: Mapping[str, object]) -> FileOptions:
 
 def read_described(kind: type[Problem], path, options) -> Table:
     """One file, described in a line. options: a `FileOptions`, or a `Recipe`."""
-    table = read_with(kind.name, path, options)
+    table = without_bad_labels(kind, read_with(kind.name, path, options))
     note_bad_rows(table)
     note(table.describe())
     return table
+
+
+def without_bad_labels(kind: type[Problem], table: Table) -> Table:
+    """The table without rows whose label is empty, or where scores are asked for no number; as it is unless bad rows are left out."""
+    if table.bad is None or not table.bad.skip or table.y is None or kind.name not in ("single_label", "regression"):
+        return table
+    kept = []
+    for row, label in enumerate(table.y):
+        try:
+            LabelSet.to_scores([label]) if kind.name == "regression" else LabelSet.check_label(label, 0)
+            kept.append(row)
+        except KerasBertError as error:
+            table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))
+    if not kept:
+        raise KerasBertError(f"{table.path}: expected rows with labels, received none; {table.bad.describe()}")
+    return take(table, kept) if len(kept) < len(table) else table
 
 
 def note_bad_rows(table: Table) -> None:

@@ -38,13 +38,18 @@ class LabelSet:
         """
         values = [str(value) for value in values]
         for row, value in enumerate(values):
-            if not value.strip():
-                raise KerasBertError(f"row {row}: expected a label, received {value!r}")
+            cls.check_label(value, row)
         names = _ordered(values)
         if len(names) < 2:
             received = f"only {names[0]!r} in all {len(values)} rows" if names else "no rows"
             raise KerasBertError(f"expected at least two different labels, received {received}")
         return cls(names)
+
+    @staticmethod
+    def check_label(value: str, row: int) -> None:
+        """Raises KerasBertError for what is no label: nothing, or white space."""
+        if not value.strip():
+            raise KerasBertError(f"row {row}: expected a label, received {value!r}")
 
     @classmethod
     def from_cells(cls, cells: Iterable[str]) -> "LabelSet":

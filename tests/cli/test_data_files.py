@@ -155,3 +155,54 @@ def test_objectives_have_one_list_of_names():
     from kerasbert.training.objective_names import NAMES
 
     assert tuple(OBJECTIVES) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("problem", "bad", "told"), [("single_label", "", "a label, received ''"), ("regression", "x", "a finite number")]
+)
+def test_rows_with_bad_labels_are_left_out_too(tmp_path, capsys, problem, bad, told):
+    from kerasbert.cli.data_files import read_described
+    from kerasbert.data.reading import FileOptions
+    from kerasbert.problems import problem_class
+
+    path = tmp_path / "a.tsv"
+    path.write_text(f"text\tlabel\na\t1\nb\t{bad}\nc\n\nd\t2\n")
+    table = read_described(problem_class(problem), path, FileOptions(skip_bad_rows=True))
+    assert (table.texts, table.labels, table.lines) == (["a", "d"], ["1", "2"], [2, 6])
+    said = capsys.readouterr().err
+    assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + told in said
+
+
+def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tmp_path, monkeypatch):
+    import json
+
+    from kerasbert.training import running
+
+    command = [
+        "train",
+        "--model",
+        place.checkpoint,
+        "--train",
+        place.train,
+        "--max-rows",
+        "64",
+        "--epochs",
+        "2",
+        "--dev",
+        "0.2",
+        "--json",
+    ]
+    whole = json.loads(run(*command, "--out", tmp_path / "whole").out)
+    save, saved = running._Watch._save_state, []
+
+    def interrupt(watch):
+        save(watch)
+        saved.append(watch)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running._Watch, "_save_state", interrupt)
+    assert run(*command, "--out", tmp_path / "out").code == 130 and len(saved) == 1
+    monkeypatch.setattr(running._Watch, "_save_state", save)
+    done = run(*command, "--out", tmp_path / "out", "--resume")
+    assert done.code == 0, done.err
+    assert [epoch["dev"] for epoch in json.loads(done.out)["epochs"]] == [epoch["dev"] for epoch in whole["epochs"]]
