@@ -98,26 +98,27 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _judged(client: Client, job: Job, apart: RowsApart, kept: list[Kept], seconds: Sequence[float]) -> list[Check]:
-    facts = {"device": client.device, "threads": 1}
+    """One check where every row is tokenized alike; else one of each kind of rows, and of the metric over all."""
+    took = np.reshape(seconds, (len(job.examples), -1)).mean(axis=1)  # of a row's texts, of which a pair has two
+
+    def judged(name: str, rows: np.ndarray, **options) -> Check:
+        chosen = [kept[row] for row in rows]
+        return job.judged(name, rows, chosen, took[rows], device=client.device, threads=1, **options)
+
     every = np.arange(len(job.examples))
-    seconds = seconds[1:] if len(seconds) > 1 else seconds
     if not len(apart.other):
-        return [job.judged(client.name, every, kept, seconds, remark="every row tokenized as by the model", **facts)]
-    checks = []
+        return [judged(client.name, every, remark="every row tokenized as by the model")]
+    checks, limits = [], decision_limits(job)
     if len(apart.same):
-        same = [kept[row] for row in apart.same]
-        checks.append(job.judged(f"{client.name}: tokenized alike", apart.same, same, seconds, metric=False, **facts))
-    limits = decision_limits(job)
-    other = job.judged(
-        f"{client.name}: tokenized otherwise", apart.other, [kept[row] for row in apart.other], seconds, metric=False,
-        sample=False, limits=replace(limits, metric_share=None),
-        **facts,
-    )  # fmt: skip
+        checks.append(judged(f"{client.name}: tokenized alike", apart.same, metric=False))
+    decisions = replace(limits, metric_share=None)
+    name = f"{client.name}: tokenized otherwise"
+    other = judged(name, apart.other, metric=False, sample=False, limits=decisions)
     reason = "; ".join(filter(None, [other.reason, apart.described(client.name)]))
     checks.append(replace(other, reason=reason, named_rows=apart.named))
     if job.examples.measurable:
-        limits = Tolerance(metric_share=limits.metric_share)
-        checks.append(job.judged(f"{client.name}: all rows", every, kept, seconds, limits=limits, **facts))
+        whole = judged(f"{client.name}: all rows", every, limits=Tolerance(metric_share=limits.metric_share))
+        checks.append(replace(whole, latency=None))
     return checks
 
 
