@@ -104,6 +104,7 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("vocabularies", "data", "peer_python"),
             [peer, HERE / "tokenizer_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
         ),
+        "kills": ((), [python, HERE / "kills.py"]),
         "in_graph_parity": (
             ("vocabularies", "data"),
             [python, HERE / "in_graph_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],

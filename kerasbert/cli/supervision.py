@@ -72,9 +72,11 @@ def why(number: int, log: bytes, peak: int) -> str:
         return f"the command was killed (SIGKILL), as the system does where memory runs out; {held}"
     if any(word in log for word in _OF_MEMORY):
         return f"there is not enough memory for this command; {held}: free some, or take a smaller model, length or --batch-size"
+    if number == signal.SIGABRT:
+        return f"native code ended the command (SIGABRT), as it often does where memory runs out; {held}; --debug shows what it wrote"
     name = signal.Signals(number).name
-    if number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE):
-        return f"native code ended the command ({name}); run again with --debug for what it says"
+    if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE):
+        return f"native code ended the command ({name}); --debug shows what it wrote"
     return f"the command was ended ({name})"
 
 

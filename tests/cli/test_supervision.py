@@ -53,8 +53,8 @@ def supervised(tmp_path):
     [
         ("exit", 3, ""),
         ("memory", 1, "error: there is not enough memory for this command; it held 0.0 GB: free some, or take a smaller model"),
-        (int(signal.SIGABRT), 1, "error: native code ended the command (SIGABRT); run again with --debug"),
-        (int(signal.SIGSEGV), 1, "error: native code ended the command (SIGSEGV); run again with --debug"),
+        (int(signal.SIGABRT), 1, "error: native code ended the command (SIGABRT), as it often does where memory runs out; it held 0.0 GB"),
+        (int(signal.SIGSEGV), 1, "error: native code ended the command (SIGSEGV); --debug shows what it wrote"),
         (int(signal.SIGKILL), 1, "error: the command was killed (SIGKILL), as the system does where memory runs out"),
     ],
 )  # fmt: skip
