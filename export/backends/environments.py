@@ -14,6 +14,7 @@ from kerasbert.export.backends.child import run_child
 HOME_VARIABLE = "KERASBERT_HOME"
 SECONDS = 1800.0
 _DONE = ".complete"
+_BEGUN = ".kerasbert-environment"  # in every environment, also in one that was not finished
 
 
 def home() -> Path:
@@ -49,17 +50,28 @@ class Environment:
     def make(self, report: Callable[[str], None] = print) -> None:
         """Makes it anew, from the package index that pip or npm is set up for.
 
-        Raises KerasBertError with the last words of whoever cannot get a package; nothing half made is left then.
+        Raises KerasBertError where a folder of others has its place, and with the last words of whoever cannot get a package; nothing half
+        made is left then.
         """
+        if self.folder.exists() and not self._is_ours():
+            raise KerasBertError(
+                f"expected {str(self.folder)!r} to be new or kerasbert's, received another folder; move it away, or set {HOME_VARIABLE}"
+            )
         report(f"{self.name}: {', '.join(self.packages)} in {self.folder}")
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             self.folder.mkdir(parents=True)
+            (self.folder / _BEGUN).touch()
             self._install()
             (self.folder / _DONE).write_text("\n".join(self.packages) + "\n", "utf-8")
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
+
+    def _is_ours(self) -> bool:
+        if not self.folder.is_dir():
+            return False
+        return any((self.folder / name).is_file() for name in (_DONE, _BEGUN)) or not any(self.folder.iterdir())
 
     def _install(self) -> None:
         raise NotImplementedError
