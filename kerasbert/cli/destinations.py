@@ -99,7 +99,7 @@ def check_companions(companions: Iterable[tuple[Path, str]]) -> None:
     """Raises KerasBertError unless all files that go beside an output, each with its kind, can be written."""
     for path, kind in companions:
         check_name(path)
-        check_own(path, kind, f"the file beside --out, {path.name}")
+        check_own(path, kind, f"{kind} beside --out")
 
 
 def check_cache_folder(folder: Path) -> None:

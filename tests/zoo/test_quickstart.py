@@ -84,6 +84,10 @@ def test_counts_below_one_are_refused(tmp_path, bad):
         quickstart.run(tmp_path, **bad)
 
 
+def test_it_may_write_over_what_it_wrote(done):
+    assert quickstart._checked(done[1], epochs=None, rows=None) == done[1]
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "out").write_text("mine")
     with pytest.raises(KerasBertError, match="expected a folder"):
