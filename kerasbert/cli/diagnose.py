@@ -64,7 +64,6 @@ def diagnose(
 
     from kerasbert.cli.data_files import file_options, read_described
     from kerasbert.cli.destinations import check_out_file
-    from kerasbert.cli.diagnosis_text import as_json, blocks
     from kerasbert.cli.loading import loading
     from kerasbert.cli.progress import progress
     from kerasbert.cli.training_data import saved_problem
@@ -81,6 +80,7 @@ def diagnose(
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
     with loading("the model"):
         from kerasbert import compression
+        from kerasbert.cli.diagnosis_text import as_json, blocks
         from kerasbert.compression.diagnosis import worst_first
         from kerasbert.tasks.folders import load_task
 

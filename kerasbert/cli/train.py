@@ -51,7 +51,6 @@ def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
     from kerasbert.cli.training_data import read_data
     from kerasbert.optional import require
     from kerasbert.training.run_folder import RunFolder, check_resumable
-    from kerasbert.training.running import shown
 
     check_out_folder(out, asked.model, resume=resume, overwrite=overwrite)
     if asked.tensorboard:
@@ -63,6 +62,8 @@ def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
         check_resumable(folder, asked)
     data = read_data(asked)
     task = fitting.new_task(asked, data)
+    from kerasbert.training.running import shown
+
     with fitting.training() as listener:
         fitted = fitting.fit(task, data, asked, folder, resume, listener)
     record = fitting.write_record(

@@ -206,3 +206,31 @@ def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tm
     done = run(*command, "--out", tmp_path / "out", "--resume")
     assert done.code == 0, done.err
     assert [epoch["dev"] for epoch in json.loads(done.out)["epochs"]] == [epoch["dev"] for epoch in whole["epochs"]]
+
+
+WITHOUT_TENSORFLOW = """
+import json, sys
+from kerasbert.cli import main
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("tensorflow", "tf_keras", "keras"):
+            raise AssertionError(f"{name} is imported")
+
+sys.meta_path.insert(0, Refuse())
+for command in json.loads(sys.argv[1]):
+    print(f"code {main(command)} of {command[0]}")
+"""
+
+
+def test_tensorflow_is_not_even_imported_for_it(made, place, news, tmp_path):
+    import json
+    import subprocess
+    import sys
+
+    lines = [[name, *map(str, line)] for name, line in commands(made, place, news, tmp_path / "out").items()]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TENSORFLOW, json.dumps(lines)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [f"code 2 of {name}" for name in NAMES], done.stderr
+    assert done.stderr.count("name one with --text-column") == len(NAMES)
