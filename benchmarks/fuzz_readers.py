@@ -84,8 +84,12 @@ def damaged(target: Target, number: int, seeds: list[dict[str, bytes]]) -> tuple
 def fuzz(target: Target, start: int, count: int, folder: Path, progress=None) -> Counts:
     """Reads `count` inputs from number `start` on in this process. progress: called with each number before it is read."""
     seeds, counts, there = target.seeds(), Counts(), {}
-    for left in folder.iterdir():  # of another call
-        left.unlink() if left.is_file() else shutil.rmtree(left)
+    for files in seeds:  # the whole ones are read, and what a first call imports takes its time
+        _clear(folder)
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+        target.read(folder)
+    _clear(folder)
     with _alarm():
         for number in range(start, start + count):
             files, _ = damaged(target, number, seeds)
@@ -99,6 +103,11 @@ def fuzz(target: Target, start: int, count: int, folder: Path, progress=None) ->
                 progress(number)
             _read(target, number, folder, counts)
     return counts
+
+
+def _clear(folder: Path) -> None:
+    for left in folder.iterdir():
+        left.unlink() if left.is_file() else shutil.rmtree(left)
 
 
 def _read(target: Target, number: int, folder: Path, counts: Counts) -> None:
@@ -190,7 +199,7 @@ def _child(name: str, start: int, count: int, scratch: Path) -> None:
             place.write(str(number))
             place.flush()
 
-        fuzz(target, 0, 1, folder)  # imports
+        fuzz(target, 0, 0, folder)  # imports
         held = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (held + 6 * MEMORY, held + 6 * MEMORY))
         counts = fuzz(target, start, count, folder, progress)

@@ -46,7 +46,7 @@ class Columns:
         """
         if column in self.names:
             return self.names.index(column)
-        if column.isdecimal() and int(column) < len(self.names):
+        if column.isdecimal() and len(column) < 10 and int(column) < len(self.names):
             return int(column)
         raise self.error(f"a column {column!r}", role, self._near(column))
 

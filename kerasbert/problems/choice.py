@@ -130,13 +130,16 @@ def _number(value, example, rows: Rows, row: int) -> int:
     return int(value)
 
 
+_TOO_MANY_DIGITS = 10  # for the number of a choice; Python refuses to read thousands of them
+
+
 def _number_of_text(text: str, choices: Sequence[str], row: int) -> int:
     if text in choices:
         return choices.index(text)
     plain = text.strip().upper()
     if len(plain) == 1 and plain in string.ascii_uppercase:
         return string.ascii_uppercase.index(plain)
-    if plain.isascii() and plain.isdigit():
+    if plain.isascii() and plain.isdigit() and len(plain) < _TOO_MANY_DIGITS:
         return int(plain)
     raise KerasBertError(f"row {row}: expected one of the choices {', '.join(choices)}, received {text!r}")
 

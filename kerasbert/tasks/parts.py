@@ -32,7 +32,7 @@ def parts_named(task, name: str) -> list[str]:
     known = parts_of(task)
     if name == "encoder":
         return [part for part in known if part.startswith(("embeddings", "layers."))]
-    if name.startswith("layers.-") and name.removeprefix("layers.-").isdecimal():
+    if name.startswith("layers.-") and name.removeprefix("layers.-").isdecimal() and len(name) < 20:
         name = f"layers.{len(task.encoder.layers) + int(name.removeprefix('layers.'))}"
     return [part for part in known if fnmatchcase(part, name)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.choices import read_choices
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import problem_named
+from kerasbert.problems import Rows, problem_named
 
 ROWS = [
     {"q_id": 3, "question": "what is cold", "choice0": "ice", "choice1": "fire", "choice2": "film", "label": 0},
@@ -65,7 +65,11 @@ def test_what_only_looks_like_json_or_a_number(tmp_path):
     path.write_text(f'prompt,choices,label\np,"{deep}",0\n')
     assert read_choices(path).x == [("p", (deep,))]
     path.write_text(f"prompt,choice0,choice1,label\np,a,b,{digits}\n")
-    assert read_choices(path).y == [digits]
+    table = read_choices(path)
+    assert table.y == [digits]
+    problem = problem_named("multiple_choice")
+    with pytest.raises(KerasBertError, match="row 0: expected one of the choices a, b, received '999"):
+        problem.targets(table.y, problem.examples(table.x), Rows(None, None, 2))
 
 
 @pytest.mark.parametrize(
