@@ -211,20 +211,20 @@ def _named(name: str) -> Target:
 
 
 def main() -> None:
+    import record
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", type=int, default=20_000, metavar="N", help="inputs of each reader")
     parser.add_argument("--reader", action="append", metavar="NAME", help="only this reader; may be given again")
     parser.add_argument("--replay", nargs=2, metavar=("READER", "NUMBER"), help="read one input, with its traceback")
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the result (results/fuzz_readers.json)")
+    record.add_output(parser, "fuzz_readers")
     arguments = parser.parse_args()
     if arguments.child:
         name, start, count, scratch = arguments.child
         return _child(name, int(start), int(count), Path(scratch))
     if arguments.replay:
         return _replay(_named(arguments.replay[0]), int(arguments.replay[1]))
-    import record
-
     results = {}
     for target in targets():
         if arguments.reader and target.name not in arguments.reader:
@@ -239,8 +239,8 @@ def main() -> None:
             f"{counts.peak_mb:4} MB, {counts.slowest_seconds:5.2f} s: {faults or 'clean'}",
             flush=True,
         )
-    path = arguments.json or record.RESULTS / "fuzz_readers.json"
-    path.write_text(json.dumps({"readers": results}, indent=2) + "\n", "utf-8")
+    packages = record.versions(("numpy", "tokenizers", "safetensors", "sentencepiece", "tensorflow", "keras-nlp"))
+    record.write(arguments.json, {"readers": results}, packages)
     sys.exit(
         0 if all(not row["foreign"] and not row["crashes"] and not row["hangs"] for row in results.values()) else 1
     )
