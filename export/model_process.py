@@ -2,19 +2,20 @@
 
     python -m kerasbert.export.model_process PATH THREADS KERNELS
 
-It ends with its parent: when the pipe closes, and at once when the parent was killed.
+It ends with its parent: when the pipe closes, and within a second when the parent was killed.
 """
 
 import contextlib
 import os
 import resource
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.child import die_with_parent
 from kerasbert.export.messages import Channel, Ending
 from kerasbert.export.metadata import TEXT
 from kerasbert.export.running_model import RunningModel
@@ -27,7 +28,7 @@ MEMORY, MEMORY_PER_BYTE = (
 
 
 def main() -> None:
-    die_with_parent()
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     channel = Channel(os.dup(0), os.dup(1))
     os.dup2(2, 1)  # libraries print there
     path, threads, kernels = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -46,6 +47,13 @@ def main() -> None:
                     {"error": f"expected {Path(path).name} to run in little memory, received a request for more"},
                 )
             channel.send(*answer)
+
+
+def _end_with_parent(parent: int) -> None:
+    """For a parent that was killed while a row runs here. Not `die_with_parent`: that goes by the thread that started us, which may end."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
 
 
 def _answer(models: dict, header: dict, arrays: dict, path: str, threads: int, kernels: str) -> tuple:

@@ -2,9 +2,13 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -138,3 +142,27 @@ def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
         open_side(known_file, 8, 1)
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
         benchmark(known_file, runs=1)
+
+
+def test_the_thread_that_opened_a_file_may_end(known_file):
+    with ThreadPoolExecutor(1) as pool:
+        predictor = pool.submit(open_predictor, known_file, isolated=True).result()
+        first = pool.submit(predictor.answer, ["word1"]).result()
+    assert predictor.answer(["word1"]) == first
+
+
+def test_the_process_ends_when_its_parent_is_killed(known_file):
+    code = (
+        "import os, signal, sys\nfrom kerasbert.export.isolated_model import IsolatedFile\nfile = IsolatedFile(sys.argv[1])\nfile.open()\n"
+        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # held open by another: the pipe alone tells nothing
+        "holder = os.fork()\nif not holder:\n    null = os.open(os.devnull, os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
+        "    os.execlp('sleep', 'sleep', '20')\n"
+        "print(file._process.pid, holder, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, known_file], capture_output=True, text=True, check=False)
+    child, holder = map(int, done.stdout.split())
+    until = time.monotonic() + 10
+    while Path(f"/proc/{child}/cmdline").exists() and b"model_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.kill(holder, signal.SIGKILL)
