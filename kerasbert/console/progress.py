@@ -79,8 +79,10 @@ class _State:
 
     def update(self, done: int, total: int, remarks: Sequence[str], what: str | None, unit: str) -> None:
         if what is not None and what != self.what:
-            self._stood[self.what] = (self.elapsed, self._before, self._first)
-            elapsed, self._before, self._first = self._stood.pop(what, (0.0, None, None))
+            self._stood[self.what] = (self.elapsed, self._before, self._first, self.done)
+            elapsed, self._before, self._first, stood = self._stood.pop(what, (0.0, None, None, None))
+            if stood is not None and done < stood:  # it begins anew
+                elapsed, self._before, self._first = 0.0, None, None
             self.what, self._began = what, time.monotonic() - elapsed
         self.done, self.total, self.unit = done, total, unit
         self.remarks = tuple(remark for remark in remarks if remark)

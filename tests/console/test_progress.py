@@ -90,6 +90,16 @@ def test_a_stage_has_a_clock_of_its_own(training, time):
     assert training.line() == "training: 61/126 steps, 1:20 elapsed, 1:05 left"
 
 
+def test_a_stage_that_comes_again_begins_anew(time):
+    state = module._State("scoring dev")
+    for time.now, done in ((0, 0), (10, 64), (20, 128)):
+        state.update(done, 128, (), "scoring dev", "rows")
+    state.update(5, 10, (), "training", "steps")
+    for time.now, done in ((100, 0), (102, 64), (104, 96)):
+        state.update(done, 128, (), "scoring dev", "rows")
+    assert state.line() == "scoring dev: 96/128 rows, 0:04 elapsed, 0:02 left"
+
+
 def test_a_resumed_training_is_estimated_by_its_own_steps(time):
     state = module._State("training")
     for time.now, done in ((0, 100), (30, 101), (40, 111)):
