@@ -9,6 +9,7 @@ from kerasbert.compression.signal import LOST
 from kerasbert.console.tables import Block, Facts, Table
 
 _UNEQUAL = 4.0  # times the median: a channel or row that takes the others' range
+_SHARES = ("accuracy", "exact match")  # metrics that are a share of the examples
 _CAUSES = 5  # tensors whose loss is explained
 
 
@@ -83,13 +84,8 @@ def _whole_model(losses: Sequence[PointLoss], effects: OutputEffects) -> list[tu
         facts.append(("worst for the output", f"{_name(*key)}: {_in_words(effects.alone[key], effects)}"))
     facts.append(("all in 8 bits", _in_words(effects.together, effects)))
     if effects.metric is not None:
-        one = 1 / max(effects.examples, 1)
-        facts.append(
-            (
-                "in float",
-                f"{effects.metric} {effects.in_float:.4f} of {effects.examples} examples, one of which is worth {one:.4f}",
-            )
-        )
+        worth = f", one of which is worth {1 / effects.examples:.4f}" if effects.metric in _SHARES else ""
+        facts.append(("in float", f"{effects.metric} {effects.in_float:.4f} of {effects.examples} examples{worth}"))
     facts.append(("SNR of the last", f"{last.path} with all in 8 bits: {last.signal_to_noise:.1f} dB"))
     return facts
 

@@ -8,10 +8,10 @@ import numpy as np
 from kerasbert.compression.observing import Key, Place, attended_values, key_of, kind_of, observed, packed, quantized
 from kerasbert.compression.signal import cosine, decibels, signal_to_noise
 from kerasbert.compression.words import check_words
-from kerasbert.encoders.base import activation_points
+from kerasbert.encoders.base import activation_points, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.norms import SQUARES
+from kerasbert.layers.norms import SQUARES, LayerNorm
 from kerasbert.layers.points import ActivationPoint
 
 STORED = ("kernel", "table", "constant")  # kinds of what the file holds; the others are activations
@@ -30,7 +30,8 @@ class PointLoss:
       kind: `static`, `dynamic`, `float`, `kernel`, `table` or `constant`.
       signal_to_noise: of the tensor against the float one, in dB: what was lost up to here. Of what is stored, the same as the next.
       own_signal_to_noise: of the float tensor in this point's 8 bits: what is lost here alone. Large values decide it.
-      channel_signal_to_noise, row_signal_to_noise: the same of the median channel and of the median row.
+      channel_signal_to_noise, row_signal_to_noise: the same of the median channel and of the median row. Of what a norm only squares and
+        adds up by rows, such as a stream without its scales, small channels do not count: both are the row's.
       lost_channels: share of channels below 10 dB.
       cosine: of all values to the float ones.
       minimum, maximum: of the float values.
@@ -86,7 +87,7 @@ def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
     check_words(task, found, "run float and 8 bits on them")
     inputs = packed(task, found, range(min(rows, len(found))))
     attended = inputs["attention_mask"].numpy().astype(bool)
-    in_float = _InFloat(attended, all(point.kind == "float" for point in activation_points(task)))
+    in_float = _InFloat(task, attended)
     in_bits = _InBits(in_float)
     for observer in (in_float, in_bits):
         with observed(task, observer):
@@ -118,8 +119,10 @@ def worst_first(losses: Sequence[PointLoss]) -> list[PointLoss]:
 class _InFloat:
     """An observer that leaves everything in float, and judges what 8 bits would make of each tensor."""
 
-    def __init__(self, attended: np.ndarray, before_scaling: bool):
-        self.attended, self.before_scaling = attended, before_scaling
+    def __init__(self, task, attended: np.ndarray):
+        self.attended = attended
+        self.before_scaling = all(point.kind == "float" for point in activation_points(task))
+        self._squared = {f"{norm.path}.unscaled" for norm in sublayers(task, LayerNorm)}
         self.losses: dict[Key, PointLoss] = {}
         self.values: dict[Key, np.ndarray] = {}
         self._fine: np.ndarray | None = None
@@ -144,7 +147,10 @@ class _InFloat:
             after = np.maximum(self._fine, after)
             fine = self.losses[f"{parent}.{SQUARES[0]}", point.turn]
             self.losses[fine.key] = _loss(fine.key, point.kind, values, after, fine.range, units)
-        self.losses[key_of(point)] = _loss(key_of(point), point.kind, values, after, bounds, units)
+        loss = _loss(key_of(point), point.kind, values, after, bounds, units)
+        if point.path in self._squared:
+            loss = replace(loss, channel_signal_to_noise=loss.row_signal_to_noise)
+        self.losses[loss.key] = loss
 
     def _stored(self, place: Place, x) -> None:
         if isinstance(place, EmbeddingTable):  # all of it, and not only the rows that these texts look up

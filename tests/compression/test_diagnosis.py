@@ -110,6 +110,20 @@ def test_long_rows_that_a_grid_cuts_by_design_are_no_alarm(trained, texts):
     assert found["squares"].least_signal_to_noise < 1
 
 
+def test_small_channels_of_what_is_only_squared_are_no_alarm(trained, texts):
+    task = trained.with_policy(None)
+    block = task.encoder.layers[0]
+    for name in ("gamma", "beta"):  # a channel of the stream, which the equalizer scales down and `unscaled` does not
+        variable = getattr(block.attention_norm, name)
+        variable.assign(scaled(variable, 0, 5, 1000))
+    reader = block.feed_forward.intermediate.kernel
+    reader.assign(scaled(reader, 0, 5, 1 / 1000))
+    found = {loss.path: loss for loss in diagnose(quantize(task, calibration=texts, integer_only=True), texts)}
+    unscaled = found["layers.0.feed_forward_norm.unscaled"]
+    assert unscaled.channel_ratio > 50 and unscaled.lost_channels > 0.5
+    assert unscaled.least_signal_to_noise > 20
+
+
 def test_clipped_values_are_counted(trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
     point = next(p for p in activation_points(model) if p.path == "layers.0.attention.input")
