@@ -11,6 +11,7 @@ has looked at the place nothing hidden may be left. Some trainings are then resu
 
 import argparse
 import collections
+import contextlib
 import hashlib
 import json
 import os
@@ -137,6 +138,7 @@ def kill_commands(base: Path, count: int, resumed: int, at_once: int, draw: rand
         if done.returncode:
             raise RuntimeError(f"{name}: {done.stderr}")
         seconds[name] = time.monotonic() - started
+        print(f"{name}: {seconds[name]:.1f} s", flush=True)
     order = [COMMANDS[number % len(COMMANDS)] for number in range(count)]
     plans = [(name, number, draw.random() ** 0.5) for number, name in enumerate(order)]
     with ThreadPoolExecutor(at_once) as pool:
@@ -181,8 +183,8 @@ def _kill(
     before = _digest(place, name)
     more = () if name == "convert" else ("--overwrite",)
     process = subprocess.Popen(
-        _command(name, place, rows, made, *more), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+        _command(name, place, rows, made, *more), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )  # fmt: skip
     try:
         # Others run beside it: the moment is a share of what the unbroken one took alone.
         process.wait(share * 1.6 * seconds[name])
@@ -191,7 +193,7 @@ def _kill(
         process.wait()
     found = collections.Counter(kills=process.returncode == -signal.SIGKILL, ended_before=process.returncode == 0)
     found["failed"] += process.returncode not in (0, -signal.SIGKILL)
-    time.sleep(0.2)  # its child is ended by the system
+    _wait_for_group(process.pid)
     found["hidden_left"] += bool(_hidden(place))
     found[_file_after(place, before) if name == "convert" else _folder_after(place / "out", before, found)] += 1
     if name == "convert":
@@ -203,6 +205,14 @@ def _kill(
             check_out_folder(place / "out", overwrite=True)
     found["not_cleared"] += bool(_hidden(place))
     return found
+
+
+def _wait_for_group(group: int) -> None:
+    """Until the killed one's child is gone too, which the system ends."""
+    with contextlib.suppress(ProcessLookupError):
+        while True:
+            os.killpg(group, 0)
+            time.sleep(0.05)
 
 
 def _folder_after(out: Path, before: str, found: collections.Counter) -> str:
