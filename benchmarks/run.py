@@ -104,6 +104,7 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("vocabularies", "data", "peer_python"),
             [peer, HERE / "tokenizer_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
         ),
+        "fuzz_readers": ((), [python, HERE / "fuzz_readers.py"]),
         "kills": ((), [python, HERE / "kills.py"]),
         "in_graph_parity": (
             ("vocabularies", "data"),

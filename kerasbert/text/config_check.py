@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from kerasbert.errors import KerasBertError
 
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
 def check_config(config: Mapping, kind: type) -> None:
     """Raises KerasBertError for a setting that a kind of tokenizer does not have, or whose value is of another type."""
-    known = {name for base in kind.__mro__ for name in inspect.signature(base.__init__).parameters}
+    parameters = [found for base in kind.__mro__ for found in inspect.signature(base.__init__).parameters.values()]
+    known = {found.name for found in parameters if found.kind in _NAMED} - {"self"}
     if unknown := sorted(str(name) for name in config.keys() - known):
         raise KerasBertError(f"expected settings of a {kind.kind} tokenizer, received {unknown[0]!r}")
     for name, value in config.items():

@@ -105,6 +105,7 @@ def test_the_map_of_a_trained_model_is_fine_and_a_damaged_one_is_not():
     ("setting", "message"),
     [
         ({"kind": {}}, "of kind"),
+        *[({name: 1}, f"received '{name}'") for name in ("self", "args", "common")],
         ({"colour": 1}, "settings of a wordpiece tokenizer, received 'colour'"),
         ({"lowercase": "no"}, "lowercase of a tokenizer as true or false, received no"),
         ({"unk_token": 5}, "unk_token of a tokenizer as a text"),
