@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from kerasbert.errors import KerasBertError
 
-
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
