@@ -75,7 +75,7 @@ def test_kernels_agree(tiny, made):
 
 def test_it_answers_texts_and_is_validated(tiny, made):
     task, path, _ = made
-    texts, labels = tiny.rows(48, seed=7)
+    texts, labels = tiny.rows(200, seed=7)
     assert open_predictor(path).score(texts, labels)["accuracy"] > 0.85
     report = validate(path, against=task, data=(texts, labels), on=["cpu", "edge-tpu", "web", "gpu"])
     found = {check.name: check for check in report.checks}
@@ -121,9 +121,8 @@ def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
         verdict.operator for verdict in forecast(TFLiteFile.read(bert_file)) if verdict.refused == "no such operator"
     )
     assert set(refused) == {"GELU", "BATCH_MATMUL"}  # the latter in norms
-    found = {
-        check.name: check for check in validate(bert_file, against=trained, data=tiny.rows(8), on="edge-tpu").checks
-    }
+    report = validate(bert_file, against=trained, data=tiny.rows(150), on="edge-tpu", rows=150)
+    found = {check.name: check for check in report.checks}
     assert found["edge-tpu forecast"].status == FAILED and "GELU: no such operator" in found["edge-tpu forecast"].reason
     assert found["edge-tpu body"].status == PASSED
 
