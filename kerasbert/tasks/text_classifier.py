@@ -135,7 +135,7 @@ def labels_of(labels) -> tuple[str, ...]:
         raise KerasBertError(f"expected labels as a list of names, received {labels!r}")
     names = tuple(str(label) for label in labels or ())
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise KerasBertError(f"expected labels with different names, received {twice[0]!r} twice")
+        raise KerasBertError(f"expected two or more different labels, received {twice[0]!r} twice")
     return names
 
 
