@@ -55,7 +55,9 @@ def main() -> None:
         result = {"seed": options.seed, "writer": kill_writer(Path(base), options.writer, draw)}
         print(json.dumps(result["writer"]), flush=True)
         if options.commands:
-            result["commands"] = kill_commands(Path(base), options.commands, options.resumed, options.at_once, draw)
+            result["commands"] = kill_commands(
+                Path(base), options.commands, options.resumed, options.at_once, options.minutes, draw
+            )
             print(json.dumps(result["commands"], indent=2), flush=True)
     write(options.json, result, versions(["tensorflow", "safetensors", "kerasbert"]), load_before)
 
@@ -123,14 +125,14 @@ def _writers_folder(out: Path) -> str:
 USERS = {"my_notes.txt": "notes", "data/rows.tsv": "rows"}
 
 
-def kill_commands(base: Path, count: int, resumed: int, at_once: int, draw: random.Random) -> dict:
+def kill_commands(base: Path, count: int, resumed: int, at_once: int, minutes: float, draw: random.Random) -> dict:
     """Counts by command. Raises RuntimeError where an unbroken command fails."""
     rows = base / "rows.tsv"
     split = assistant.load("train")
     lines = (f"{text}\t{intent}\n" for text, intent in zip(split.texts[:160], split.intents[:160], strict=True))
     rows.write_text("text\tlabel\n" + "".join(lines), "utf-8")
     made, seconds = base / "made", {}
-    for name in COMMANDS:
+    for name in ("train", "convert"):
         started = time.monotonic()
         place = made / name
         place.mkdir(parents=True)
@@ -139,10 +141,16 @@ def kill_commands(base: Path, count: int, resumed: int, at_once: int, draw: rand
             raise RuntimeError(f"{name}: {done.stderr}")
         seconds[name] = time.monotonic() - started
         print(f"{name}: {seconds[name]:.1f} s", flush=True)
+    for name in COMMANDS:  # the others come onto what train made, and take about as long
+        if name not in seconds:
+            shutil.copytree(made / "train", made / name)
+            seconds[name] = seconds["train"]
+    until = time.monotonic() + 60 * minutes
     order = [COMMANDS[number % len(COMMANDS)] for number in range(count)]
     plans = [(name, number, draw.random() ** 0.5) for number, name in enumerate(order)]
     with ThreadPoolExecutor(at_once) as pool:
-        seen = list(pool.map(lambda plan: _kill(base, made, rows, seconds, *plan), plans))
+        jobs = [pool.submit(_kill_in_time, until, base, made, rows, seconds, *plan) for plan in plans]
+        seen = [job.result() for job in jobs]
     unbroken = {name: round(value, 1) for name, value in seconds.items()}
     by_command = {name: collections.Counter() for name in COMMANDS}
     for name, found in zip(order, seen, strict=True):
@@ -171,6 +179,12 @@ def _command(name: str, place: Path, rows: Path, made: Path, *more: str) -> list
         "cut": ["cut", trained, "--layers", "2", *into],
         "convert": ["convert", trained, "-o", str(place / "out.tflite")],
     }[name]
+
+
+def _kill_in_time(until: float, *plan) -> collections.Counter:
+    found = _kill(*plan) if time.monotonic() < until else collections.Counter(not_begun=1)
+    print(plan[-3], dict(+found), flush=True)
+    return found
 
 
 def _kill(
@@ -276,6 +290,9 @@ def _options() -> argparse.Namespace:
         "--resumed", type=int, default=6, metavar="N", help="trainings that are resumed after their kill (6)"
     )
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="commands at a time (2)")
+    parser.add_argument(
+        "--minutes", type=float, default=60, metavar="M", help="begin no kill of a command after so many minutes (60)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
     add_output(parser, "kills")
     return parser.parse_args()
