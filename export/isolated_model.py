@@ -63,7 +63,9 @@ class IsolatedFile:
             self._process.kill()
             status = self._process.wait()
         self._log.seek(0)
-        log = self._log.read().decode("utf-8", "replace")
+        log = "\n".join(
+            line for line in self._log.read().decode("utf-8", "replace").splitlines() if not line.startswith("INFO:")
+        )
         self.close()
         words = Ended(None if isinstance(error, Silence) else status, log, self.seconds).last_words
         if not isinstance(error, Ending | Silence):

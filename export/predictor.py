@@ -22,6 +22,7 @@ from kerasbert.export.tflite_reader import check_structure
 from kerasbert.problems import Problem, Reading, Rows
 from kerasbert.problems.base import check_finite
 
+_PER_TOKEN = ("tagging", "masked_lm", "question_answering")
 _LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
 
 Report = Callable[[int, int], None]
@@ -33,7 +34,7 @@ def open_predictor(
     """Opens a file that carries its tokenizer and problem. kernels: see `open_model`.
 
     isolated: run it in a process of its own, as the command does: what verification cannot see in a damaged or hostile file may crash the
-    runtime, hang it or take all memory. That is a KerasBertError then. It costs a tenth of a second, and some tens of microseconds a row.
+    runtime, hang it or take all memory. That is a KerasBertError then. It costs some tenths of a second, and some tens of microseconds a row.
 
     Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
     """
@@ -186,6 +187,15 @@ def _check_ports(model: RunningModel, inputs: Iterable[str], problem: Problem) -
             raise KerasBertError(
                 f"Expected {side} {', '.join(sorted(wanted))} of {model.name}. Received: {', '.join(sorted(getattr(model, side)))}, "
                 f"{by}. Convert the model again."
+            )
+    per_token = problem.name in _PER_TOKEN
+    for name in problem.outputs:
+        shape = model.outputs[name].shape
+        axes = 3 if problem.name in ("tagging", "masked_lm") else 2
+        if len(shape) != axes or (per_token and model.length is not None and shape[1] != model.length):
+            raise KerasBertError(
+                f"expected {name!r} of {model.name} as a model of the task {problem.name!r} gives it, received the shape {shape}; convert "
+                "the model again"
             )
     width = model.outputs[problem.outputs[0]].shape[-1:]
     if problem.labels and width != (len(problem.labels),):

@@ -166,3 +166,12 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
         assert time.monotonic() < until
         time.sleep(0.05)
     os.kill(holder, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("problem", ["tagging", "masked_lm"])
+def test_outputs_of_another_task_are_refused(float_file, card, tmp_path, problem):
+    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[1:26])
+    path = tmp_path / "other.tflite"
+    path.write_bytes(metadata.append(float_file, replace(card, vocabulary=words, problem=problem)))
+    with pytest.raises(KerasBertError, match="received the shape|outputs"):
+        open_predictor(path).answer(["word1 [MASK]"])
