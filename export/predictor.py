@@ -34,7 +34,7 @@ def open_predictor(
     """Opens a file that carries its tokenizer and problem. kernels: see `open_model`.
 
     isolated: run it in a process of its own, as the command does: what verification cannot see in a damaged or hostile file may crash the
-    runtime, hang it or take all memory. That is a KerasBertError then. It costs some tenths of a second, and some tens of microseconds a row.
+    runtime, hang it or take all memory. That is a KerasBertError then. It costs some tenths of a second, and microseconds a row.
 
     Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
     """
