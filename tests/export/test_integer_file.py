@@ -200,7 +200,7 @@ def test_the_card_and_inspect_say_it(made, tmp_path):
     path = made["mobilebert"][1].save(tmp_path / "model.tflite")
     card = metadata.read(path)
     assert card.recipe == "static_wi8_ai8" and card.integer_only is True
-    assert json.loads((tmp_path / "model.json").read_text("utf-8"))["integer_only"] is True
+    assert json.loads((tmp_path / "model.tflite.json").read_text("utf-8"))["integer_only"] is True
     found = inspect(path)
     assert found.metadata["integer_only"] is True and found.mac_shares["static"] == 1.0
     assert found.quantized_parameter_share > 0.9
