@@ -120,11 +120,11 @@ def breaks(common: int, rare: int) -> dict[str, tuple[Callable, tuple[str, ...],
         "pooler row": row("pooler"),
         "norm channel": norm_channel(
             f"{first}.feed_forward_norm", f"{first}.feed_forward_norm.output", f"{second}.attention.input",
-            f"{second}.attention_stream", f"{second}.attention_norm.unscaled",
+            f"{second}.attention_stream", f"{second}.attention_norm.unscaled", f"{second}.attention_norm.normal",
         ),
         "norm channel, attention compensates": norm_channel(
             f"{first}.feed_forward_norm", f"{first}.feed_forward_norm.output", f"{second}.attention.input",
-            f"{second}.attention_stream", f"{second}.attention_norm.unscaled",
+            f"{second}.attention_stream", f"{second}.attention_norm.unscaled", f"{second}.attention_norm.normal",
             readers=tuple(f"{second}.attention.{name}" for name in ("query", "key", "value")),
         ),
         "word of the data": word(
