@@ -200,8 +200,8 @@ def _kill(
         _command(name, place, rows, made, *more), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )  # fmt: skip
     try:
-        # Others run beside it: the moment is a share of what the unbroken one took alone.
-        process.wait(share * 1.6 * seconds[name])
+        # The moment is a share of what the unbroken one took alone, late ones more often: the beginning is imports.
+        process.wait(share * seconds[name])
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
