@@ -83,5 +83,5 @@ def _destination(asked: Recipe) -> Iterator[Path]:
     if asked.distribute != "multi-worker" or is_chief():
         yield Path(asked.out)
         return
-    with temporary_folder("worker") as folder:
-        yield folder
+    with temporary_folder("worker") as folder:  # which has a file of its own in it
+        yield folder / "model"

@@ -19,8 +19,8 @@ def split_off(task, x, y, sample_weight, share: float) -> tuple:
     if isinstance(x, tf.data.Dataset) or not 0 < share < 1:
         received = "a tf.data.Dataset" if isinstance(x, tf.data.Dataset) else f"a share of {share}"
         raise KerasBertError(
-            f"expected lists of texts and a `validation_split=` above 0 and below 1, received {received}; "
-            "give `validation_data=` instead"
+            f"expected lists of texts and a validation share above 0 and below 1, received {received}; "
+            "pass validation_data instead"
         )
     if is_table(x):
         x, y = x.x, x.y if y is None else y

@@ -32,7 +32,7 @@ def task(tiny):
 
 def test_shapes_and_parameters_are_the_layers_own(task):
     lines = summary(task)
-    assert lines[0] == 'Model: "text_classifier"'
+    assert lines[0] == f'Model: "{task.name}"'
     found = rows(lines)
     assert found == {
         "encoder (BertEncoder)": ("(None, None, 8), (None, 8)", task.encoder.count_params()),

@@ -99,7 +99,7 @@ def test_validation_split_with_weights_and_what_it_refuses(tiny):
     history = model.fit(texts, labels, sample_weight=np.ones(8), validation_split=0.5, verbose=0).history
     assert "val_loss" in history
     for x, share, told in (
-        (slices(texts, labels), 0.5, "received a tf.data.Dataset; give `validation_data=`"),
+        (slices(texts, labels), 0.5, "received a tf.data.Dataset; pass validation_data"),
         (texts, 1.5, "received a share of 1.5"),
         (texts[:1], 0.5, "enough examples to split off 0.5 of them, received 1"),
     ):

@@ -46,10 +46,11 @@ def test_the_files_do_what_the_keras_models_do(done):
 def test_the_report_holds_the_numbers_of_the_summary(done):
     summary, _, _ = done
     page = Path(summary.report).read_text("utf-8")
+    rows = re.sub(r'<td data-label="[^"]*">', "<td>", page)
     for cells in summary.cells():
-        assert "".join(f"<td>{cell}</td>" for cell in cells) in page
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in rows
     for text, intent, probability in summary.predictions:
-        assert f"<td>{text}</td><td>{intent}</td><td>{probability:.1%}</td>" in page
+        assert f"<td>{text}</td><td>{intent}</td><td>{probability:.1%}</td>" in rows
     assert "Loss" in page and "dev, 8-bit training" in page
     assert not re.search(r"(src|href)\s*=\s*['\"]?(https?:)?//", page), "the page needs something beside itself"
 
