@@ -105,6 +105,8 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             [peer, HERE / "tokenizer_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
         ),
         "fuzz_readers": ((), [python, HERE / "fuzz_readers.py"]),
+        "fuzz_tflite": (("tflite",), [python, HERE / "fuzz_tflite.py", given.tflite, *further[1:]]),
+        "protection": (("tflite",), [python, HERE / "protection.py", given.tflite, *further[1:]]),
         "kills": ((), [python, HERE / "kills.py"]),
         "in_graph_parity": (
             ("vocabularies", "data"),

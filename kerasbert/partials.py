@@ -74,6 +74,16 @@ def abandoned(path: Path) -> Iterator[Path]:
                 release(descriptor)
 
 
+def clear_inside(folder: Path) -> None:
+    """Removes the files that killed processes were writing anywhere in a folder. Links in it are not followed."""
+    for parent, _, names in os.walk(folder):
+        for left in (Path(parent, name) for name in names if is_temporary(name)):
+            with contextlib.suppress(OSError):
+                if (descriptor := try_lock(left)) is not None:
+                    left.unlink()
+                    release(descriptor)
+
+
 def try_lock(path: Path) -> int | None:
     """A descriptor that locks a file or folder; None where another holds the lock.
 

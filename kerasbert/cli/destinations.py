@@ -8,8 +8,16 @@ from pathlib import Path
 from kerasbert.cli.claims import claim, make_parent
 from kerasbert.errors import KerasBertError
 from kerasbert.files import check_replaceable_as_a_whole, recover
-from kerasbert.model_folder import check_run_folder, is_interrupted, is_model, is_of_the_model, is_replaceable
+from kerasbert.model_folder import (
+    RUN_FOLDER,
+    check_run_folder,
+    is_interrupted,
+    is_model,
+    is_of_the_model,
+    is_replaceable,
+)
 from kerasbert.own_files import check_own
+from kerasbert.partials import clear_inside
 
 _LONGEST_INSIDE = 64  # letters of the longest path in a model's folder, the temporary ones included
 
@@ -45,6 +53,7 @@ def check_out_folder(
         )
     if out.exists():
         _check_content(out, resume, overwrite)
+        clear_inside(out / RUN_FOLDER)
 
 
 def _check_content(out: Path, resume: bool, overwrite: bool) -> None:

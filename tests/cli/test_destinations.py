@@ -1,5 +1,6 @@
 """Where commands write: refused before any work where something of the user's would be lost, or where it cannot succeed."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from kerasbert import partials
 from kerasbert.cli.claims import claims
 from kerasbert.cli.destinations import check_companions, check_out_file, check_out_folder
+from kerasbert.cli.train import _destination as destination
 from kerasbert.errors import KerasBertError
 from kerasbert.model_folder import COMMAND_FILE, OWN_FILE, RECIPE_FILE, RUN_FOLDER, STATE_FILE
 from kerasbert.own_files import METADATA, MODEL, REPORT, marked_json
+from kerasbert.training.recipe import Recipe
 
 
 @pytest.fixture
@@ -66,6 +70,26 @@ def test_an_interrupted_training_is_replaced_only_when_asked(interrupted, name):
 def test_a_run_that_saved_nothing_is_in_nobodys_way(interrupted):
     (interrupted / RUN_FOLDER / STATE_FILE).unlink()
     accepted(interrupted)
+
+
+@pytest.mark.parametrize("options", [{"resume": True}, {"overwrite": True}])
+def test_what_a_killed_training_was_writing_goes(interrupted, options):
+    partial, lock = partials.create(interrupted / RUN_FOLDER / "best.safetensors")
+    users = interrupted / RUN_FOLDER / ".hidden"
+    users.write_text("")
+    accepted(interrupted, **options)
+    assert partial.is_file(), "its process still lives"
+    partials.release(lock)
+    accepted(interrupted, **options)
+    assert users.is_file() and not partial.exists()
+
+
+def test_a_worker_that_does_not_write_gets_a_place_of_its_own(tmp_path, monkeypatch):
+    cluster = {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+    with destination(Recipe(out=str(tmp_path / "out"), distribute="multi-worker")) as out:
+        assert not out.is_relative_to(tmp_path)
+        accepted(out)
 
 
 def test_folders_of_others_stay_also_with_overwrite(tmp_path):
