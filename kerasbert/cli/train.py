@@ -1,6 +1,7 @@
 """`kerasbert train`."""
 
 import contextlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +40,7 @@ def train(
     for name in ("model", "train", "out"):
         if getattr(asked, name) is None:
             raise KerasBertError(f"expected --{name}, received none; `kerasbert train --help` shows an example")
-    with _destination(asked) as out:
+    with _destination(asked, resume) as out:
         return _train(asked, out, resume, overwrite)
 
 
@@ -76,12 +77,25 @@ def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
 
 
 @contextlib.contextmanager
-def _destination(asked: Recipe) -> Iterator[Path]:
-    """Where this process writes: --out, or for all workers of a cluster but the chief a folder that goes away."""
+def _destination(asked: Recipe, resume: bool = False) -> Iterator[Path]:
+    """Where this process writes: --out, or for all workers of a cluster but the chief a folder that goes away, with the state to resume.
+
+    Raises KerasBertError where another worker than the chief cannot see the folder of a training that it resumes.
+    """
+    from kerasbert.errors import KerasBertError
+    from kerasbert.model_folder import RUN_FOLDER
     from kerasbert.training.preparation import is_chief
 
     if asked.distribute != "multi-worker" or is_chief():
         yield Path(asked.out)
         return
+    begun = Path(asked.out, RUN_FOLDER)
+    if resume and not begun.is_dir():
+        raise KerasBertError(
+            f"expected the interrupted training's folder {str(begun)!r} on every worker, received none here; put --out on a disk that all "
+            "workers share"
+        )
     with temporary_folder("worker") as folder:  # which has a file of its own in it
+        if resume:
+            shutil.copytree(begun, folder / "model" / RUN_FOLDER, symlinks=True)
         yield folder / "model"
