@@ -48,6 +48,11 @@ class Fitting(keras.Model):
         """What the loss wants of each row, see `Problem.targets`; None where there is nothing to learn from."""
         return None if y is None else self.asks.targets(y, examples, rows)
 
+    @property
+    def distribute_reduction_method(self) -> str:
+        """How values of several workers become the logs of a step: metrics are the same on all, and Keras would add them up."""
+        return "first"
+
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """tf_keras' compile; loss and metrics default to the task's own. An optimizer of `kb.adamw` gets to know the parts of this task.
 

@@ -14,6 +14,7 @@ import pytest
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
 from kerasbert.cli.training_data import spread
+from kerasbert.training.run_folder import RunFolder
 
 COMMAND = [sys.executable, "-m", "kerasbert.cli"]
 
@@ -180,10 +181,11 @@ def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
             free.bind(("localhost", 0))
             ports.append(free.getsockname()[1])
     cluster = {"worker": [f"localhost:{port}" for port in ports]}
+    short = {"model": still, "epochs": 1, "batch_size": 4}
     workers = []
     for index in range(2):
         config = json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
-        command = [*COMMAND, "train", *options(place, tmp_path / "two", model=still), "--distribute", "multi-worker"]
+        command = [*COMMAND, "train", *options(place, tmp_path / "two", **short), "--distribute", "multi-worker"]
         workers.append(
             subprocess.Popen(
                 command,
@@ -195,8 +197,11 @@ def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
         )
     told = [worker.communicate(timeout=240)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], told
-    assert run("train", *options(place, tmp_path / "one", model=still)).code == 0
+    assert run("train", *options(place, tmp_path / "one", **short)).code == 0
     same_weights(tmp_path / "two", tmp_path / "one", rtol=1e-3, atol=2e-5)
+    one, two = (RunFolder(tmp_path / name).records() for name in ("one", "two"))
+    assert [record["step"] for record in one] == [50, 64]
+    assert [record["loss"] for record in two] == pytest.approx([record["loss"] for record in one], rel=1e-4)
 
 
 def test_a_cluster_is_asked_for(place, run, tmp_path, monkeypatch):
