@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import record
 
-from kerasbert.export.benchmark import benchmark
-from kerasbert.export.tables import format_bytes, format_seconds
+from kerasbert.console.numbers import format_bytes, format_seconds
+from kerasbert.export.benchmarking import benchmark
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-quantizer", "ai-edge-litert", "numpy")
 BUILD_LENGTH = 128

@@ -21,8 +21,8 @@ ROUNDS = 60
 def main() -> None:
     import kerasbert as kb
     from kerasbert.data import read_table
-    from kerasbert.export.model_size import model_size
-    from kerasbert.export.runtimes import open_model
+    from kerasbert.export.runtime.interpreters import open_model
+    from kerasbert.export.tflite.model_size import model_size
 
     arguments = _arguments()
     load = record.load()

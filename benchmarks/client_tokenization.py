@@ -14,8 +14,8 @@ from pathlib import Path
 import hard_strings
 import record
 
-from kerasbert.export.backends.client_calls import CLIENTS, Client, ids_of
-from kerasbert.export.metadata import Metadata
+from kerasbert.export.backends.client_tools.calls import CLIENTS, Client, ids_of
+from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.text import ClientWordPiece, WordPiece
 from kerasbert.text.client_differences import differences
 from kerasbert.text.tokenizer_files import read_vocabulary

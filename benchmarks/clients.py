@@ -5,7 +5,7 @@ r"""Other people's clients on our files: do MediaPipe Tasks and TFLite's Task Li
 Needs `kerasbert setup mediapipe task-library`. Files for the Task Library are made with `--min-runtime 2.9`, the answerer's with
 `--length 384`, which that client has as a constant. Each file is validated in the clients against itself on our runtime (`validate --on
 mediapipe,task-library`), so texts that a client tokenizes otherwise count apart. Hard texts are made up (`hard_strings.py`). Answers are
-compared as `export/backends/client_answerer.py` says.
+compared as `export/backends/client_tools/answerer.py` says.
 """
 
 import argparse
@@ -16,9 +16,9 @@ import record
 
 from kerasbert.data import read_table
 from kerasbert.data.reading import read_for
-from kerasbert.export.backends.client_calls import CLIENTS
-from kerasbert.export.checks import Check
-from kerasbert.export.validate import validate
+from kerasbert.export.backends.client_tools.calls import CLIENTS
+from kerasbert.export.validation.checks import Check
+from kerasbert.export.validation.validator import validate
 
 PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
 

@@ -23,7 +23,7 @@ def score(
 ) -> dict[str, float]:
     """The metrics of a `.tflite` on labelled data. columns: see `finetuning_cases.Case`."""
     from kerasbert.data.reading import read_for
-    from kerasbert.export.predictor import open_predictor
+    from kerasbert.export.runtime.predictor import open_predictor
 
     predictor = open_predictor(file, kernels=kernels)
     text, pair, label = columns

@@ -21,12 +21,23 @@ import numpy as np
 import record
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-quantizer", "ai-edge-litert", "numpy")
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnop")]
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *"abcdefghijklmnopqrstuvwxyz",
+    *(f"##{c}" for c in "abcdefghijklmnop"),
+]
 SIZES = {
     "vocab_size": len(WORDS), "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128,
     "max_position_embeddings": 32, "initializer_range": 0.15,
 }  # fmt: skip
-NARROW = {"mobilebert": {"embedding_size": 32, "intra_bottleneck_size": 32, "hidden_act": "relu"}, "albert": {"embedding_size": 32}}
+NARROW = {
+    "mobilebert": {"embedding_size": 32, "intra_bottleneck_size": 32, "hidden_act": "relu"},
+    "albert": {"embedding_size": 32},
+}
 LENGTH, LENGTHS = 16, [8, 16]
 FLOAT, INTEGER = ("float32", "float16"), ("dynamic_wi8_afp32", "dynamic_wi4_afp32", "weight_only_wi8")
 STATIC = ("static_wi8_ai8", "static_wi8_ai16")
@@ -35,14 +46,22 @@ STATIC = ("static_wi8_ai8", "static_wi8_ai16")
 def main() -> None:
     arguments = _arguments()
     load, digests = record.load(), {}
-    for name, build in _models(arguments.model).items():
+    models = {
+        name: build for name, build in _models(arguments.model).items() if not arguments.only or name in arguments.only
+    }
+    for name, build in models.items():
         for kind, model, settings in _conversions(build):
             digests[f"{name} {kind}"] = _digests(model, settings)
         print(name, len(digests), flush=True)
     before = json.loads(arguments.against.read_text("utf-8"))["digests"] if arguments.against else {}
     differing = [key for key in before if key in digests and before[key] != digests[key]]
-    missing = [key for key in before if key not in digests and (arguments.model or not key.startswith("model"))]
-    result = {"digests": digests, "compared": len(before.keys() & digests.keys()), "differing": differing, "missing": missing}
+    missing = [key for key in before if key not in digests and key.startswith(tuple(models))]
+    result = {
+        "digests": digests,
+        "compared": len(before.keys() & digests.keys()),
+        "differing": differing,
+        "missing": missing,
+    }
     record.write(arguments.json, result, record.versions(PACKAGES), load)
     print(f"compared {result['compared']}, differing {len(differing)}, missing {len(missing)}")
     for key in differing + missing:
@@ -129,7 +148,7 @@ def _conversions(build):
 
 
 def _digests(task, settings: dict) -> list[str]:
-    """Of a file, and of its host's part if there is one: the FlatBuffer's digest and the metadata's; an error's text where it is refused."""
+    """Of a file, and of its host's part if there is one: the FlatBuffer's digest and the metadata's; an error where it is refused."""
     import kerasbert as kb
 
     try:
@@ -152,6 +171,9 @@ def _digests(task, settings: dict) -> list[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="an encoder to convert too")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="of these models, such as 'bert classifier'; by default of all"
+    )
     parser.add_argument("--against", type=Path, metavar="FILE", help="an earlier result to compare with")
     record.add_output(parser, "converted_files")
     return parser.parse_args()

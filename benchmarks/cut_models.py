@@ -84,7 +84,7 @@ def _words(arguments, place: Path, whole: Path) -> dict:
 
 def _answers(arguments, file: Path) -> list[dict]:
     from kerasbert.data.reading import read_for
-    from kerasbert.export.predictor import open_predictor
+    from kerasbert.export.runtime.predictor import open_predictor
 
     return open_predictor(file).answer(read_for("single_label", arguments.dev).x)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import pack, unpack
-from kerasbert.export.metadata import packed_size
+from kerasbert.export.tflite.metadata import packed_size
+from kerasbert.export.tflite.model import pack, unpack
 
 _NUMBERS = (
     0,

@@ -144,9 +144,9 @@ class OverAllValues:
         self.attended, self.found = attended, {}
 
     def __call__(self, place, x):
-        from kerasbert.compression.observing import attended_values, key_of, quantized
-        from kerasbert.compression.signal import decibels
-        from kerasbert.layers.points import ActivationPoint
+        from kerasbert.compression.quantization.observers import attended_values, key_of, quantized
+        from kerasbert.compression.quantization.signal_to_noise import decibels
+        from kerasbert.layers.quantization.quantizers import ActivationPoint
 
         given = quantized(place, x)
         if isinstance(place, ActivationPoint):
@@ -157,7 +157,7 @@ class OverAllValues:
 
 def ranked_by_energy(model, texts) -> list[str]:
     """Paths of activations, the worst first."""
-    from kerasbert.compression.observing import observed, packed
+    from kerasbert.compression.quantization.observers import observed, packed
 
     rows = model.rows(texts, scoring=True)[1]
     inputs = packed(model, rows, range(len(rows)))
@@ -175,7 +175,7 @@ def rank(paths: list[str], victims) -> int | None:
 def judge(task, mode: str, data, victims, top: int = 2) -> dict:
     """Quantizes and diagnoses a model in float. Victims that the mode leaves in float have no rank."""
     from kerasbert import compression
-    from kerasbert.compression.diagnosis import worst_first
+    from kerasbert.compression.quantization.diagnosis import worst_first
 
     texts, labels, calibration = data
     model = compression.quantize(task, calibration=calibration, **MODES[mode])

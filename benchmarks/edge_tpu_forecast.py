@@ -30,7 +30,7 @@ def _forecast(name: str, arguments, texts: list[str]) -> dict:
     import kerasbert as kb
     from kerasbert.encoders import encoder_class, preset
     from kerasbert.export.backends.edge_tpu import forecast
-    from kerasbert.export.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.tflite_file import TFLiteFile
     from kerasbert.text import WordPiece
 
     keras.utils.set_random_seed(0)

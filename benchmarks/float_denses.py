@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import operator_kinds, pack, unpack
 
 
 def float_denses(model: bytes) -> bytes:

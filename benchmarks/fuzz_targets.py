@@ -82,7 +82,7 @@ def _squad(folder: Path) -> None:
 
 def _choices(folder: Path) -> None:
     from kerasbert.data.choices import read_choices
-    from kerasbert.problems import problem_named
+    from kerasbert.processors import problem_named
 
     (path,) = folder.iterdir()
     table = read_choices(path)
@@ -117,7 +117,7 @@ def _cells(folder: Path) -> None:
 
 
 def _recipe(folder: Path) -> None:
-    from kerasbert.training.recipe import Recipe
+    from kerasbert.training.config import Recipe
 
     recipe = Recipe(**Recipe.read(folder / "recipe.toml"))
     recipe.write(folder / "again.toml")
@@ -356,20 +356,20 @@ def _config(folder: Path) -> None:
 
 
 def _described(folder: Path) -> None:
-    from kerasbert.cli.folders import describe_folder
+    from kerasbert.cli.common.describe_folder import describe_folder
 
     describe_folder(str(folder))
 
 
 def _weights(folder: Path) -> None:
-    from kerasbert.checkpoints.weights import read_tensors
+    from kerasbert.checkpoints.readers import read_tensors
 
     for tensor in read_tensors(folder).values():
         np.isfinite(tensor).all()
 
 
 def _google(folder: Path) -> None:
-    from kerasbert.checkpoints.google import read_tensors
+    from kerasbert.checkpoints.tf1 import read_tensors
 
     read_tensors(folder, "bert")
 
@@ -526,7 +526,7 @@ _CHECKPOINTS = [
 
 
 def _npz(folder: Path) -> None:
-    from kerasbert.export.sources import _npz_side
+    from kerasbert.export.validation.reference import _npz_side
 
     side = _npz_side(folder / "a.npz")
     side.outputs({"row": np.arange(len(side.fixed.x["input_ids"]))})
@@ -606,18 +606,18 @@ def _states() -> list[dict[str, bytes]]:
 
 
 def _card(folder: Path) -> None:
-    from kerasbert.export import metadata
+    from kerasbert.export.tflite import metadata
 
     found = metadata.read(folder / "a.tflite")
     if found is not None:
         found.asks()
-        from kerasbert.export.predictor import tokenizer_of
+        from kerasbert.export.runtime.predictor import tokenizer_of
 
         tokenizer_of(found).encode(TEXTS, max_length=16)
 
 
 def _cards() -> list[dict[str, bytes]]:
-    from kerasbert.export.metadata import Metadata, append
+    from kerasbert.export.tflite.metadata import Metadata, append
 
     settings = {name: value for name, value in _wordpiece().get_config().items() if name != "vocabulary"}
     card = Metadata(

@@ -27,11 +27,11 @@ from damage import DAMAGES, damaged
 
 from kerasbert.cli import main as command
 from kerasbert.errors import KerasBertError
-from kerasbert.export import metadata
-from kerasbert.export.inspect import inspect
-from kerasbert.export.predictor import open_predictor
-from kerasbert.export.runtimes import find_runtime, open_at_any_length
-from kerasbert.export.tflite_reader import check_structure
+from kerasbert.export.inspection import inspect
+from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite.reader import check_structure
 
 SECONDS, BYTES = 60, 1 << 30
 GOOD, REFUSED, FOREIGN, HUNG, LARGE = "ran", "refused in a line", "another exception", "hung", "over 1 GB"

@@ -31,7 +31,7 @@ def main() -> None:
 
 def _measured(arguments, folder: str, data: Path) -> dict:
     from kerasbert.data.reading import read_for
-    from kerasbert.tasks.folders import load_task
+    from kerasbert.tasks.pretrained import load_task
 
     model = load_task(folder)
     rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)
@@ -64,18 +64,19 @@ def _measured(arguments, folder: str, data: Path) -> dict:
 
 
 def _file(model, parts: int, length: int, place: Path) -> Path:
-    from kerasbert.export import convert, half_sums
+    from kerasbert.export import convert
+    from kerasbert.export.passes import split_k
 
-    with mock.patch.object(half_sums, "PARTS", tuple(each for each in half_sums.PARTS if each <= parts)):
+    with mock.patch.object(split_k, "PARTS", tuple(each for each in split_k.PARTS if each <= parts)):
         return convert(model, recipe="float32", target="gpu", length=length).save(place / f"{parts}.tflite")
 
 
 def _run(file: Path, place: Path) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities (rows, classes), and seconds of each row but the first."""
-    from kerasbert.export.backends.child import run_module
+    from kerasbert.export.backends.context import ChildOutputs
+    from kerasbert.export.backends.environments.known import LAVAPIPE
     from kerasbert.export.backends.gpu import CHILD, SECONDS
-    from kerasbert.export.backends.job import ChildOutputs
-    from kerasbert.export.backends.known_environments import LAVAPIPE
+    from kerasbert.export.backends.subprocesses.process import run_module
 
     outputs = place / "outputs.npz"
     ended = run_module(CHILD, (file, place / "rows.npz", outputs, "gpu", "device"), SECONDS, LAVAPIPE.variables)

@@ -18,7 +18,7 @@ MIDDLE, ASIDE = (-128 / 32, 127 / 32), (-127 / 32, 128 / 32)
 
 
 def main() -> None:
-    from kerasbert.export.runtimes import open_model
+    from kerasbert.export.runtime.interpreters import open_model
 
     arguments = _arguments()
     load = record.load()
@@ -55,7 +55,7 @@ def _product(name: str, shapes: dict, bounds: tuple[float, float]) -> bytes:
     """A file of one product; `bounds` are the range of its second factor."""
     import tensorflow as tf
 
-    from kerasbert.export.trace import converted_graph, save_function
+    from kerasbert.export.lowering.tracing import converted_graph, save_function
 
     held = tf.quantization.fake_quant_with_min_max_args
     terms = shapes["first"][-1]

@@ -29,15 +29,15 @@ import numpy as np
 from record import add_output, load, versions, write
 
 from kerasbert.checkpoints.hugging_face import read_config, write_folder_files
+from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.safetensors_file import read_file
-from kerasbert.checkpoints.weights import read_tensors
-from kerasbert.cli.claims import claims
-from kerasbert.cli.destinations import check_out_folder
+from kerasbert.cli.common.claims import claims
+from kerasbert.cli.common.destinations import check_out_folder
 from kerasbert.data import assistant
 from kerasbert.errors import KerasBertError
-from kerasbert.export import metadata
-from kerasbert.files import atomic_file, atomic_folder, recover
-from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_interrupted, is_model, is_of_the_model, read_own
+from kerasbert.export.tflite import metadata
+from kerasbert.files.atomic import atomic_file, atomic_folder, recover
+from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_interrupted, is_model, is_of_the_model, read_own
 
 SMALL_MODEL = Path(__file__).parents[1] / "zoo" / "small-en"
 CONFIG = {

@@ -19,7 +19,7 @@ import record
 
 from kerasbert.data.tables import read_table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.text import pack, tokenizer_from_folder
 
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")

@@ -6,7 +6,7 @@ import transformers
 from finetuning_cases import Case
 
 from kerasbert.data import read_table
-from kerasbert.problems import problem_class, problem_named
+from kerasbert.processors import problem_class, problem_named
 
 IGNORED = -100
 EVALUATION_BATCH = 64
@@ -83,7 +83,7 @@ class Tagging:
         return {**inputs, "labels": labels}
 
     def scores(self) -> dict[str, float]:
-        from kerasbert.problems.entities import entity_scores
+        from kerasbert.processors.token_classification.entities import entity_scores
 
         (logits,) = outputs(self.model, self.tokenizer, self.dev_rows, ("logits",))
         found = []
@@ -156,7 +156,7 @@ class Answering:
         return found
 
     def _scores(self, table) -> dict[str, float]:
-        from kerasbert.problems.squad_scores import squad_scores
+        from kerasbert.processors.question_answering.squad_scores import squad_scores
 
         encoded = self._encoded(table)
         logits = outputs(self.model, self.tokenizer, self._rows(encoded), ("start_logits", "end_logits"))

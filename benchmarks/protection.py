@@ -17,9 +17,9 @@ from pathlib import Path
 
 import record
 
-from kerasbert.export.backends.probe import last_words
-from kerasbert.export.predictor import open_predictor
-from kerasbert.export.tflite_reader import check_structure
+from kerasbert.export.backends.subprocesses.probe import last_words
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite.reader import check_structure
 
 TEXT = "a gripping film"
 ROWS = 200

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import record
 
-from kerasbert.export import metadata
-from kerasbert.export.benchmark import benchmark
-from kerasbert.export.predictor import open_predictor
+from kerasbert.export.benchmarking import benchmark
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
 
 PACKAGES = ("onnxruntime", "onnx", "onnxscript", "torch", "transformers", "ai-edge-litert", "numpy")
 EXPORTERS = {"dynamo": (True, 18), "torchscript": (False, 17)}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.runtimes import describe_machine
-from kerasbert.files import atomic_file
+from kerasbert.export.runtime.interpreters import describe_machine
+from kerasbert.files.atomic import atomic_file
 
 RESULTS = Path(__file__).parent / "results"
 

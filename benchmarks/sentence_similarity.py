@@ -18,8 +18,8 @@ PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "to
 def main() -> None:
     import kerasbert as kb
     from kerasbert.data import read_table
-    from kerasbert.export.runtimes import open_model
-    from kerasbert.problems.measures import spearman
+    from kerasbert.export.runtime.interpreters import open_model
+    from kerasbert.processors.metrics import spearman
 
     arguments = _arguments()
     load = record.load()

@@ -103,7 +103,7 @@ def _file_zeros(file: Path) -> float:
     """The share of zeros in the int8 kernels of the file's layers."""
     from ai_edge_litert.interpreter import Interpreter
 
-    from kerasbert.export.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.tflite_file import TFLiteFile
 
     graph = TFLiteFile.read(file).subgraphs[0]
     indices = {operator.inputs[1] for operator in graph.operators if operator.name == "FULLY_CONNECTED"}

@@ -22,7 +22,7 @@ import record
 from float_denses import float_denses
 
 from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.flatbuffer import code_of, new_operator, pack, signature_end, unpack
+from kerasbert.export.tflite.model import code_of, new_operator, pack, signature_end, unpack
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 RECIPE = "static_wi8_ai8"
@@ -46,8 +46,8 @@ def main() -> None:
 def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
     from kerasbert.data.reading import read_for
     from kerasbert.export import convert
-    from kerasbert.export.examples import Data, text_examples
-    from kerasbert.tasks.folders import load_task
+    from kerasbert.export.validation.examples import Data, text_examples
+    from kerasbert.tasks.pretrained import load_task
 
     model = load_task(folder)
     calibration = read_for(model.problem, train, max_rows=512).x
@@ -195,10 +195,10 @@ def _on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = Fals
 
 
 def _on_gpu(place: Path) -> tuple[dict[str, np.ndarray], str]:
-    from kerasbert.export.backends.child import run_module
+    from kerasbert.export.backends.context import ChildOutputs
     from kerasbert.export.backends.gpu import CHILD, DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS
-    from kerasbert.export.backends.gpu_log import GpuLog
-    from kerasbert.export.backends.job import ChildOutputs
+    from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
+    from kerasbert.export.backends.subprocesses.process import run_module
 
     drivers = [{}] if DRIVER_VARIABLE in os.environ else [{}, *({DRIVER_VARIABLE: each} for each in SOFTWARE_DRIVERS)]
     for environment in drivers:

@@ -106,7 +106,7 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
 
 def _trained(arguments, folder: str, data: str, train: str) -> Subject:
     from kerasbert.data.reading import read_for
-    from kerasbert.tasks.folders import load_task
+    from kerasbert.tasks.pretrained import load_task
 
     model = load_task(folder)
     return Subject(
@@ -121,8 +121,8 @@ def _trained(arguments, folder: str, data: str, train: str) -> Subject:
 
 def _run(subject: Subject, recipe: str, target: str) -> dict:
     from kerasbert.export import convert, validate
-    from kerasbert.export.metadata import append
     from kerasbert.export.targets import target_named
+    from kerasbert.export.tflite.metadata import append
 
     recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe
     with tempfile.TemporaryDirectory() as folder:

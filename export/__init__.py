@@ -1,59 +1,34 @@
 """Keras -> `.tflite`, and the proof that the file still does its job.
 
-Nothing here imports TensorFlow before it is used: `validate`, `inspect` and `benchmark` run on a board that has only
-NumPy and a LiteRT (or tflite) runtime. Each of the four verbs is a submodule *and* the function of the same name, so
-both `kerasbert.export.validate("model.tflite", ...)` and `import kerasbert.export.validate` do what they say.
+Names are looked up when they are first used: `validate`, `inspect` and `benchmark` run on a board that has only NumPy and a LiteRT (or
+tflite) runtime, and nothing here imports TensorFlow before it is needed.
 """
 
 import importlib
-import sys
-import types
 
-# What a user reaches as `kerasbert.export.<name>`: the submodule that holds it.
-_EXPORTS = {
-    "convert": "convert",
-    "validate": "validate",
-    "inspect": "inspect",
-    "benchmark": "benchmark",
-    "Inspection": "inspect",
-    "Benchmark": "benchmark",
-    "ValidationReport": "checks",
-    "Tolerance": "checks",
-    "TFLiteFile": "tflite_file",
-    "Metadata": "metadata",
-    "open_model": "runtimes",
-    "write_html": "report",
+_HOMES = {
+    "Benchmark": "kerasbert.export.benchmarking",
+    "Inspection": "kerasbert.export.inspection",
+    "Metadata": "kerasbert.export.tflite.metadata",
+    "TFLiteFile": "kerasbert.export.tflite.tflite_file",
+    "Tolerance": "kerasbert.export.validation.checks",
+    "ValidationReport": "kerasbert.export.validation.checks",
+    "benchmark": "kerasbert.export.benchmarking",
+    "convert": "kerasbert.export.conversion",
+    "inspect": "kerasbert.export.inspection",
+    "open_model": "kerasbert.export.runtime.interpreters",
+    "validate": "kerasbert.export.validation.validator",
+    "write_html": "kerasbert.export.reporting.report",
 }
-_VERBS = ("convert", "validate", "inspect", "benchmark")
 
-__all__ = list(_EXPORTS)
-
-
-class _Verb(types.ModuleType):
-    """A submodule that can be called: it passes the call on to the function of its own name."""
-
-    def __call__(self, *args, **kwargs):
-        return vars(self)[self.__name__.rpartition(".")[2]](*args, **kwargs)
-
-
-class _Package(types.ModuleType):
-    """Makes a verb's submodule callable at the moment the import system hangs it under this package."""
-
-    def __setattr__(self, name, value):
-        if name in _VERBS and type(value) is types.ModuleType:
-            value.__class__ = _Verb
-        super().__setattr__(name, value)
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str):
-    if name not in _EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{_EXPORTS[name]}")
-    return module if name in _VERBS else getattr(module, name)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'kerasbert.export' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_EXPORTS})
-
-
-sys.modules[__name__].__class__ = _Package
+def __dir__():
+    return sorted(__all__)

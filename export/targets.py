@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.recipes import RECIPES
-from kerasbert.layers.graph import GraphLayout
+from kerasbert.layers.lowering.options import GraphLayout
 
 
 @dataclass(frozen=True)

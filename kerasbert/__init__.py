@@ -21,9 +21,9 @@ _HOMES = {
     "adamw": "kerasbert.training",
     "keep_memory": "kerasbert.memory",
     "load_adapters": "kerasbert.tasks.adapters",
-    "load_encoder": "kerasbert.tasks.folders",
-    "load_task": "kerasbert.tasks.folders",
-    "open": "kerasbert.export.opened_model",
+    "load_encoder": "kerasbert.tasks.pretrained",
+    "load_task": "kerasbert.tasks.pretrained",
+    "open": "kerasbert.export.runtime.opened_model",
     "save_adapters": "kerasbert.tasks.adapters",
     "train_adapters": "kerasbert.tasks.adapters",
 }

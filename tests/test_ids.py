@@ -31,7 +31,7 @@ def test_an_id_without_a_word_is_named_by_keras(tiny, wrong):
 
 
 def test_an_id_without_a_word_is_named_before_a_file_runs(tiny, tmp_path):
-    from kerasbert.export.runtimes import open_model
+    from kerasbert.export.runtime.interpreters import open_model
 
     path = kb.export.convert(tiny.narrow(), recipe="float32").save(tmp_path / "model.tflite")
     model = open_model(path)

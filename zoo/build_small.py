@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.data import assistant
-from kerasbert.files import atomic_file
+from kerasbert.files.atomic import atomic_file
 from kerasbert.text import WordPiece
 
 HIDDEN_SIZE, LAYERS, HEADS = 128, 3, 4
@@ -157,7 +157,7 @@ def save(student, folder: Path) -> None:
     """Writes config.json, model.safetensors (float16), vocab.txt, tokenizer_config.json; other files there stay."""
     from safetensors.numpy import save_file
 
-    from kerasbert.checkpoints.names import name_map
+    from kerasbert.checkpoints.name_tables import name_map
 
     config = replace(student.config, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
     tensors = name_map(config, pooler=True).export(student.encoder.variables_by_path())

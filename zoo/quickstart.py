@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.console.numbers import format_bytes, format_seconds
 from kerasbert.console.tables import Table
 from kerasbert.data import assistant
 from kerasbert.data.assistant import AssistantSplit
 from kerasbert.errors import KerasBertError
-from kerasbert.export.checks import ValidationReport
-from kerasbert.export.tables import format_bytes, format_seconds
-from kerasbert.files import atomic_file
-from kerasbert.model_folder import is_replaceable
-from kerasbert.own_files import REPORT, SUMMARY, check_own, marked_json
+from kerasbert.export.validation.checks import ValidationReport
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.model_folder import is_replaceable
+from kerasbert.files.own_files import REPORT, SUMMARY, check_own, marked_json
 from kerasbert.zoo import small_model
 from kerasbert.zoo.progress import Step, Steps
 
@@ -169,7 +169,7 @@ def run(
 
 def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
     """(text, most likely label, its probability) from a `.tflite` file that carries its vocabulary and labels."""
-    from kerasbert.export.predictor import open_predictor
+    from kerasbert.export.runtime.predictor import open_predictor
 
     answers = open_predictor(path).answer(list(texts))
     return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
@@ -192,7 +192,7 @@ def _checked(out: Path, epochs: int | None, rows: int | None) -> Path:
 
 def _check_content(out: Path) -> None:
     """Raises KerasBertError where something of others has one of the names that are written."""
-    from kerasbert.export.split_model import written_files
+    from kerasbert.export.runtime.partitioned_model import written_files
 
     for folder in (out / "float", out / "int8"):
         if os.path.lexists(folder) and not is_replaceable(folder):
@@ -248,8 +248,8 @@ def _convert(sources: dict, out: Path, step: Step) -> dict[str, Path]:
 
 
 def _validate(recipe: str, path: Path, task, test, step: Step) -> ValidationReport:
-    from kerasbert.export.tolerances import TOLERANCES
-    from kerasbert.export.validate import validate
+    from kerasbert.export.validation.tolerances import TOLERANCES
+    from kerasbert.export.validation.validator import validate
 
     # Many of these texts are unlike the training texts, so their classes are near ties: the default of 2 % for dynamic
     # ranges is eight texts here, too close to what rounding swaps. The reference kernels get all rows for that reason.
@@ -265,7 +265,7 @@ def _validate(recipe: str, path: Path, task, test, step: Step) -> ValidationRepo
 
 
 def _benchmark(path: Path):
-    from kerasbert.export.benchmark import benchmark
+    from kerasbert.export.benchmarking import benchmark
 
     return benchmark(path, runs=100)
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from kerasbert.export.benchmark import Benchmark
-from kerasbert.export.checks import ValidationReport
-from kerasbert.export.inspect import inspect
-from kerasbert.export.report import Bars, Lines, Table, write_html
+from kerasbert.export.benchmarking import Benchmark
+from kerasbert.export.inspection import inspect
+from kerasbert.export.reporting.report import Bars, Lines, Table, write_html
+from kerasbert.export.validation.checks import ValidationReport
 
 _PHASES = {"float": "float", "int8": "8-bit training"}
 

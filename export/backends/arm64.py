@@ -5,20 +5,20 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.backends.arm64_environment import PROCESSORS, Processor
-from kerasbert.export.backends.child import Ended, run_child
-from kerasbert.export.backends.job import ChildOutputs, Job
-from kerasbert.export.backends.known_environments import ARM64
+from kerasbert.cleanup import temporary_folder
+from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.environments.arm64 import PROCESSORS, Processor
+from kerasbert.export.backends.environments.known import ARM64
 from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
-from kerasbert.export.examples import Kept, spread
-from kerasbert.leftovers import temporary_folder
+from kerasbert.export.backends.subprocesses.process import Ended, run_child
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.validation.examples import Kept, spread
 
 NAME = "arm64"
-CHILD = Path(__file__).with_name("runtime_process.py")
+CHILD = Path(__file__).parent / "subprocesses" / "runtime_worker.py"
 SECONDS = 1800.0
 _ROWS = 8  # a row of a small BERT takes seconds
-_ROWS_TO_AGREE = 30  # the fewest on which equal outputs pass a spot check, see `kerasbert.export.verdict`
+_ROWS_TO_AGREE = 30  # the fewest on which equal outputs pass a spot check, see `kerasbert.export.validation.verdict`
 _DRAWS = 2
 
 

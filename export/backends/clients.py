@@ -10,14 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export import metadata as packed
-from kerasbert.export.backends.client_answerer import LENGTH, answerer_checks
-from kerasbert.export.backends.client_calls import CLIENTS, KINDS, Client, ClientAnswers, ask
-from kerasbert.export.backends.client_rows import RowsApart, decision_limits, rows_apart
-from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
-from kerasbert.export.examples import Kept
-from kerasbert.export.metadata import Metadata
+from kerasbert.export.backends.client_tools.answerer import LENGTH, answerer_checks
+from kerasbert.export.backends.client_tools.calls import CLIENTS, KINDS, Client, ClientAnswers, ask
+from kerasbert.export.backends.client_tools.tokenization import RowsApart, decision_limits, rows_apart
+from kerasbert.export.backends.context import Job
+from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
+from kerasbert.export.validation.examples import Kept
 from kerasbert.text.client_wordpiece import client_refusal
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.job import Job
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
-from kerasbert.export.examples import Kept, spread
-from kerasbert.export.running_model import SIGNATURE, RunningModel
-from kerasbert.export.runtimes import cpu_model, open_model
-from kerasbert.export.verdict import hard_faults
+from kerasbert.export.backends.context import Job
+from kerasbert.export.runtime.interpreter_model import SIGNATURE, RunningModel
+from kerasbert.export.runtime.interpreters import cpu_model, open_model
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
+from kerasbert.export.validation.examples import Kept, spread
+from kerasbert.export.validation.verdict import hard_faults
 
 # Threads split sums differently, never by more than rounding.
 THREADS_TOLERANCE = 1e-5

@@ -10,19 +10,19 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.backends.child import run_child, run_module
+from kerasbert.cleanup import temporary_folder
+from kerasbert.export.backends.context import ChildOutputs, Job
 from kerasbert.export.backends.cpu import on_kernels
-from kerasbert.export.backends.edge_tpu_rules import EDGE_TPU
-from kerasbert.export.backends.job import ChildOutputs, Job
-from kerasbert.export.backends.rules import Verdict, calls, operators_by_backend, told, verdicts
-from kerasbert.export.checks import FAILED, NOT_RUN, PASSED, Check
-from kerasbert.export.examples import Kept
-from kerasbert.export.split_model import compiled_path, host_path
-from kerasbert.export.tflite_file import TFLiteFile
-from kerasbert.leftovers import temporary_folder
+from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
+from kerasbert.export.backends.rules.operator_rules import Verdict, calls, operators_by_backend, told, verdicts
+from kerasbert.export.backends.subprocesses.process import run_child, run_module
+from kerasbert.export.runtime.partitioned_model import compiled_path, host_path
+from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.validation.examples import Kept
 
 COMPILER = "edgetpu_compiler"
-CHILD = "kerasbert.export.backends.edge_tpu_process"
+CHILD = "kerasbert.export.backends.subprocesses.edge_tpu_worker"
 SECONDS = 300.0
 _ERRORS = (
     r"^(?:Internal compiler error|Compilation failed|Invalid model|Model not quantized|.*Didn't find op for builtin"

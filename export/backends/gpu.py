@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.backends.child import Ended, run_module
-from kerasbert.export.backends.gpu_log import GpuLog
-from kerasbert.export.backends.job import ChildOutputs, Job
-from kerasbert.export.backends.known_environments import LAVAPIPE
-from kerasbert.export.checks import FAILED, NOT_RUN, Check, Tolerance
-from kerasbert.export.examples import Kept
-from kerasbert.leftovers import temporary_folder
+from kerasbert.cleanup import temporary_folder
+from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.environments.known import LAVAPIPE
+from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
+from kerasbert.export.backends.subprocesses.process import Ended, run_module
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
+from kerasbert.export.validation.examples import Kept
 
-CHILD = "kerasbert.export.backends.gpu_process"
+CHILD = "kerasbert.export.backends.subprocesses.gpu_worker"
 # Which Vulkan driver: the system's own choice first, then software ones by their manifest.
 DRIVER_VARIABLE = "VK_ICD_FILENAMES"
 SOFTWARE_DRIVERS = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.export.flatbuffer import drop_unused, operator_kinds, pack, signature_end, unpack
+from kerasbert.export.tflite.model import drop_unused, operator_kinds, pack, signature_end, unpack
 
 _DENSES = ("FULLY_CONNECTED", "CONV_2D")
 

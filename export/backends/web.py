@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.backends.child import Ended, run_child
+from kerasbert.cleanup import temporary_folder
+from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import half_limits
-from kerasbert.export.backends.gpu_log import GpuLog
-from kerasbert.export.backends.job import Job
-from kerasbert.export.backends.known_environments import WEB
-from kerasbert.export.checks import FAILED, NOT_RUN, Check
-from kerasbert.export.examples import Kept
-from kerasbert.json_text import parse_json
-from kerasbert.leftovers import temporary_folder
+from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
+from kerasbert.export.backends.subprocesses.process import Ended, run_child
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
+from kerasbert.export.validation.examples import Kept
+from kerasbert.files.json_text import parse_json
 
 CHILD = Path(__file__).parent / "web_page" / "run.mjs"
 BROWSER_VARIABLE = "KERASBERT_CHROMIUM"

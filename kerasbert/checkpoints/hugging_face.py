@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.checkpoints import google
+from kerasbert.checkpoints import tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_file, recover
-from kerasbert.json_text import read_json_object
+from kerasbert.files.atomic import atomic_file, recover
+from kerasbert.files.json_text import read_json_object
 
 CONFIG_FILE = "config.json"
 
@@ -99,9 +99,9 @@ def read_config(folder: str | os.PathLike) -> dict:
         config = read_preset(folder)[0]
     elif path.is_file():
         config = _parsed(path)
-    elif theirs := google.config_file(folder):
+    elif theirs := tf1.config_file(folder):
         path = theirs
-        config = google.convert_config(_parsed(path))
+        config = tf1.convert_config(_parsed(path))
     else:
         raise mismatch(folder, f"{CONFIG_FILE} in it", "none", "is this a checkpoint folder?")
     _check_sizes(path, config)

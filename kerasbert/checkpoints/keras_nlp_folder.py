@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import read_json_object
+from kerasbert.files.json_text import read_json_object
 from kerasbert.text.preset_tokenizer import is_of_keras_nlp
 
 _CONFIG, _WEIGHTS, _TASK = "config.json", "model.weights.h5", "task.json"

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from kerasbert.checkpoints.data_pickle import MAX_PICKLE_BYTES, Storage, TensorView, brief, read_pickle
 from kerasbert.checkpoints.messages import counted, first_three, mismatch, one_line, shown
+from kerasbert.checkpoints.restricted_unpickler import MAX_PICKLE_BYTES, Storage, TensorView, brief, read_pickle
 from kerasbert.checkpoints.shards import read_shards
 from kerasbert.errors import KerasBertError
 

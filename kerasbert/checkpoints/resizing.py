@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kerasbert.checkpoints.messages import mismatch
-from kerasbert.checkpoints.names import ARCHITECTURES
+from kerasbert.checkpoints.name_tables import ARCHITECTURES
 
 if TYPE_CHECKING:  # encoders need TensorFlow
     from kerasbert.encoders.config import EncoderConfig

@@ -17,8 +17,8 @@ import safetensors.numpy
 
 from kerasbert.checkpoints.messages import mismatch, one_line, shown
 from kerasbert.checkpoints.shards import read_shards
-from kerasbert.files import atomic_file
-from kerasbert.json_text import parse_json
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.json_text import parse_json
 
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.checkpoints.messages import counted, mismatch, shown
-from kerasbert.json_text import read_json_object
+from kerasbert.files.json_text import read_json_object
 
 _LONGEST_NAME = 255  # bytes, of a file on the common file systems
 MAX_INDEX_BYTES = 100_000_000

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 
 import typer
 
-from kerasbert.cli.claims import claims
-from kerasbert.cli.failures import Interrupted, explain
-from kerasbert.cli.flags import with_flags
-from kerasbert.cli.help_text import help_text
-from kerasbert.cli.interrupts import interrupts_told
-from kerasbert.cli.quiet import quiet_libraries
-from kerasbert.cli.results import Result
-from kerasbert.cli.supervision import can_supervise, supervise
+from kerasbert.cleanup import temporary_files_kept_together
+from kerasbert.cli.common.claims import claims
+from kerasbert.cli.common.failures import Interrupted, explain
+from kerasbert.cli.common.flags import with_flags
+from kerasbert.cli.common.help_text import help_text
+from kerasbert.cli.common.interrupts import interrupts_told
+from kerasbert.cli.common.quiet import quiet_libraries
+from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.errors import KerasBertError
-from kerasbert.leftovers import temporary_files_kept_together
 
 
 class ResultCommand(typer.core.TyperCommand):
@@ -56,8 +56,8 @@ class Commands(typer.core.TyperGroup):
 def build_app() -> typer.Typer:
     """All commands. Their modules import what they need when they run."""
     from kerasbert.cli import cut, diagnose, distill, evaluate, predict, prune, quantize, quickstart, train
-    from kerasbert.export import cli as export
-    from kerasbert.export.setup_cli import setup
+    from kerasbert.cli import tflite_commands as export
+    from kerasbert.cli.setup import setup
 
     app = typer.Typer(
         name="kerasbert",

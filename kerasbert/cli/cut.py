@@ -5,8 +5,8 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
 
 Layers = Annotated[int | None, Option(metavar="N", help="Keep so many layers.")]
 Strategy = Annotated[
@@ -58,12 +58,12 @@ def cut(
     Example: kerasbert cut runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
     given = dict(locals())
-    from kerasbert.cli.data_files import check_known, check_labels, file_options, read_described
-    from kerasbert.cli.destinations import check_out_folder
-    from kerasbert.cli.layer_counts import check_layer_count
-    from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import progress
-    from kerasbert.cli.training_data import saved_problem
+    from kerasbert.cli.common.data_files import check_known, check_labels, file_options, read_described
+    from kerasbert.cli.common.destinations import check_out_folder
+    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.common.training_data import saved_problem
     from kerasbert.training.run_folder import RunFolder
 
     how = file_options(given)
@@ -78,9 +78,9 @@ def cut(
         check_known(problem, tables[path])
     texts = _texts(problem, vocabulary, how) if vocabulary else None
     with loading("the model"):
-        from kerasbert.compression import cutting
-        from kerasbert.compression.cutting.rebuilding import check_float
-        from kerasbert.tasks.folders import load_task
+        from kerasbert.compression.pruning import structured
+        from kerasbert.compression.pruning.structured.model_surgery import check_float
+        from kerasbert.tasks.pretrained import load_task
 
         task = load_task(model)
         check_float(task)
@@ -89,13 +89,13 @@ def cut(
     whole, table = task, tables.get(data)
     with progress("cutting"):
         if layers is not None:
-            task = cutting.drop_layers(task, layers, strategy=strategy, data=table, batch_size=batch_size)
+            task = structured.drop_layers(task, layers, strategy=strategy, data=table, batch_size=batch_size)
         if heads is not None:
-            task = cutting.cut_heads(task, heads, data=table, per_layer=heads_per_layer, batch_size=batch_size)
+            task = structured.cut_heads(task, heads, data=table, per_layer=heads_per_layer, batch_size=batch_size)
         if feed_forward is not None:
-            task = cutting.cut_feed_forward(task, feed_forward, data=table, batch_size=batch_size)
+            task = structured.cut_feed_forward(task, feed_forward, data=table, batch_size=batch_size)
         if texts is not None:
-            task = cutting.trim_vocabulary(task, texts, characters=characters)
+            task = structured.trim_vocabulary(task, texts, characters=characters)
     with progress("evaluating both") as bar:
         dev_before, dev_after = (each.score(tables[dev], report=bar.rows) if dev else None for each in (whole, task))
     task.save_pretrained(out)
@@ -132,8 +132,8 @@ def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data, h
 
 def _texts(problem, path: Path, how):
     """The texts of a file of lines, or the examples of one of the task's data."""
-    from kerasbert.cli.data_files import read_described
-    from kerasbert.cli.progress import note
+    from kerasbert.cli.common.data_files import read_described
+    from kerasbert.cli.common.progress import note
     from kerasbert.data.plain_text import read_text
     from kerasbert.data.records import data_suffix
 
@@ -146,7 +146,7 @@ def _texts(problem, path: Path, how):
 
 def _sizes(task) -> dict[str, object]:
     """What a model consists of, JSON-able."""
-    from kerasbert.compression.cutting.rebuilding import heads, values_of, widths
+    from kerasbert.compression.pruning.structured.model_surgery import heads, values_of, widths
 
     values = values_of(task).values()
     return {
@@ -161,7 +161,7 @@ def _sizes(task) -> dict[str, object]:
 
 def _told(found: dict) -> list:
     from kerasbert.console.tables import Table
-    from kerasbert.training.running import shown
+    from kerasbert.training.trainer import shown
 
     sizes = [(words, *(_short(found[side][name]) for side in ("before", "after"))) for name, words in _NAMES.items()]
     blocks = [f"saved {found['out']}", "", Table(("size", "before", "after"), sizes)]

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
 
 Data = Annotated[Path, Option(metavar="FILE", help="Examples to run, in a file as the task reads it.")]
 Calibration = Annotated[
@@ -62,14 +62,14 @@ def diagnose(
     given = dict(locals())
     from dataclasses import replace
 
-    from kerasbert.cli.data_files import file_options, read_described
-    from kerasbert.cli.destinations import check_out_file
-    from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import progress
-    from kerasbert.cli.training_data import saved_problem
+    from kerasbert.cli.common.data_files import file_options, read_described
+    from kerasbert.cli.common.destinations import check_out_file
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.common.training_data import saved_problem
     from kerasbert.compression import policy_named, range_method
     from kerasbert.errors import KerasBertError
-    from kerasbert.own_files import PLOT
+    from kerasbert.files.own_files import PLOT
 
     if plot is not None:
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
@@ -80,9 +80,9 @@ def diagnose(
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
     with loading("the model"):
         from kerasbert import compression
-        from kerasbert.cli.diagnosis_text import as_json, blocks
-        from kerasbert.compression.diagnosis import worst_first
-        from kerasbert.tasks.folders import load_task
+        from kerasbert.cli.common.diagnosis_text import as_json, blocks
+        from kerasbert.compression.quantization.diagnosis import worst_first
+        from kerasbert.tasks.pretrained import load_task
 
         task = load_task(model)
     of_float = {"--recipe": recipe, "--integer-only": integer_only, "--calibration": calibration, "--ranges": ranges}
@@ -107,7 +107,7 @@ def diagnose(
         effects = compression.measure_effects(task, examples, keys, labels, rows, bar.update)
     said = blocks(losses, worst, effects)
     if plot is not None:
-        from kerasbert.compression.plots import plot_losses
+        from kerasbert.compression.quantization.plots import plot_losses
 
         plot_losses(losses, plot, effects)
         said.append(f"plot: {plot}")
@@ -124,7 +124,7 @@ def _first(examples, count: int):
 
 def _labels(task, examples, labels, rows: int):
     """The labels of the examples that are run, where the task can be scored by them; else None, and why."""
-    from kerasbert.cli.progress import note
+    from kerasbert.cli.common.progress import note
     from kerasbert.errors import KerasBertError
 
     if labels is None or (task.problem == "embedding" and not isinstance(examples, tuple)):

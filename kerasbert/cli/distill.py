@@ -5,9 +5,9 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
-from kerasbert.cli.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.resuming import Resume, asked_options, run_folder
 
 Teacher = Annotated[str, Option(metavar="FOLDER|HUB", help="The trained model that is learned from.")]
 Student = Annotated[
@@ -80,15 +80,15 @@ def distill(
     given = asked_options(locals())
     from types import SimpleNamespace
 
-    from kerasbert.cli.data_files import read_train_and_dev
-    from kerasbert.cli.destinations import check_cache_folder, check_out_folder
-    from kerasbert.cli.layer_counts import check_layer_count
-    from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.training_data import saved_problem, spread
+    from kerasbert.cli.common.data_files import read_train_and_dev
+    from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
+    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.training_data import saved_problem, spread
     from kerasbert.errors import KerasBertError
+    from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
-    from kerasbert.training.recipe import Recipe
 
     if (student is None) == (layers is None):
         raise KerasBertError(
@@ -116,10 +116,10 @@ def distill(
     with loading("the models"):
         import tf_keras as keras
 
-        from kerasbert.cli import fitting
-        from kerasbert.tasks.folders import load_task
+        from kerasbert.cli.common import fitting
+        from kerasbert.tasks.pretrained import load_task
         from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
-        from kerasbert.training.running import shown
+        from kerasbert.training.trainer import shown
 
         wanted = objectives_named(objectives, temperature, layer_map)
         keras.utils.set_random_seed(seed)
@@ -176,7 +176,7 @@ def _numbers(text: str) -> int | list[int]:
 
 def _check(problem, train, dev, label_weight: float) -> None:
     """Raises KerasBertError naming the file and the line for labels that cannot be used."""
-    from kerasbert.cli.data_files import check_known
+    from kerasbert.cli.common.data_files import check_known
 
     for table in (train, dev):
         if table is not None and (table.y is not None or table is dev or label_weight > 0):

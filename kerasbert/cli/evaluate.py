@@ -6,8 +6,8 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
 
 Data = Annotated[
     Path, Option(metavar="FILE", help="Labelled data of the model's task: .tsv, .csv, .jsonl, CoNLL, SQuAD, text.")
@@ -32,10 +32,10 @@ def evaluate(
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
     given = dict(locals())
-    from kerasbert.cli.data_files import check_labels, file_options
-    from kerasbert.cli.models import open_predictor
-    from kerasbert.cli.progress import progress
-    from kerasbert.cli.saved_model import problem_of
+    from kerasbert.cli.common.data_files import check_labels, file_options
+    from kerasbert.cli.common.models import open_predictor
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.common.saved_model import problem_of
     from kerasbert.console.tables import Facts
 
     how, told = file_options(given), problem_of(model)
@@ -56,7 +56,7 @@ def evaluate(
 
 def _read(problem, path: Path, how):
     """The table that a problem can be scored on. Raises KerasBertError for another."""
-    from kerasbert.cli.data_files import check_known, read_described
+    from kerasbert.cli.common.data_files import check_known, read_described
     from kerasbert.errors import KerasBertError
 
     table = read_described(type(problem), path, how)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
 
 Texts = Annotated[
     list[str] | None,
@@ -70,11 +70,11 @@ def predict(
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
     given = dict(locals())
-    from kerasbert.cli.models import open_predictor
-    from kerasbert.cli.predictions import is_finite, records, shown
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.saved_model import problem_of
-    from kerasbert.cli.vectors_file import check_has_vectors, check_vectors_file, written_vectors
+    from kerasbert.cli.common.models import open_predictor
+    from kerasbert.cli.common.predictions import is_finite, records, shown
+    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.saved_model import problem_of
+    from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, written_vectors
     from kerasbert.errors import KerasBertError
 
     _check_sources(texts or [], pair or [], choice or [], file)
@@ -117,7 +117,7 @@ def predict(
 
 def _rows(problem, file: Path, given: dict):
     """The examples of a data file."""
-    from kerasbert.cli.data_files import file_options, note_bad_rows
+    from kerasbert.cli.common.data_files import file_options, note_bad_rows
     from kerasbert.data.reading import read_with
 
     table = read_with(problem.name, file, file_options(given))

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.recipe_options import numbers_by_part
-from kerasbert.cli.results import Result
-from kerasbert.cli.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common.train_options import numbers_by_part
 
 Target = Annotated[
     float | None,
@@ -84,13 +84,13 @@ def prune(
     from dataclasses import asdict
     from types import SimpleNamespace
 
-    from kerasbert.cli.destinations import check_out_folder
-    from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.training_data import checked_tables, tables_for
+    from kerasbert.cli.common.destinations import check_out_folder
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.training_data import checked_tables, tables_for
     from kerasbert.errors import KerasBertError
+    from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
-    from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, model, resume=resume, overwrite=overwrite)
     parts = numbers_by_part("part", part or [], "layers.*.feed_forward.*=0.9")
@@ -112,13 +112,13 @@ def prune(
     with loading("the model"):
         import tf_keras as keras
 
-        from kerasbert.cli import fitting
-        from kerasbert.compression.sparsity import Sparsity
-        from kerasbert.compression.sparsity_masks import KeepZeros, MagnitudePruning
-        from kerasbert.compression.zeros import sparsity_report, zeros_of
-        from kerasbert.tasks.folders import load_task
+        from kerasbert.cli.common import fitting
+        from kerasbert.compression.pruning.magnitude import Sparsity
+        from kerasbert.compression.pruning.masks import KeepZeros, MagnitudePruning
+        from kerasbert.compression.pruning.sparsity_report import sparsity_report, zeros_of
+        from kerasbert.tasks.pretrained import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
-        from kerasbert.training.running import shown
+        from kerasbert.training.trainer import shown
 
         keras.utils.set_random_seed(seed)
         learned = objectives_named(objectives) if objectives else None

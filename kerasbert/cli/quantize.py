@@ -4,9 +4,9 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
-from kerasbert.cli.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.resuming import Resume, asked_options, run_folder
 from kerasbert.errors import KerasBertError
 
 Recipe = Annotated[
@@ -83,13 +83,13 @@ def quantize(
     given = asked_options(locals())
     from types import SimpleNamespace
 
-    from kerasbert.cli.destinations import check_out_folder
-    from kerasbert.cli.loading import loading
-    from kerasbert.cli.progress import note, progress
-    from kerasbert.cli.training_data import checked_tables, spread, tables_for
+    from kerasbert.cli.common.destinations import check_out_folder
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.training_data import checked_tables, spread, tables_for
     from kerasbert.compression import policy_named, range_method
+    from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
-    from kerasbert.training.recipe import Recipe
 
     check_out_folder(out, model, resume=resume, overwrite=overwrite)
     policy_named(recipe, integer_only, learned_ranges)
@@ -109,10 +109,10 @@ def quantize(
         import tf_keras as keras
 
         from kerasbert import compression
-        from kerasbert.cli import fitting
-        from kerasbert.tasks.folders import load_task
+        from kerasbert.cli.common import fitting
+        from kerasbert.tasks.pretrained import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
-        from kerasbert.training.running import Fitted, shown
+        from kerasbert.training.trainer import Fitted, shown
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)

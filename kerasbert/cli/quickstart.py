@@ -5,8 +5,8 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli import options
-from kerasbert.cli.results import Result
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
 
 Out = Annotated[Path, Option(metavar="FOLDER", help="Where models, files and the report go.")]
 Epochs = Annotated[int | None, Option(metavar="N", min=1, help="Passes of both trainings; by default what works well.")]
@@ -27,8 +27,8 @@ def quickstart(
     """
     from dataclasses import asdict
 
-    from kerasbert.cli.destinations import check_results_folder
-    from kerasbert.cli.interrupts import native_code
+    from kerasbert.cli.common.destinations import check_results_folder
+    from kerasbert.cli.common.interrupts import native_code
     from kerasbert.memory import keep_memory
     from kerasbert.zoo.quickstart import run
 

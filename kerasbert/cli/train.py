@@ -8,11 +8,11 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli import options
-from kerasbert.cli.recipe_options import recipe_options
-from kerasbert.cli.results import Result
-from kerasbert.leftovers import temporary_folder
-from kerasbert.training.recipe import Recipe
+from kerasbert.cleanup import temporary_folder
+from kerasbert.cli.common import options
+from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.train_options import recipe_options
+from kerasbert.training.config import Recipe
 
 RecipeFile = Annotated[
     Path | None, Argument(metavar="[RECIPE.TOML]", help="Settings in a file, under the options' names; flags win.")
@@ -45,11 +45,11 @@ def train(
 
 
 def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
-    from kerasbert.cli import fitting
-    from kerasbert.cli.destinations import check_out_folder
-    from kerasbert.cli.layer_counts import check_layer_count
-    from kerasbert.cli.progress import note
-    from kerasbert.cli.training_data import read_data
+    from kerasbert.cli.common import fitting
+    from kerasbert.cli.common.destinations import check_out_folder
+    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.progress import note
+    from kerasbert.cli.common.training_data import read_data
     from kerasbert.optional import require
     from kerasbert.training.run_folder import RunFolder, check_resumable
 
@@ -63,7 +63,7 @@ def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
         check_resumable(folder, asked)
     data = read_data(asked)
     task = fitting.new_task(asked, data)
-    from kerasbert.training.running import shown
+    from kerasbert.training.trainer import shown
 
     with fitting.training() as listener:
         fitted = fitting.fit(task, data, asked, folder, resume, listener)
@@ -83,7 +83,7 @@ def _destination(asked: Recipe, resume: bool = False) -> Iterator[Path]:
     Raises KerasBertError where another worker than the chief cannot see the folder of a training that it resumes.
     """
     from kerasbert.errors import KerasBertError
-    from kerasbert.model_folder import RUN_FOLDER
+    from kerasbert.files.model_folder import RUN_FOLDER
     from kerasbert.training.preparation import is_chief
 
     if asked.distribute != "multi-worker" or is_chief():

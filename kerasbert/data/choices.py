@@ -13,7 +13,7 @@ from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix, json_lines, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import parse_json
+from kerasbert.files.json_text import parse_json
 
 # Column names understood without being asked for, in the order of preference; case does not matter.
 _PROMPTS = ("prompt", "question", "premise", "sent1", "context")

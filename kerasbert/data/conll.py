@@ -13,7 +13,7 @@ from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix, read_records
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
-from kerasbert.problems.entities import SCHEMES, converted, scheme_of, spans, without_suffixes
+from kerasbert.processors.token_classification.entities import SCHEMES, converted, scheme_of, spans, without_suffixes
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = re.compile("[ \t]+")
@@ -30,7 +30,7 @@ class ConllTable(Table):
     """x: the words of each sentence; y: the tag of each word, or None.
 
     Attributes:
-      scheme: how the file's tags are written (see `kerasbert.problems.entities`), None where they mark no entities.
+      scheme: how the file's tags are written (see `kerasbert.processors.token_classification.entities`), None where they mark no entities.
     """
 
     scheme: str | None = None
@@ -74,8 +74,8 @@ def read_conll(
       path: the file.
       word_column, tag_column: numbers from 0 on, or from -1 back; a `tag_column` of None reads no tags.
       separator: what stands between columns; by default a tab if the first line has one, else spaces or tabs, one or more.
-      scheme: what tags that mark entities are converted to, see `kerasbert.problems.entities`; None keeps them as they are.
-      max_rows: read no more sentences than this.
+      scheme: what tags that mark entities are converted to, see `kerasbert.processors.token_classification.entities`; None keeps them
+      as they are. max_rows: read no more sentences than this.
       skip_bad_rows: leave out sentences with a line that cannot be read, and count those lines in `Table.bad`.
 
     Raises:

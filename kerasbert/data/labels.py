@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import parse_json
+from kerasbert.files.json_text import parse_json
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names: of accounts, of products
 _LISTED = 20

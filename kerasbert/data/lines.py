@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kerasbert.errors import KerasBertError
-from kerasbert.read_limits import VARIABLE, ReadBudget, read_memory
+from kerasbert.files.read_limits import VARIABLE, ReadBudget, read_memory
 
 # What a line costs once it is a row, in bytes beside its own: a list, and a string a cell.
 _ROW = 200

@@ -43,7 +43,7 @@ def read_for(
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
 ) -> Table | TextTable:
-    """Reads a file as a problem of `kerasbert.problems` asks for.
+    """Reads a file as a problem of `kerasbert.processors` asks for.
 
     Texts with labels, scores or nothing: a table (`read_table`). `tagging`: CoNLL columns or JSON lines (`read_conll`), or a CSV file
     (`read_tagged_table`). `question_answering`: SQuAD's JSON (`read_squad`). `multiple_choice`: prompts and choices (`read_choices`).

@@ -9,7 +9,7 @@ from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.delimiters import SAMPLE, sniffed
 from kerasbert.data.lines import read_lines
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import JSON_NAMES, parse_json
+from kerasbert.files.json_text import JSON_NAMES, parse_json
 
 FORMATS = (".tsv", ".csv", ".jsonl")
 LONGEST_CELL = 10_000_000  # characters of a CSV cell

@@ -10,8 +10,8 @@ from kerasbert.data.lines import read_whole
 from kerasbert.data.records import read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import parse_json
-from kerasbert.read_limits import ReadBudget
+from kerasbert.files.json_text import parse_json
+from kerasbert.files.read_limits import ReadBudget
 
 REACH = 10  # characters that an answer may stand away from where the file says
 

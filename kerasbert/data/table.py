@@ -32,7 +32,7 @@ class Table:
     def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
         """One line: rows, labels, and how long the examples are at the median, the 95th percentile and at most.
 
-        In characters; with a problem of `kerasbert.problems`, a tokenizer and a length in tokens, and how many examples are cut there or
+        In characters; with a problem of `kerasbert.processors`, a tokenizer and a length in tokens, and how many examples are cut there or
         need more than one row.
         """
         found = [f"{self.path.name}: {len(self):,} {self.kind()}", self.told_labels()]

@@ -56,7 +56,7 @@ class TextTable:
     def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
         """One line: rows, how many of each label, and how long rows (both texts) are: median, 95th percentile, most.
 
-        In characters; with a problem of `kerasbert.problems`, a tokenizer and a length in tokens, and how many are cut there or need more
+        In characters; with a problem of `kerasbert.processors`, a tokenizer and a length in tokens, and how many are cut there or need more
         than one row.
         """
         both = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))

@@ -9,7 +9,7 @@ from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
 from kerasbert.data.conll import ConllTable, Sentence, tagged_table, tags_fault
 from kerasbert.data.records import Row
-from kerasbert.json_text import parse_json
+from kerasbert.files.json_text import parse_json
 
 # Column names understood without being asked for, in the order of preference; case does not matter.
 _LISTS, _WORD = ("tokens", "words", "text", "sentence"), ("word", "token")

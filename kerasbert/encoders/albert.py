@@ -7,9 +7,9 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.config import EncoderConfig
-from kerasbert.layers.blocks import TransformerBlock
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.sharing import share, take_turn
+from kerasbert.layers.quantization.calls import share, take_turn
+from kerasbert.layers.transformer_block import TransformerBlock
 
 
 @dataclass(frozen=True)

@@ -7,21 +7,21 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.config import EncoderConfig
-from kerasbert.encoders.cut import Cut
+from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.layers.adapters import Adapter, check_size
 from kerasbert.layers.attention import SelfAttention, attention_bias
-from kerasbert.layers.blocks import FeedForward, TransformerBlock
+from kerasbert.layers.capture import tap
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.layer_mix import LayerMix
-from kerasbert.layers.points import TANH_BOUNDS, ActivationPoint
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.pooling import first_token
-from kerasbert.layers.taps import tap
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import TANH_BOUNDS, ActivationPoint
+from kerasbert.layers.scalar_mix import LayerMix
+from kerasbert.layers.transformer_block import FeedForward, TransformerBlock
 
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -46,7 +46,8 @@ class Encoder(keras.layers.Layer):
     is None.
     adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
     layer_mix: whether the sequence is a learned weighted sum of the embedding output and every block's output (Peters et al. 2018).
-    cut: sizes that differ from what the config says of all blocks, see `kerasbert.encoders.cut.Cut`, as its `to_dict` gives them; or None.
+    cut: sizes that differ from what the config says of all blocks, see `kerasbert.encoders.pruned_sizes.Cut`, as its `to_dict` gives
+    them; or None.
 
     Raises KerasBertError for a size of adapters below 1, and a cut that does not fit the config.
 

@@ -9,7 +9,7 @@ import tf_keras as keras
 
 from kerasbert.console.output import write
 from kerasbert.console.tables import Table
-from kerasbert.layers.points import ActivationPoint, ConstantPoint, KernelPoint
+from kerasbert.layers.quantization.quantizers import ActivationPoint, ConstantPoint, KernelPoint
 
 _UNKNOWN = "-"  # of a layer that no call reaches
 

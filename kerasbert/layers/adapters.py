@@ -5,8 +5,8 @@ import tf_keras as keras
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.activations import activation
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.points import ActivationPoint
-from kerasbert.layers.policy import QuantizationPolicy
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.quantization.quantizers import ActivationPoint
 
 _DEVIATION = 1e-2  # of both kernels at first, as in the main experiments of Houlsby et al. 2019
 

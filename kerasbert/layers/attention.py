@@ -3,14 +3,20 @@
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.capture import tap
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.sums import context_by_sums, in_eight_bits, logistic_softmax, scores_by_sums, unheld
-from kerasbert.layers.taps import tap
+from kerasbert.layers.lowering.decomposed_attention import (
+    context_by_sums,
+    in_eight_bits,
+    logistic_softmax,
+    scores_by_sums,
+    unheld,
+)
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
 
 # Added to the scores of padding in 8 bits, where it shares one range with the scores: exp(-20) of the largest is less than a step of the
 # probabilities, and a larger constant would take the range away from the scores.
@@ -84,8 +90,8 @@ class SelfAttention(keras.layers.Layer):
         return self.output_dense(self.context(context, training=training), training=training), probabilities
 
     def _by_sums(self, q, k, v, bias):
-        """q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S), by operators of `kerasbert.layers.sums`;
-        q is scaled."""
+        """q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S), by operators of
+        `kerasbert.layers.lowering.decomposed_attention`; q is scaled."""
         hold, ranges = unheld, {}
         if self.scores.kind == "static":
             hold, names = in_eight_bits, ("query", "key", "value")

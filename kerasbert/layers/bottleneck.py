@@ -6,14 +6,14 @@ import tf_keras as keras
 
 from kerasbert.layers.adapters import make_adapter
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.blocks import FeedForward
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, Norm, make_norm
-from kerasbert.layers.points import ActivationPoint
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.transformer_block import FeedForward
 
 
 class Bottleneck(keras.layers.Layer):

@@ -5,8 +5,8 @@ import tf_keras as keras
 
 from kerasbert.layers.activations import flat_below
 from kerasbert.layers.norms import NoNorm
-from kerasbert.layers.points import ActivationPoint, KernelPoint
-from kerasbert.layers.policy import QuantizationPolicy
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.quantization.quantizers import ActivationPoint, KernelPoint
 
 
 class Dense(keras.layers.Layer):

@@ -5,12 +5,12 @@ import tf_keras as keras
 
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.fake_quant import table_fake_quant
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.initializers import normal
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
 from kerasbert.layers.norms import MOBILEBERT_EPSILON, make_norm
-from kerasbert.layers.points import ActivationPoint, ConstantPoint
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.fake_quant import table_fake_quant
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import ActivationPoint, ConstantPoint
 
 
 class EmbeddingTable(keras.layers.Layer):

@@ -8,8 +8,8 @@ from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable
 from kerasbert.layers.initializers import normal
 from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.points import ActivationPoint, channels
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import ActivationPoint, channels
 
 
 class MaskedLMHead(keras.layers.Layer):

@@ -3,10 +3,10 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout, leading
-from kerasbert.layers.points import ActivationPoint, channels
-from kerasbert.layers.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.taps import tap
+from kerasbert.layers.capture import tap
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.quantizers import ActivationPoint, channels
 
 SQUARES = ("squares", "large_squares")  # the two grids of a row's sum of squares
 _SMALLEST = 1e-9  # a sum of squares: its root has a gradient

@@ -7,14 +7,15 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.problems.rows import IGNORED
+from kerasbert.processors.features import IGNORED
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class CrossEntropy(keras.losses.Loss):
     """Cross-entropy of class numbers and logits: of texts, (B,) and (B, C), or of tokens, (B, S) and (B, S, C).
 
-    The mean is over the places whose class is not -100 (`kerasbert.problems.IGNORED`). label_smoothing: the share of each target that goes
+    The mean is over the places whose class is not -100 (`kerasbert.processors.IGNORED`). label_smoothing: the share of each target
+    that goes
     to all classes alike (Szegedy et al. 2016, section 7). class_weights: one factor for each class, that of a place's true class; see
     `balanced_weights`. As in Keras, weights of classes and samples are factors: the sum is divided by the places, not by the weights.
 

@@ -136,7 +136,7 @@ class SentenceLoss(PairLoss):
 
 
 def text_numbers(rows) -> np.ndarray:
-    """A number for each text of pairs, (rows, 2) int32, the same for the same token ids. rows: `kerasbert.problems.Rows`."""
+    """A number for each text of pairs, (rows, 2) int32, the same for the same token ids. rows: `kerasbert.processors.Rows`."""
     numbers: dict[tuple, int] = {}
     found = [numbers.setdefault(tuple(map(int, ids)), len(numbers)) for ids in rows.tokens.input_ids]
     return np.array(found, np.int32).reshape(-1, 2)

@@ -13,7 +13,7 @@ from kerasbert.checkpoints.name_map import Entry, NameMap
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import parse_json
+from kerasbert.files.json_text import parse_json
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embeddings import EmbeddingTable

@@ -8,10 +8,10 @@ import tensorflow as tf
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import INPUT_NAMES, Encoder, activation_points, named_variables
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
-from kerasbert.layers.policy import QuantizationPolicy
-from kerasbert.tasks.answering import Answering
-from kerasbert.tasks.fitting import Fitting
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.tasks.inference import Answering
+from kerasbert.tasks.keras_task import Fitting
 from kerasbert.text import Tokenizer, tokenizer_from_config
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
@@ -25,11 +25,11 @@ class Task(Answering, Fitting):
 
     `fit`, `evaluate`, `predict` and `score` take the task's examples as users hold them (see the task), a table of `kerasbert.data`,
     packed inputs (a dict of int32 arrays (rows, length)) or a `tf.data.Dataset` of packed inputs or of texts. What examples, answers and
-    metrics are is the task's problem: see `kerasbert.problems`.
+    metrics are is the task's problem: see `kerasbert.processors`.
     """
 
     output_name: str  # of the exported file; where there are several, of the one that packed inputs give
-    problem: str  # what it is asked and answers: a name of kerasbert.problems
+    problem: str  # what it is asked and answers: a name of kerasbert.processors
     arrays: bool = False  # whether `predict` gives texts' outputs as one array instead of readable answers
     labels: tuple[str, ...] | None = None
     architecture: str  # what Hugging Face's class name for this task ends in
@@ -89,7 +89,7 @@ class Task(Answering, Fitting):
         Raises:
           KerasBertError: another client, a task that it does not have, or a tokenizer of another kind than WordPiece.
         """
-        from kerasbert.problems.client_problems import client_tokenizer
+        from kerasbert.processors.client_tasks import client_tokenizer
 
         self._tokenizer = client_tokenizer(self.tokenizer, client, self.problem)
 
@@ -208,7 +208,7 @@ class Task(Answering, Fitting):
 
         Raises KerasBertError for damaged or mismatching files, and settings that do not fit the checkpoint's head.
         """
-        from kerasbert.tasks.folders import from_folder
+        from kerasbert.tasks.pretrained import from_folder
 
         sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
         return from_folder(cls, name_or_path, sizes, {"adapters": adapters, "layer_mix": layer_mix}, **settings)
@@ -231,6 +231,6 @@ class Task(Answering, Fitting):
         Whole or not at all. A model that was saved there is replaced, as Keras does; your own files beside it stay. Raises KerasBertError
         for a folder that holds other things and no model of kerasbert's.
         """
-        from kerasbert.tasks.folders import save_task
+        from kerasbert.tasks.pretrained import save_task
 
         save_task(self, folder)

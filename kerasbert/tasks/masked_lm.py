@@ -5,9 +5,9 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.heads import masked_lm_head
-from kerasbert.problems import IGNORED
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.processors import IGNORED
 from kerasbert.tasks.base import Task
 
 
@@ -15,7 +15,7 @@ from kerasbert.tasks.base import Task
 class MaskedLM(Task):
     """Masked language modelling (Devlin et al. 2018, section 3.1). Calling it gives logits (B, S, V).
 
-    share, whole_words, top: see `kerasbert.problems.masked_words.MaskedWords`. `fit(texts)` takes words out anew in every epoch,
+    share, whole_words, top: see `kerasbert.processors.masked_lm.MaskedWords`. `fit(texts)` takes words out anew in every epoch,
     `score(texts)` always the same ones, and `predict(texts)` fills the gaps of texts that have the tokenizer's mask token in them.
 
     Inputs may hold `places`, int (N, 2): (row, token) of the only logits that are wanted, which then are (N, V). Training and scoring ask

@@ -7,9 +7,9 @@ from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.quantizers import ActivationPoint
 from kerasbert.tasks.base import Task
 
 NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices than others
@@ -19,7 +19,8 @@ NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices tha
 class MultipleChoice(Task):
     """One score a choice (Devlin et al. 2018, section 4.4).
 
-    `fit`, `predict` and `score` take `(prompt, choices)` examples, see `kerasbert.problems.choice.MultipleChoice`. Calling it on inputs
+    `fit`, `predict` and `score` take `(prompt, choices)` examples, see `kerasbert.processors.multiple_choice.MultipleChoice`. Calling
+    it on inputs
     (B, choices, S) gives logits (B, choices), those of choices without any token so low that a softmax makes them 0; on (B, S), (B, 1).
     """
 

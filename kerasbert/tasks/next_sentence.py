@@ -7,10 +7,10 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
-from kerasbert.layers.policy import integer_part
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.policy import integer_part
+from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
 from kerasbert.tasks.base import Task
 
 LABELS = ("next", "not next")

@@ -7,10 +7,10 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.quantizers import ActivationPoint
 from kerasbert.tasks.base import Task
 
 

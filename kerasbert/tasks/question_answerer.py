@@ -7,10 +7,10 @@ from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import ActivationPoint
-from kerasbert.problems.span_answers import right_answers
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.tasks.base import Task
 
 DEFAULT_LENGTH = 384  # tokens, as in the literature
@@ -20,7 +20,8 @@ DEFAULT_LENGTH = 384  # tokens, as in the literature
 class QuestionAnswerer(Task):
     """Where an answer starts and ends (Devlin et al. 2018, section 4.2). Calling it gives `start_logits` and `end_logits`, (B, S) each.
 
-    `fit`, `predict` and `score` take questions with contexts, see `kerasbert.problems.spans.QuestionAnswering`, also for the settings
+    `fit`, `predict` and `score` take questions with contexts, see
+    `kerasbert.processors.question_answering.processor.QuestionAnswering`, also for the settings
     stride, longest_answer, n_best, no_answer, no_answer_threshold and unit.
 
     sequence_length: by default 384, or what the encoder has positions for. no_answer: None is decided by the first `fit` on texts: True

@@ -7,12 +7,12 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.graph import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.initializers import normal
-from kerasbert.layers.points import UNIT_BOUNDS, ActivationPoint
-from kerasbert.layers.policy import integer_part
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.policy import integer_part
+from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
 from kerasbert.losses import CrossEntropy
-from kerasbert.problems import IGNORED
+from kerasbert.processors import IGNORED
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
 
@@ -21,7 +21,8 @@ from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
 class TokenTagger(Task):
     """A dense on every token (Devlin et al. 2018, section 5.3). Calling it gives logits (B, S, labels).
 
-    `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities: see `kerasbert.problems.tagging.Tagging`,
+    `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities: see
+    `kerasbert.processors.token_classification.processor.Tagging`,
     also for the setting stride. Of packed inputs, y is int (rows, length), -100 at tokens without a class.
 
     labels: names of the tags in the order of the logits.

@@ -1,9 +1,9 @@
 """Text to the inputs of an encoder: tokenizers, and packing of one or two texts a row."""
 
+from kerasbert.text.auto import has_tokenizer, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import ClientWordPiece
 from kerasbert.text.encoded import Encoded
-from kerasbert.text.folders import has_tokenizer, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.japanese import JapaneseTokenizer
 from kerasbert.text.packing import pack
 from kerasbert.text.sentence_piece import SentencePiece

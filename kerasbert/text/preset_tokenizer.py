@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import read_json_object
+from kerasbert.files.json_text import read_json_object
 from kerasbert.text import tokenizer_files
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.sentence_piece import SentencePiece

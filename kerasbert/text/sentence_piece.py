@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_file
+from kerasbert.files.atomic import atomic_file
 from kerasbert.text import tokenizer_files
 from kerasbert.text.rows import text_rows
 from kerasbert.text.sentencepiece_model import read_model

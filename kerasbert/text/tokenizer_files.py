@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_file
-from kerasbert.json_text import read_bounded, read_json_object
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.json_text import read_bounded, read_json_object
 
 VOCABULARY = "vocab.txt"
 SENTENCEPIECE = "spiece.model"

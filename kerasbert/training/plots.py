@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerasbert.files import atomic_file
+from kerasbert.files.atomic import atomic_file
 from kerasbert.training.run_folder import RunFolder
 
 _MOST_CLASSES = 30

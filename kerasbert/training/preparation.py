@@ -3,7 +3,7 @@
 import contextlib
 
 from kerasbert.errors import KerasBertError
-from kerasbert.training.recipe import Recipe
+from kerasbert.training.config import Recipe
 
 
 def prepare(task, recipe: Recipe, train) -> tuple:
@@ -11,7 +11,7 @@ def prepare(task, recipe: Recipe, train) -> tuple:
 
     Raises KerasBertError for methods that do not fit the task.
     """
-    from kerasbert.training.optimizers import adamw
+    from kerasbert.optimizers.adamw import adamw
     from kerasbert.training.unfreezing import GradualUnfreezing
 
     choose_parts(task, recipe)
@@ -128,7 +128,7 @@ def is_chief() -> bool:
     """Whether this process is the one of its cluster that writes; without a cluster it is."""
     import os
 
-    from kerasbert.json_text import parse_json
+    from kerasbert.files.json_text import parse_json
 
     config = parse_json(os.environ.get("TF_CONFIG") or "{}", "TF_CONFIG")
     task = config.get("task", {})

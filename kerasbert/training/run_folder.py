@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_file
-from kerasbert.json_text import read_json_lines, read_json_object
-from kerasbert.model_folder import (
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.json_text import read_json_lines, read_json_object
+from kerasbert.files.model_folder import (
     COMMAND_FILE,
     RECIPE_FILE,
     RUN_FOLDER,
@@ -18,8 +18,8 @@ from kerasbert.model_folder import (
     is_interrupted,
     is_model,
 )
-from kerasbert.partials import is_temporary
-from kerasbert.training.recipe import Recipe
+from kerasbert.files.partials import is_temporary
+from kerasbert.training.config import Recipe
 
 _PLOTS = ("loss.png", "metric.png", "confusion.png")
 _EVENTS = ".tfevents."  # in the names of the files that TensorBoard reads

@@ -12,7 +12,7 @@ import tensorflow as tf
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import parse_json
+from kerasbert.files.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
 
 _CARD = "card"

@@ -3,8 +3,8 @@
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.optimizers.adamw import fused_adamw_of
 from kerasbert.tasks.parts import depths, moved_by_path, part_of
-from kerasbert.training.optimizers import fused_adamw_of
 
 
 class GradualUnfreezing(keras.callbacks.Callback):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.checkpoints.weights import weight_files
+from kerasbert.checkpoints.readers import weight_files
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_from_folder
 

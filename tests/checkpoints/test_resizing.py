@@ -30,7 +30,7 @@ def test_a_word_table_shrinks_and_grows_at_its_end():
 
 
 def test_a_masked_lm_head_follows_the_word_table():
-    from kerasbert.checkpoints.weights import read_tensors
+    from kerasbert.checkpoints.readers import read_tensors
 
     config = kb.load_encoder(GOLDEN / "mobilebert-pretraining").config
     tensors = resized(config, read_tensors(GOLDEN / "mobilebert-pretraining"), vocab_size=250)

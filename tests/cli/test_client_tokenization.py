@@ -6,7 +6,7 @@ import pytest
 
 from kerasbert.text import tokenizer_from_folder
 from kerasbert.text.client_rules import CLIENTS
-from kerasbert.training.recipe import _CHOICES
+from kerasbert.training.config import _CHOICES
 
 TEXTS = ["the g\u00f3od film", "the good film", "bad\u00a0plot", "[MASK] good"]
 

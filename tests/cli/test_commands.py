@@ -138,7 +138,7 @@ def test_a_pair_of_texts_gives_its_cosine(place, run):
 
 
 def test_vectors_are_short_on_a_terminal(monkeypatch):
-    from kerasbert.cli import predictions
+    from kerasbert.cli.common import predictions
 
     monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)
     found = [{"text": "good", "vector": np.arange(6, dtype=np.float32)}]

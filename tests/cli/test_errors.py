@@ -149,7 +149,7 @@ def test_texts_are_needed_once(made, one_line, place):
     ],
 )
 def test_what_goes_wrong_elsewhere(made, one_line, monkeypatch, error, code, expected):
-    from kerasbert.cli import models
+    from kerasbert.cli.common import models
 
     def fail(*arguments):
         raise error
@@ -162,7 +162,7 @@ def test_a_full_disk_leaves_nothing(place, one_line, tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("kerasbert.tasks.folders.write_folder_files", full)
+    monkeypatch.setattr("kerasbert.tasks.pretrained.write_folder_files", full)
     out = tmp_path / "out"
     one_line(
         1, "the disk is full", "train", "--model", place.checkpoint, "--train", place.train, "--out", out, "--epochs", 1, "--max-rows", 32
@@ -182,7 +182,7 @@ def test_an_interrupt_in_our_own_code(made, run, monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kerasbert.cli.destinations.check_out_file", interrupt)
+    monkeypatch.setattr("kerasbert.cli.common.destinations.check_out_file", interrupt)
     done = run("convert", made.int8, "-o", tmp_path / "x.tflite")
     assert done.code == 130
     assert done.err.splitlines()[-1] == f"interrupted; nothing was written to {tmp_path / 'x.tflite'}"

@@ -71,6 +71,6 @@ def test_tensorflow_is_not_to_import_keras_3_beside_tf_keras(run, monkeypatch, t
 
 def test_commands_with_a_keras_model_keep_memory(run, made, monkeypatch):
     calls = []
-    monkeypatch.setattr("kerasbert.cli.loading.keep_memory", lambda: calls.append(True))
+    monkeypatch.setattr("kerasbert.cli.common.loading.keep_memory", lambda: calls.append(True))
     assert run("predict", made.float, "a good film").code == 0
     assert calls == [True]

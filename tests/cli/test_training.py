@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
-from kerasbert.cli.training_data import spread
+from kerasbert.cli.common.training_data import spread
 from kerasbert.training.run_folder import RunFolder
 
 COMMAND = [sys.executable, "-m", "kerasbert.cli"]
@@ -69,7 +69,7 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
 
 
 def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
-    from kerasbert.training import running
+    from kerasbert.training import trainer
 
     def command(out, *more):
         learning = {
@@ -90,9 +90,9 @@ def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, ru
         save_state(path, *arguments)
         raise KeyboardInterrupt
 
-    save_state = running.save_state
+    save_state = trainer.save_state
     with monkeypatch.context() as patched:
-        patched.setattr(running, "save_state", saved_and_interrupted)
+        patched.setattr(trainer, "save_state", saved_and_interrupted)
         done = run(*command(out))
     assert done.code == 130 and "the same command with --resume goes on" in done.err.splitlines()[-1]
     other = run(*command(out, "--resume", "--seed", 5))

@@ -13,7 +13,7 @@ from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.policy import QuantizationPolicy
+from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 REWRITTEN = replace(INTEGER_ONLY, kernels=False, tables=False, activations=())
 

@@ -9,12 +9,12 @@ import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPhases, quantize
 from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.fake_quant import learned_fake_quant
-from kerasbert.layers.policy import QuantizationPolicy
-from kerasbert.tasks.folders import ranges
+from kerasbert.layers.quantization.fake_quant import learned_fake_quant
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.optimizers.adamw import RANGE_RATE
+from kerasbert.tasks.pretrained import ranges
 from kerasbert.training import GradualUnfreezing
 from kerasbert.training.distillation import Distiller, SoftLabels
-from kerasbert.training.optimizers import RANGE_RATE
 
 
 def learning(tiny, integer_only: bool = False):

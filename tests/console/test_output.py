@@ -74,7 +74,7 @@ def test_nothing_else_prints():
         f"{path}:{node.lineno}"
         for folder in folders
         for path in folder.rglob("*.py")
-        if path.name not in allowed and not path.name.endswith("_process.py")
+        if path.name not in allowed and not path.name.endswith("_worker.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.choices import read_choices
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import Rows, problem_named
+from kerasbert.processors import Rows, problem_named
 
 ROWS = [
     {"q_id": 3, "question": "what is cold", "choice0": "ice", "choice1": "fire", "choice2": "film", "label": 0},

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.conll import read_conll, read_tagged_lines
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import problem_named
+from kerasbert.processors import problem_named
 
 IOB1 = """-DOCSTART- -X- O O
 

@@ -8,7 +8,7 @@ import pytest
 from kerasbert.data import read_choices, read_conll, read_squad, read_table, read_text
 from kerasbert.data.lines import read_lines, read_whole
 from kerasbert.errors import KerasBertError
-from kerasbert.read_limits import VARIABLE
+from kerasbert.files.read_limits import VARIABLE
 
 MB = 1 << 20
 

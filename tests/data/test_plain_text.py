@@ -6,7 +6,7 @@ import pytest
 
 from kerasbert.data.plain_text import pairs_from_text, read_text, sentences
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import problem_named
+from kerasbert.processors import problem_named
 
 TEXT = "\n\nThe film was good. It was warm!\nWe saw it.\n\nA book\nwas dull.\n   \n"
 

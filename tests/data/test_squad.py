@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.squad import read_squad
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import problem_named
+from kerasbert.processors import problem_named
 
 CONTEXT = "We saw a good film in the end."
 

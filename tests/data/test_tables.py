@@ -181,7 +181,7 @@ def test_a_table_is_what_a_task_takes(tmp_path):
 
 
 def test_lengths_in_tokens(tmp_path, tiny):
-    from kerasbert.problems import problem_named
+    from kerasbert.processors import problem_named
 
     table = read_table(write(tmp_path, "a.tsv", "text\tlabel\nthe film was good\tx\nbad\ty\n"))
     told = table.describe(problem_named("single_label", ("x", "y")), tiny.tokenizer(), 5)

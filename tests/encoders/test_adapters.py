@@ -19,9 +19,9 @@ from kerasbert.encoders import (
 )
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.norms import LayerNorm, NoNorm
-from kerasbert.model_folder import OWN_FILE
 from kerasbert.tasks import TextClassifier
 from kerasbert.tasks.adapters import load_adapters, save_adapters, train_adapters
 

@@ -6,7 +6,7 @@ import pytest
 from kerasbert.encoders import BertConfig, BertEncoder, encoder_class
 from kerasbert.encoders.base import INPUT_NAMES, activation_points, denses, named_variables
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.folders import load_encoder
+from kerasbert.tasks.pretrained import load_encoder
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FOLDERS = ("bert-pretraining", "bert-gelu-new", "bert-sequence-classification")

@@ -6,7 +6,7 @@ import pytest
 import kerasbert as kb
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.encoders.base import activation_points, denses, sublayers
-from kerasbert.layers.points import KernelPoint
+from kerasbert.layers.quantization.quantizers import KernelPoint
 from kerasbert.tasks import TextClassifier
 
 
@@ -85,8 +85,8 @@ def test_ranges_survive_a_folder_and_a_keras_file(albert, tiny, tmp_path):
 
 
 def test_a_shared_dense_is_planned_once_a_call(albert):
-    from kerasbert.export.quantize_file import dense_plans
-    from kerasbert.export.trace import export_twin
+    from kerasbert.export.lowering.tracing import export_twin
+    from kerasbert.export.passes.quantize import dense_plans
 
     plans = [p for p in dense_plans(albert, export_twin(albert), static=True) if p.path == "layers.0.attention.key"]
     key = next(dense for dense in denses(albert) if dense.path == "layers.0.attention.key")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kerasbert.export.metadata import Metadata
+from kerasbert.export.tflite.metadata import Metadata
 
 LENGTH, WORDS, WIDTH, CLASSES = 8, 30, 16, 3
 PARAMETERS = WORDS * WIDTH + WIDTH * 4 * WIDTH + 4 * WIDTH + 4 * WIDTH * CLASSES + CLASSES
@@ -92,7 +92,7 @@ def packed_rows(rows: int, length: int = LENGTH, seed: int = 0) -> dict[str, np.
 
 
 def run_rows(path: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    from kerasbert.export.runtimes import open_model
+    from kerasbert.export.runtime.interpreters import open_model
 
     model = open_model(path, kernels="builtin", length=rows["input_ids"].shape[1])
     results = [
@@ -114,7 +114,7 @@ class StubTask:
 
     @property
     def asks(self):
-        from kerasbert.problems import problem_named
+        from kerasbert.processors import problem_named
 
         return problem_named(self.problem, self.labels)
 

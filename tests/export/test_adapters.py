@@ -8,9 +8,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.encoders import AlbertConfig, BertConfig, MobileBertConfig, encoder_class
 from kerasbert.encoders.base import activation_points, denses, sublayers
-from kerasbert.export.convert import convert
-from kerasbert.export.flatbuffer import operator_kinds, unpack
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.conversion import convert
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.tflite.model import operator_kinds, unpack
 from kerasbert.layers.adapters import Adapter
 from kerasbert.tasks import TextClassifier
 

@@ -20,9 +20,9 @@ from kerasbert.encoders import (
     encoder_class,
 )
 from kerasbert.encoders.base import activation_points, denses, sublayers
-from kerasbert.export.convert import convert
-from kerasbert.export.flatbuffer import operator_kinds, unpack
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.conversion import convert
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.tflite.model import operator_kinds, unpack
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.tasks import MaskedLM, MultipleChoice, QuestionAnswerer, TextClassifier, TokenTagger
 

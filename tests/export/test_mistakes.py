@@ -11,8 +11,8 @@ import tensorflow as tf
 
 import kerasbert as kb
 from kerasbert.export import targets
-from kerasbert.export.flatbuffer import pack, unpack
-from kerasbert.export.validate import validate
+from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.validation.validator import validate
 
 LENGTH, WIDTH = 8, 16
 

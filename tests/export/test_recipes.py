@@ -5,10 +5,10 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.export.convert import convert
-from kerasbert.export.flatbuffer import operator_kinds, unpack
-from kerasbert.export.inspect import inspect
-from kerasbert.export.runtimes import open_model
+from kerasbert.export.conversion import convert
+from kerasbert.export.inspection import inspect
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.tflite.model import operator_kinds, unpack
 
 RECIPES = ("dynamic_wi4_afp32", "weight_only_wi8", "static_wi8_ai16")
 

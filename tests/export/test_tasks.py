@@ -8,11 +8,11 @@ import pytest
 import kerasbert as kb
 from kerasbert.encoders import BertConfig, BertEncoder
 from kerasbert.errors import KerasBertError
-from kerasbert.export import metadata
-from kerasbert.export.convert import convert
-from kerasbert.export.examples import packed_examples, read_data
-from kerasbert.export.predictor import open_predictor
-from kerasbert.export.validate import validate
+from kerasbert.export.conversion import convert
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
+from kerasbert.export.validation.examples import packed_examples, read_data
+from kerasbert.export.validation.validator import validate
 
 TAGS = ("O", "B-X", "I-X")
 KINDS = {
@@ -186,7 +186,7 @@ def test_packed_rows_of_tokens(tiny, tasks, files, problem):
 
 def test_a_wide_distribution_is_compared_by_its_best_words():
     """And the arg-max is that of the whole, also where the other side's is another word."""
-    from kerasbert.problems import problem_named
+    from kerasbert.processors import problem_named
 
     draw = np.random.default_rng(0)
     packed = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}

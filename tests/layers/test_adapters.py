@@ -9,7 +9,7 @@ from kerasbert.encoders import BertConfig
 from kerasbert.encoders.base import named_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.adapters import Adapter, check_size
-from kerasbert.layers.layer_mix import LayerMix
+from kerasbert.layers.scalar_mix import LayerMix
 
 
 @pytest.fixture

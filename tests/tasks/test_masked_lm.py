@@ -7,7 +7,7 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import IGNORED
+from kerasbert.processors import IGNORED
 
 SENTENCES = ["the film was good", "a book is dull", "we saw it end"]
 

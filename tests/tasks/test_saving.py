@@ -11,8 +11,8 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model
-from kerasbert.tasks.folders import ranges
+from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model
+from kerasbert.tasks.pretrained import ranges
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MODELS = ("trained", "static_model", "dynamic_model", "vectors", "static_vectors")

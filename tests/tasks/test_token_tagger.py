@@ -11,8 +11,8 @@ from kerasbert.data.conll import read_conll
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.losses import CrossEntropy
-from kerasbert.problems import IGNORED
-from kerasbert.tasks.folders import load_task
+from kerasbert.processors import IGNORED
+from kerasbert.tasks.pretrained import load_task
 from kerasbert.tasks.token_tagger import TaggedAccuracy
 
 LABELS = ("O", "B-GOOD", "I-GOOD", "B-BAD", "I-BAD")

@@ -11,8 +11,8 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
+from kerasbert.optimizers.adamw import FusedAdamW
 from kerasbert.tasks.parts import part_of, parts_of, paths_named, rate_factors
-from kerasbert.training.optimizers import FusedAdamW
 
 NARROW = {
     "vocab_size": 40, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.json_text import read_json_lines
+from kerasbert.files.json_text import read_json_lines
 
 SPLITS = ("train", "dev", "test")
 

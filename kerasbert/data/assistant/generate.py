@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kerasbert.data.assistant import INTENTS, SLOTS, SPLITS
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_file
+from kerasbert.files.atomic import atomic_file
 
 FOLDER = Path(__file__).parent
 SEED = 20

@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.problems.rows import TokenLists
-from kerasbert.problems.texts import text_examples
-from kerasbert.problems.word_pieces import readable, word_pieces
+from kerasbert.processors.features import TokenLists
+from kerasbert.processors.texts import text_examples
+from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.text import pack
 
 _BATCH = 32

@@ -13,9 +13,9 @@ import numpy as np
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.files import atomic_folder
-from kerasbert.json_text import read_json_object
-from kerasbert.problems import Rows
+from kerasbert.files.atomic import atomic_folder
+from kerasbert.files.json_text import read_json_object
+from kerasbert.processors import Rows
 
 TYPES = ("float32", "float16")
 _INDEX, _FORMAT = "index.json", 1

@@ -8,8 +8,8 @@ import tf_keras as keras
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM
-from kerasbert.tasks.fitting import Fitting
 from kerasbert.tasks.keras3 import tf_keras_optimizer
+from kerasbert.tasks.keras_task import Fitting
 from kerasbert.tasks.masked_lm import masked_only
 from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.feeding import Feeder, same_tokens

@@ -11,10 +11,10 @@ from kerasbert.data.batching import padded_length
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.problems import Rows
+from kerasbert.processors import Rows
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
-from kerasbert.tasks.folders import ranges
+from kerasbert.tasks.pretrained import ranges
 from kerasbert.training.distillation.cache import TeacherCache, teacher_cache
 
 _ROW, _LABELS = "row", "labels"

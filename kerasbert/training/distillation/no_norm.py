@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.taps import tapped
+from kerasbert.layers.capture import tapped
 from kerasbert.training.distillation.students import student_from
 
 _BATCH = 32

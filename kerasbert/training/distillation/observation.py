@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES
-from kerasbert.layers.taps import tapped
+from kerasbert.layers.capture import tapped
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kerasbert.console.output import note
 from kerasbert.encoders.base import named_variables
-from kerasbert.encoders.cut import Cut
+from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.training.distillation.objective import depth
 

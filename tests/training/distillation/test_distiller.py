@@ -6,7 +6,7 @@ import tf_keras as keras
 
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.folders import load_task
+from kerasbert.tasks.pretrained import load_task
 from kerasbert.text import WordPiece
 from kerasbert.training import RunFolder, Settings, adamw, freeze, run
 from kerasbert.training.distillation import (
@@ -18,7 +18,7 @@ from kerasbert.training.distillation import (
     SoftLabels,
     progressive_stages,
 )
-from kerasbert.training.running import Listener
+from kerasbert.training.trainer import Listener
 
 
 @pytest.fixture

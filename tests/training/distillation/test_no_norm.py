@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.compression.cutting import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder, BertConfig, BertEncoder
 from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError

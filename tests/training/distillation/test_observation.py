@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.layers.taps import tap, tapped
+from kerasbert.layers.capture import tap, tapped
 from kerasbert.training.distillation.observation import observe
 
 

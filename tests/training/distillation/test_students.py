@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.compression.cutting import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder, TextClassifier

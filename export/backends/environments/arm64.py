@@ -1,0 +1,117 @@
+"""An aarch64 system that runs on x86-64: QEMU's user emulation, Debian's Python for arm64, and the aarch64 runtime."""
+
+import platform
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.backends.environments.debian import PrivateApt
+from kerasbert.export.backends.environments.environment import Environment
+
+_SUITE, _PYTHON = "bookworm", "3.11"
+_SYSTEM = (f"python{_PYTHON}-minimal", f"libpython{_PYTHON}-stdlib", "libstdc++6", "libgomp1")
+_SCRIPTS = ("dpkg", "tar")  # needed to install packages, which nobody does
+_TAGS = ("manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "manylinux2014_aarch64", "any")
+_FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs"
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A processor that QEMU plays. name: its `-cpu`. stands_for: what phones have it. part, features: what its `/proc/cpuinfo` says, by
+    which the runtime chooses kernels: QEMU would show the x86 one's, and the runtime dies of that."""
+
+    name: str
+    stands_for: str
+    part: str
+    features: str
+
+    @property
+    def cpuinfo(self) -> str:
+        """The file's content, for two cores."""
+        lines = (
+            "processor\t: {core}", f"Features\t: {self.features}", "CPU implementer\t: 0x41", "CPU architecture: 8", "CPU variant\t: 0x3",
+            f"CPU part\t: {self.part}", "CPU revision\t: 1", "",
+        )  # fmt: skip
+        return "".join("\n".join(lines).format(core=core) + "\n" for core in range(2))
+
+
+PROCESSORS = (
+    Processor("cortex-a53", "phones without dot products", "0xd03", "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
+    Processor("cortex-a76", "phones of 2018 to 2021", "0xd0b", _FEATURES),
+    # With SME QEMU 7.2 computes wrongly.
+    Processor("max,sme=off", "phones with i8mm", "0xd4d", f"{_FEATURES} i8mm bf16 sve"),
+)
+
+
+class Arm64Environment(Environment):
+    """Everything below one folder; nothing is installed."""
+
+    def _install(self) -> None:
+        if platform.machine() != "x86_64":
+            raise KerasBertError(f"expected an x86-64 machine for {self.name}, received {platform.machine()}")
+        self._system()
+        self._emulator()
+        tags = [word for tag in _TAGS for word in ("--platform", tag)]
+        abis = [word for abi in (f"cp{_PYTHON.replace('.', '')}", "abi3", "none") for word in ("--abi", abi)]
+        kind = ["--only-binary=:all:", "--python-version", _PYTHON, "--implementation", "cp", *abis, *tags]
+        self._run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "-d",
+                self.folder / "wheels",
+                *kind,
+                *self.packages,
+            ]
+        )
+        for wheel in (self.folder / "wheels").glob("*.whl"):
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(self.folder / "site")
+        for processor in PROCESSORS:
+            place = self.root(processor)
+            (place / "proc").mkdir(parents=True)
+            (place / "proc" / "cpuinfo").write_text(processor.cpuinfo, "utf-8")
+            for top in (self.folder / "root").iterdir():
+                (place / top.name).symlink_to(top)
+
+    def _system(self) -> None:
+        """Debian's Python for arm64 with all that it needs: the list of what is installed is empty."""
+        folder = self.folder / "apt-arm64"
+        folder.mkdir()
+        (folder / "status").touch()
+        settings = {
+            "Dir::State::status": str(folder / "status"),
+            "APT::Architecture": "arm64",
+            "APT::Architectures::": "arm64",
+        }
+        apt = PrivateApt(folder, self._run, (_SUITE,), tuple(settings.items()))
+        apt.update()
+        apt.unpack(_SYSTEM, self.folder / "root", unneeded=_SCRIPTS)
+        apt.clear()
+
+    def _emulator(self) -> None:
+        apt = PrivateApt(self.folder / "apt", self._run, (_SUITE,))
+        apt.update()
+        apt.unpack(["qemu-user-static"], self.folder / "qemu")
+        apt.clear()
+
+    def root(self, processor: Processor) -> Path:
+        """The folder in which QEMU looks for files first."""
+        return self.folder / "processors" / processor.part
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """With which that Python finds the runtime."""
+        return {"PYTHONPATH": str(self.folder / "site"), "PYTHONHOME": str(self.folder / "root" / "usr")}
+
+    def command(self, processor: Processor, script: Path, *arguments: object) -> list[str | Path]:
+        """How to run a script there."""
+        qemu = self.folder / "qemu" / "usr" / "bin" / "qemu-aarch64-static"
+        python = self.root(processor) / "usr" / "bin" / f"python{_PYTHON}"
+        return [qemu, "-cpu", processor.name, "-L", self.root(processor), python, script, *arguments]

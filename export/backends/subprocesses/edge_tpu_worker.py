@@ -1,0 +1,40 @@
+"""The child of `backends.edge_tpu`: runs rows on an Edge TPU, and leaves the outputs in a file.
+
+    python -m kerasbert.export.backends.subprocesses.edge_tpu_worker libedgetpu.so.1 model.host.tflite model_edgetpu.tflite rows.npz
+    outputs.npz
+
+Arrays as in `gpu_worker`.
+"""
+
+import importlib
+import sys
+import time
+
+import numpy as np
+
+from kerasbert.export.backends.subprocesses.process import die_with_parent
+from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.runtime.interpreters import find_runtime, open_model
+from kerasbert.export.runtime.partitioned_model import SplitModel
+
+
+def main():
+    die_with_parent()
+    library, host, body, rows, outputs = sys.argv[1:]
+    runtime = find_runtime().interpreter
+    load_delegate = importlib.import_module(runtime.__module__).load_delegate
+    interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
+    model = SplitModel(open_model(host), RunningModel(interpreter, body, "edge-tpu", 1, None))
+    data = dict(np.load(rows))
+    found, seconds = {}, []
+    for row in range(len(next(iter(data.values())))):
+        start = time.perf_counter()
+        result = model.run({name: data[name][row : row + 1] for name in model.inputs})
+        seconds.append(time.perf_counter() - start)
+        for name, values in result.items():
+            found.setdefault(name, []).append(values[0])
+    np.savez(outputs, seconds=seconds, **{"output " + name: np.stack(values) for name, values in found.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The last tflite-runtime, 2.14, in an environment of its own: what devices with an old runtime make of a file."""
+
+from pathlib import Path
+
+from kerasbert.cleanup import temporary_folder
+from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.environments.known import LEGACY
+from kerasbert.export.backends.subprocesses.process import run_child
+from kerasbert.export.runtime.interpreters import cpu_model
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
+from kerasbert.export.validation.examples import Kept
+
+NAME = "legacy"
+CHILD = Path(__file__).parent / "subprocesses" / "runtime_worker.py"
+SECONDS = 900.0
+
+
+def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+    """Runs some rows on the old runtime, with its own kernels and XNNPACK."""
+    device = f"{LEGACY.packages[0].replace('==', ' ')}, {cpu_model()}"
+    if not LEGACY.ready:
+        return [Check(NAME, NOT_RUN, LEGACY.missing)], []
+    rows = job.some_rows
+    with temporary_folder("legacy") as folder:
+        given, outputs = folder / "rows.npz", folder / "outputs.npz"
+        job.write(given, rows)
+        ended = run_child([LEGACY.python, CHILD, job.model_path, given, outputs], SECONDS)
+        if not ended.well:
+            return [Check(NAME, FAILED, ended.last_words, device=device)], []
+        found = ChildOutputs.read(outputs)
+    kept = job.keep(found.outputs, rows)
+    check = job.judged(NAME, rows, kept, found.seconds, remark=job.where(rows), device=device, threads=1)
+    return [check], kept if len(kept) == len(job.examples) else []

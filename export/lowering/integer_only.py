@@ -1,0 +1,77 @@
+"""A task whose every activation has a trained 8-bit range, to a `.tflite` that computes in integers throughout.
+
+For processors without floating point: int32 ids in, int8 between, the result back in float32. The ranges stand in the graph that is
+traced, as fake quantization, and TFLite's converter makes integer operators of everything between them. A static file (`quantize_file`)
+keeps softmax, norms and GELU in float instead, which costs less accuracy, and less time on processors that have float.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kerasbert.encoders.base import activation_points, sublayers
+from kerasbert.errors import KerasBertError
+from kerasbert.export.passes.tie_embeddings import share
+from kerasbert.export.targets import Target
+from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.embeddings import EmbeddingTable
+
+
+def integer_twin(task):
+    """A copy of the task as the file stores it: tables on their grid, ranges as constants, attention's scale in the query kernels.
+
+    Kernels stay in float: the converter puts them on the grid that training saw, a scale for each channel, and refuses any that has been
+    there before.
+    """
+    twin = task.with_policy(replace(task.policy, kernels=False))
+    for mine, theirs in zip(activation_points(twin), activation_points(task), strict=True):
+        mine.ranges = list(theirs.ranges)
+        mine.fix_ranges()
+        if theirs.equalizer is not None:
+            mine.equalizer.assign(theirs.equalizer)
+    for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
+        mine.table.assign(theirs.on_grid())
+        mine.writes_to = None  # it is scaled already
+        mine.bound = float(np.abs(mine.table.numpy()).max())
+    for attention in sublayers(twin, SelfAttention):
+        for weight in (attention.query.kernel, attention.query.bias):
+            weight.assign(weight * attention.scale)
+        point = attention.query.writes
+        point.ranges = [tuple(bound * attention.scale for bound in bounds) for bounds in point.ranges]
+    return twin
+
+
+def integer_target(target: Target) -> Target:
+    """The target with a graph of which integer operators can be made."""
+    resizable = target.resizable and replace(target.resizable, integer=True)
+    return replace(target, fixed=replace(target.fixed, integer=True), resizable=resizable)
+
+
+def integer_file(model: bytes, tables: list[np.ndarray]) -> bytes:
+    """The converter's file, checked. tables: those that a dense reads too, which then share a buffer.
+
+    Raises KerasBertError when something would still be computed in float.
+    """
+    content = unpack(share(model, tables))
+    if left := in_float(content):
+        raise KerasBertError(
+            f"expected every operator of an integer file in 8 bits, {len(left)} stay in float: "
+            f"{', '.join(sorted(set(left)))}. Convert without integer_only"
+        )
+    return pack(content)
+
+
+def in_float(content) -> list[str]:
+    """The kinds of operators that read or write float, other than the last ones, which give the outputs."""
+    from ai_edge_litert.schema_py_generated import TensorType
+
+    graph, kinds = content.subgraphs[0], operator_kinds(content)
+    found = []
+    for operator in graph.operators:
+        kind = kinds[operator.opcodeIndex]
+        last = kind == "DEQUANTIZE" and all(tensor in graph.outputs for tensor in operator.outputs)
+        tensors = operator.inputs if last else [*operator.inputs, *operator.outputs]
+        if any(graph.tensors[tensor].type == TensorType.FLOAT32 for tensor in tensors if tensor >= 0):
+            found.append(kind)
+    return found

@@ -1,0 +1,58 @@
+"""What a quantizer asks of a float `.tflite`: its operators, constants and names."""
+
+import re
+
+import numpy as np
+
+from kerasbert.export.tflite.model import operator_kinds, unpack
+
+
+class FloatGraph:
+    """The main subgraph of a file that the converter has just written (trusted bytes: `tflite_file` reads files of unknown origin)."""
+
+    def __init__(self, model: bytes):
+        self._model = unpack(model)
+        self._graph = self._model.subgraphs[0]
+        self._kinds = operator_kinds(self._model)
+        self._producers = {tensor: operator for operator in self._graph.operators for tensor in operator.outputs}
+
+    def operators(self, kind: str) -> list:
+        """Operators of a builtin kind, such as `FULLY_CONNECTED`, in the order of execution."""
+        return [operator for operator in self._graph.operators if self.kind(operator) == kind]
+
+    def kind(self, operator) -> str:
+        """The builtin operator's name in the schema."""
+        return self._kinds[operator.opcodeIndex]
+
+    def producer(self, tensor: int):
+        """The operator that writes a tensor; None for an input or a constant."""
+        return self._producers.get(tensor)
+
+    def readers(self, tensor: int) -> int:
+        """How many operators read a tensor."""
+        return sum(tensor in operator.inputs for operator in self._graph.operators)
+
+    def constant(self, tensor: int) -> np.ndarray:
+        """The float32 contents of a constant tensor, in its shape; empty for a tensor that is computed."""
+        info = self._graph.tensors[tensor]
+        data = self._model.buffers[info.buffer].data
+        if data is None or len(data) == 0:
+            return np.empty(0, np.float32)
+        return np.ascontiguousarray(data, np.uint8).view(np.float32).reshape(info.shape)
+
+    def lacks_bias(self, operator) -> bool:
+        """Whether a dense of the graph only multiplies."""
+        return len(operator.inputs) < 3 or operator.inputs[2] < 0
+
+    def name(self, tensor: int) -> str:
+        return self._graph.tensors[tensor].name.decode("utf-8")
+
+    def scope(self, operator) -> str:
+        """A regular expression that fits this operator alone: ai-edge-quantizer names an operator by its outputs, each ended by `;`."""
+        names = "".join(f"{self.name(tensor)};" for tensor in operator.outputs)
+        return f"^{re.escape(names)}$"
+
+    def bounds(self, tensor: int, minimum: float, maximum: float) -> dict[str, np.ndarray]:
+        """A calibration result for a tensor: arrays of its rank."""
+        shape = (1,) * len(self._graph.tensors[tensor].shape)
+        return {"min": np.full(shape, minimum, np.float32), "max": np.full(shape, maximum, np.float32)}

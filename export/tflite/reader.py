@@ -1,0 +1,260 @@
+"""The way from a FlatBuffer's bytes to a `TFLiteFile`, with bounds: every count and offset is held against the file's own size."""
+
+import os
+import re
+import struct
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.graph_faults import fault_of
+from kerasbert.export.tflite.tflite_file import (
+    Operator,
+    Quantization,
+    Signature,
+    Subgraph,
+    Tensor,
+    TFLiteFile,
+    load_bytes,
+)
+from kerasbert.export.tflite.verifier import verify
+
+_MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
+
+_NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
+_NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
+_TWO_INPUTS = {
+    "BATCH_MATMUL",
+    "FULLY_CONNECTED",
+    "GATHER",
+}  # of which the runtime counts none, or rules look at the second
+# Which inputs may be left out, from where on.
+_OPTIONAL = {
+    "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_RNN": 1,
+}  # fmt: skip
+
+
+def read_file(data: bytes, name: str) -> TFLiteFile:
+    """Parses a file's bytes. name: for messages. Raises KerasBertError for damaged ones."""
+    schema = _schema()
+    try:
+        verify(data)
+        return _Reader(schema, data, name).file()
+    except KerasBertError:
+        raise
+    except _MALFORMED as error:
+        raise _damaged(name, str(error)) from error
+
+
+def _damaged(name: str, detail: str) -> KerasBertError:
+    return KerasBertError(
+        f"Expected an intact .tflite file. Received: {name}, truncated or damaged ({detail or 'bad offset'}). Copy "
+        "or convert it again."
+    )
+
+
+def check_structure(path_or_bytes: str | os.PathLike | bytes) -> None:
+    """Verifies a file that is to be run: runtimes crash on some damages. Where tflite-runtime alone is installed, its offsets only.
+
+    Raises KerasBertError for a damaged one.
+    """
+    data, name = load_bytes(path_or_bytes)
+    if _installed_schema() is None:
+        try:
+            verify(data)
+        except ValueError as error:
+            raise _damaged(name, str(error)) from error
+    elif wrong := fault_of(read_file(data, name)):
+        raise _damaged(name, wrong)
+
+
+def _schema():
+    found = _installed_schema()
+    if found is None:
+        raise KerasBertError(
+            "Expected ai-edge-litert for reading a .tflite file's structure. Received: an environment without it. "
+            "Install ai-edge-litert."
+        )
+    return found
+
+
+def _installed_schema():
+    """TFLite's generated FlatBuffer classes; LiteRT ships them, TensorFlow too, the old tflite-runtime does not."""
+    try:
+        from ai_edge_litert import schema_py_generated as schema
+    except ImportError:
+        try:
+            from tensorflow.lite.python import schema_py_generated as schema
+        except ImportError:
+            return None
+    return schema
+
+
+class _Reader:
+    """One pass over the FlatBuffer, with bounds."""
+
+    def __init__(self, schema, data: bytes, name: str):
+        self.schema, self.data, self.name = schema, data, name
+        self.entries = 0
+        self.builtin_names = _names(schema.BuiltinOperator)
+        self.option_names = _names(schema.BuiltinOptions)
+        self.activation_names = _names(schema.ActivationFunctionType)
+        self.dtype_names = {code: text.lower() for code, text in _names(schema.TensorType).items()}
+
+    def file(self) -> TFLiteFile:
+        model = self.schema.Model.GetRootAs(self.data, 0)
+        spans = tuple(self._span(b) for b in self._each(model.BuffersLength, model.Buffers))
+        buffers = tuple(size for _, size in spans)
+        codes = [self._operator_code(c) for c in self._each(model.OperatorCodesLength, model.OperatorCodes)]
+        subgraphs = tuple(self._subgraph(g, codes, buffers) for g in self._each(model.SubgraphsLength, model.Subgraphs))
+        if not subgraphs:
+            raise _damaged(self.name, "no subgraph")
+        signatures = tuple(
+            self._signature(s, subgraphs) for s in self._each(model.SignatureDefsLength, model.SignatureDefs)
+        )
+        return TFLiteFile(len(self.data), subgraphs, signatures, spans, self.data)
+
+    def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
+        """Items of a vector of tables; each entry takes at least four bytes, so a longer vector than that is a lie. So are many vectors
+        that stand in one place: entries that take more time than the file has bytes."""
+        count = length()
+        self.entries += max(count, 0)
+        if not 0 <= count <= len(self.data) // 4 or self.entries > len(self.data):
+            raise _damaged(self.name, f"a vector of {count} entries")
+        return (item(index) for index in range(count))
+
+    def _numbers(self, length: Callable[[], int], values: Callable[[], np.ndarray]) -> tuple[int, ...]:
+        """A vector of numbers, counted like one of tables."""
+        self._each(length, lambda index: index)
+        return tuple(values().tolist()) if length() else ()
+
+    def _text(self, raw: bytes | None) -> str:
+        return (raw or b"").decode("utf-8", errors="replace")
+
+    def _span(self, buffer) -> tuple[int, int]:
+        """Where its bytes stand, and how many: inside the vector, or, for files over 2 GB, behind the FlatBuffer."""
+        start, size = int(buffer.Offset()), int(buffer.Size())
+        if start <= 1:
+            size = int(buffer.DataLength())
+            start = int(buffer._tab.Vector(buffer._tab.Offset(4))) if size else 0
+        if start < 0 or start + size > len(self.data):
+            raise _damaged(self.name, f"a buffer of {size} bytes at {start}, past the end")
+        return start, size
+
+    def _operator_code(self, code) -> tuple[str, int, bool]:
+        # Codes above 127 sit in a newer field; the older one-byte field holds the smaller codes of old files.
+        builtin = max(int(code.BuiltinCode()), int(code.DeprecatedBuiltinCode()))
+        name = self.builtin_names.get(builtin, f"BUILTIN_{builtin}")
+        if name == "CUSTOM":
+            return self._text(code.CustomCode()) or "unnamed custom operator", int(code.Version()), True
+        return name, int(code.Version()), False
+
+    def _subgraph(self, graph, codes: list[tuple[str, int, bool]], buffers: tuple[int, ...]) -> Subgraph:
+        tensors = tuple(self._tensor(t, buffers) for t in self._each(graph.TensorsLength, graph.Tensors))
+        operators = tuple(
+            self._operator(o, codes, len(tensors)) for o in self._each(graph.OperatorsLength, graph.Operators)
+        )
+        ends = (
+            self._numbers(graph.InputsLength, graph.InputsAsNumpy),
+            self._numbers(graph.OutputsLength, graph.OutputsAsNumpy),
+        )
+        if any(not 0 <= tensor < len(tensors) for end in ends for tensor in end):
+            raise _damaged(self.name, f"a graph that starts or ends with a tensor outside 0..{len(tensors) - 1}")
+        return Subgraph(self._text(graph.Name()), tensors, operators, *ends)
+
+    def _tensor(self, tensor, buffers: tuple[int, ...]) -> Tensor:
+        stored = self._numbers(tensor.ShapeLength, tensor.ShapeAsNumpy)
+        shape = self._numbers(tensor.ShapeSignatureLength, tensor.ShapeSignatureAsNumpy) or stored
+        if any(size < 0 for size in stored):
+            raise _damaged(self.name, f"a tensor of the shape {stored}")
+        buffer = int(tensor.Buffer())
+        if buffer >= len(buffers):
+            raise _damaged(self.name, f"buffer {buffer} of {len(buffers)}")
+        dtype = self.dtype_names.get(tensor.Type(), f"type_{tensor.Type()}")
+        return Tensor(
+            self._text(tensor.Name()),
+            dtype,
+            shape,
+            stored,
+            buffer,
+            buffers[buffer],
+            _quantization(tensor.Quantization()),
+            bool(tensor.IsVariable()),
+            tensor.Sparsity() is not None,
+        )
+
+    def _operator(self, operator, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
+        index = operator.OpcodeIndex()
+        if index >= len(codes):
+            raise _damaged(self.name, f"operator code {index} of {len(codes)}")
+        start, size = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
+        if start > 1 and start + size > len(self.data):
+            raise _damaged(self.name, f"custom options of {size} bytes at {start}, past the end")
+        inputs = self._numbers(operator.InputsLength, operator.InputsAsNumpy)
+        outputs = self._numbers(operator.OutputsLength, operator.OutputsAsNumpy)
+        if any(not -1 <= tensor < tensors for tensor in inputs + outputs):
+            raise _damaged(self.name, f"an operator with a tensor outside 0..{tensors - 1}")
+        name, version, custom = codes[index]
+        if not custom and (lacks := _lacks(name, inputs, outputs)):
+            raise _damaged(self.name, f"an operator {name} without {lacks}")
+        return Operator(name, version, custom, inputs, outputs, self._options(operator))
+
+    def _options(self, operator) -> dict[str, int | float | bool | str]:
+        """The numbers of an operator's options by name."""
+        table, kind = operator.BuiltinOptions(), self.option_names.get(operator.BuiltinOptionsType())
+        if table is None or not hasattr(self.schema, f"{kind}T"):
+            return {}
+        options = getattr(self.schema, kind)()
+        options.Init(table.Bytes, table.Pos)
+        found = vars(getattr(self.schema, f"{kind}T").InitFromObj(options))
+        numbers = {_snake(key): value for key, value in found.items() if isinstance(value, int | float)}
+        if "fused_activation_function" in numbers:
+            activation = numbers["fused_activation_function"]
+            numbers["fused_activation_function"] = self.activation_names.get(activation, f"activation {activation}")
+        return numbers
+
+    def _signature(self, signature, subgraphs: tuple[Subgraph, ...]) -> Signature:
+        subgraph = int(signature.SubgraphIndex())
+        if subgraph >= len(subgraphs):
+            raise _damaged(self.name, f"a signature of subgraph {subgraph}")
+        inputs = {
+            self._text(m.Name()): int(m.TensorIndex()) for m in self._each(signature.InputsLength, signature.Inputs)
+        }
+        outputs = {
+            self._text(m.Name()): int(m.TensorIndex()) for m in self._each(signature.OutputsLength, signature.Outputs)
+        }
+        if any(index >= len(subgraphs[subgraph].tensors) for index in [*inputs.values(), *outputs.values()]):
+            raise _damaged(self.name, "a signature of a tensor that is not there")
+        return Signature(self._text(signature.SignatureKey()), subgraph, inputs, outputs)
+
+
+def _lacks(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
+    """What a builtin operator must have and this one does not: runtimes read it without looking, and crash."""
+    if name not in _NO_OUTPUTS and -1 in (outputs or (-1,)):
+        return "an output"
+    if name not in _NO_INPUTS and -1 in (inputs[: _OPTIONAL.get(name)] or (-1,)):
+        return "an input"
+    if name in _TWO_INPUTS and len(inputs) < 2:
+        return "a second input"
+    return ""
+
+
+def _quantization(parameters) -> Quantization | None:
+    if parameters is None or parameters.ScaleLength() == 0:
+        return None
+    scales, count = parameters.ScaleAsNumpy(), int(parameters.ZeroPointLength())
+    zeros = parameters.ZeroPointAsNumpy() if count else np.zeros(1, np.int64)
+    sound = bool(np.isfinite(scales).all() and (scales >= 0).all())
+    ends = (int(zeros.min()), int(zeros.max()))
+    return Quantization(len(scales), int(parameters.QuantizedDimension()), count, ends, sound)
+
+
+def _names(enumeration) -> dict[int, str]:
+    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
+
+
+def _snake(name: str) -> str:
+    """`shrinkAxisMask` as `shrink_axis_mask`."""
+    return re.sub("([A-Z])", r"_\1", name).lower()

@@ -1,0 +1,72 @@
+"""Whether a file, the model that it is compared with and the rows belong together."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.validation.reference import Side
+from kerasbert.text.client_wordpiece import SETTING
+
+
+def check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
+    """Raises KerasBertError unless packed arrays are what the file takes."""
+    missing = sorted(set(model.inputs) - set(arrays))
+    if missing:
+        raise KerasBertError(
+            f"Expected the inputs {', '.join(sorted(model.inputs))} of {model.name}. Received: "
+            f"{', '.join(sorted(arrays))}. "
+            "The file takes other inputs than the data has: convert it with `kerasbert convert`."
+        )
+    for name, port in model.inputs.items():
+        if arrays[name].shape[1:] != port.shape[1:]:
+            raise KerasBertError(
+                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {arrays[name].shape[1:]}. "
+                "Pack the data to the model's length."
+            )
+        if arrays[name].dtype != port.dtype:
+            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {arrays[name].dtype}.")
+
+
+def check_same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
+    """Raises KerasBertError unless the file and the other side have the same problem, labels, vocabulary and tokenization, as far as both
+    say."""
+    if card is None:
+        return
+    name = Path(model_path).name
+    for what, ours, theirs in (
+        ("problem", card.problem, side.problem and side.problem.name),
+        ("labels", card.labels, side.problem and side.problem.labels),
+        ("vocabulary", card.vocabulary, side.vocabulary),
+        (
+            "tokenization",
+            _rules(card.tokenizer.get(SETTING)) if card.vocabulary else None,
+            _rules(getattr(side.tokenizer, SETTING, None)) if side.tokenizer else None,
+        ),
+    ):
+        if ours is not None and theirs is not None and ours != theirs:
+            raise KerasBertError(
+                f"Expected {name} and {side.name} to have the same {what}. Received: {_difference(ours, theirs)}. "
+                "Compare a file with the model it was converted from."
+            )
+
+
+def _rules(client: str | None) -> str:
+    """Whose rules a tokenizer follows: a client's, see `kerasbert.text.ClientWordPiece`, or its checkpoint's."""
+    return f"as {client}" if client else "as the checkpoint"
+
+
+def _difference(ours, theirs) -> str:
+    if isinstance(ours, str) or max(len(ours), len(theirs)) <= 10:
+        return f"{_show(ours)} and {_show(theirs)}"
+    if len(ours) != len(theirs):
+        return f"{len(ours):,} and {len(theirs):,} entries"
+    row = next(i for i, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1])
+    return f"{ours[row]!r} and {theirs[row]!r} as entry {row}"
+
+
+def _show(value) -> str:
+    return value if isinstance(value, str) else f"({', '.join(value)})"

@@ -1,0 +1,82 @@
+"""What a saved model reads and answers, told by its files alone: data are checked before TensorFlow is loaded."""
+
+import os
+
+from kerasbert.checkpoints.hugging_face import read_config, resolve
+from kerasbert.cli.common.progress import progress
+from kerasbert.errors import KerasBertError
+from kerasbert.files.json_text import read_json_object
+from kerasbert.files.model_folder import OWN_FILE
+from kerasbert.processors import PROBLEMS, Problem, problem_named
+
+# Task -> its problem; None: as its settings say.
+_PROBLEM_OF_TASK = {
+    "TextClassifier": None, "TokenTagger": "tagging", "QuestionAnswerer": "question_answering", "MultipleChoice": "multiple_choice",
+    "MaskedLM": "masked_lm", "NextSentencePredictor": "single_label", "SentenceEncoder": "embedding",
+}  # fmt: skip
+# What Hugging Face's class names end in -> task.
+_TASK_OF_ARCHITECTURE = {
+    "ForSequenceClassification": "TextClassifier", "ForTokenClassification": "TokenTagger",
+    "ForQuestionAnswering": "QuestionAnswerer", "ForMultipleChoice": "MultipleChoice", "ForMaskedLM": "MaskedLM",
+    "ForNextSentencePrediction": "NextSentencePredictor", "Model": "SentenceEncoder",
+}  # fmt: skip
+_HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
+
+
+def problem_of(model: str | os.PathLike) -> Problem | None:
+    """The problem of a saved folder, a hub name or a `.tflite` file, with its labels where they are known; None where files do not tell.
+
+    What is wrong with the model is told when it is loaded; here only that there is none. Raises KerasBertError for that.
+    """
+    from kerasbert.cli.common.models import is_tflite
+
+    if is_tflite(os.fspath(model)):
+        from kerasbert.export.tflite import metadata
+
+        try:
+            card = metadata.read(model)
+            return card.asks() if card else None
+        except KerasBertError:
+            return None
+    if os.path.isdir(model):
+        folder = resolve(model)
+    else:
+        with progress("finding the model"):
+            folder = resolve(model)
+    try:
+        own = read_json_object(folder / OWN_FILE) if (folder / OWN_FILE).is_file() else {}
+        config = read_config(folder)
+    except KerasBertError:
+        return None
+    return _problem(own, config)
+
+
+def _problem(own: dict, config: dict) -> Problem | None:
+    settings = own.get("settings")
+    settings = settings if isinstance(settings, dict) else {}
+    task = own.get("task") or _task(config)
+    if task not in _PROBLEM_OF_TASK:
+        return None
+    name = (
+        _PROBLEM_OF_TASK[task]
+        or settings.get("problem")
+        or _HUB_PROBLEMS.get(config.get("problem_type"), "single_label")
+    )
+    labels = settings.get("labels") or _hub_labels(config)
+    if name not in PROBLEMS or not isinstance(labels, list | None):
+        return None
+    return problem_named(name, None if name == "regression" or not labels else [str(label) for label in labels])
+
+
+def _task(config: dict) -> str | None:
+    architectures = config.get("architectures")
+    architecture = architectures[0] if isinstance(architectures, list) and architectures else ""
+    return next((task for end, task in _TASK_OF_ARCHITECTURE.items() if str(architecture).endswith(end)), None)
+
+
+def _hub_labels(config: dict) -> list | None:
+    names = config.get("id2label")
+    try:
+        return [name for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
+    except (AttributeError, ValueError, TypeError):
+        return None

@@ -1,0 +1,171 @@
+"""AdamW as BERT is fine-tuned with it."""
+
+from collections.abc import Mapping
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.encoders.base import activation_points
+from kerasbert.errors import KerasBertError
+from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
+from kerasbert.tasks.parts import moved_by_path, rate_factors
+
+# An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
+# 8-bit values.
+RANGE_RATE = 10.0
+
+__all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class FusedAdamW(keras.optimizers.AdamW):
+    """Keras' AdamW with each variable updated in one pass by TensorFlow's fused Adam kernel, at a rate of its own.
+
+    A small BERT on short texts spends more time in its optimizer than in its layers: the word table has half of the parameters and
+    every one is updated at every step. The kernel is the same formula (Kingma & Ba 2015, with epsilon outside the bias correction).
+
+    Learned ranges move in shares of their width (`RANGE_RATE`), and only in the phase that moves them.
+
+    exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.tasks.parts.rate_factors`; they
+    need a task, whose `compile` calls `bind`.
+    """
+
+    def __init__(
+        self, learning_rate=0.001, *, exclude: tuple[str, ...] = (), layer_decay: float = 1.0, shares=(), **kwargs
+    ):
+        super().__init__(learning_rate, **kwargs)
+        self.exclude = tuple(exclude)
+        self.exclude_from_weight_decay(var_names=list(self.exclude))
+        self.layer_decay, self.shares = float(layer_decay), tuple((name, float(share)) for name, share in shares)
+        self._factors = self._no_dependency({})
+        self._depths = self._no_dependency({})
+        self._ranges = self._no_dependency({})
+        self._open_to = None
+
+    def get_config(self):
+        parts = {"layer_decay": self.layer_decay, "shares": [list(share) for share in self.shares]}
+        return {**super().get_config(), "exclude": list(self.exclude), **parts}
+
+    def bind(self, task) -> None:
+        """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
+        factors = rate_factors(task, self.layer_decay, dict(self.shares))
+        self._factors = self._no_dependency(self._by_key(factors, task))
+        learned = [(point, ends) for point in activation_points(task) for ends in point.learned]
+        ranges = {self._var_key(end): (point, ends) for point, ends in learned for end in ends}
+        self._ranges = self._no_dependency(ranges)
+        self._depths, self._open_to = self._no_dependency({}), None
+
+    def _by_key(self, values: Mapping, task) -> dict:
+        """What is given by path, by variable."""
+        moved = moved_by_path(task)
+        return {self._var_key(variable): value for path, value in values.items() for variable in moved[path]}
+
+    def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:
+        """From now on a variable moves only while its depth, given by path, is at most the value of the variable returned."""
+        self._depths = self._no_dependency(self._by_key(depths, task))
+        with task.distribute_strategy.scope():
+            deepest = max(depths.values())
+            self._open_to = tf.Variable(deepest, dtype=tf.int32, trainable=False, name="open_to")
+        return self._open_to
+
+    def _clip_gradients(self, grads):
+        # A word's gradient is one row, whose norm counts, and not the terms that it has of every place where the word stands.
+        return super()._clip_gradients(super()._deduplicate_sparse_grad(grads))
+
+    def _deduplicate_sparse_grad(self, grads):
+        """Done before they are clipped."""
+        return grads
+
+    def _apply_weight_decay(self, variables):
+        """Done in `update_step`, at the rate of the variable."""
+
+    def update_step(self, gradient, variable):
+        key = self._var_key(variable)
+        factor = self._factor(key)
+        point, ends = self._ranges.get(key, (None, None))
+        if factor == 0 or point is not None and point.phase != "moving":  # a trace is of one phase
+            return
+        index = self._index_dict[key]
+        momentum, velocity = self._momentums[index], self._velocities[index]
+        step = tf.cast(self.iterations + 1, variable.dtype)
+        beta_1, beta_2 = (tf.cast(beta, variable.dtype) for beta in (self.beta_1, self.beta_2))
+        rate = tf.cast(self.learning_rate, variable.dtype)
+        if factor != 1:
+            rate = rate * tf.cast(factor, variable.dtype)
+        if ends is not None:
+            rate = rate * RANGE_RATE * (ends[1] - ends[0])
+        if self._open_to is not None:
+            # What is closed has rate 0 and moments that go on: they are the right size when it opens, while new ones would make
+            # the first steps three times too long, because the bias correction of the common step count is over by then.
+            rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)
+        if self.weight_decay and self._use_weight_decay(variable):
+            # One product, whose result becomes the variable: half of the memory traffic of a product and a difference.
+            variable.assign(variable * (1.0 - tf.cast(self.weight_decay, variable.dtype) * rate))
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle, m=momentum.handle, v=velocity.handle, beta1_power=tf.pow(beta_1, step), beta2_power=tf.pow(beta_2, step),
+            lr=rate, beta1=beta_1, beta2=beta_2, epsilon=tf.cast(self.epsilon, variable.dtype), grad=tf.convert_to_tensor(gradient),
+        )  # fmt: skip
+
+    def _factor(self, key) -> float:
+        if self.layer_decay == 1 and not self.shares:
+            return 1.0
+        if key not in self._factors:
+            raise KerasBertError(
+                "expected a task compiled with this optimizer, whose parts have rates of their own, received other variables"
+            )
+        return self._factors[key]
+
+
+def adamw(
+    learning_rate: float,
+    warmup: float = 0.1,
+    steps: int | None = None,
+    weight_decay: float = 0.01,
+    clip_norm: float = 1.0,
+    decay: str = "linear",
+    layer_decay: float = 1.0,
+    rates: Mapping[str, float] | None = None,
+) -> FusedAdamW:
+    """AdamW (Loshchilov & Hutter 2019) with BERT's settings: warm-up over a share of `steps`, linear decay to 0, gradients clipped to a
+    global norm, no weight decay on biases and norms. Without `steps` the rate stays constant.
+
+    decay: `linear`, `cosine` or `constant` after the warm-up. layer_decay: the peak rate of each layer as a share of the one above it
+    (Howard & Ruder 2018, section 3.2); the head has `learning_rate`. rates: peak rates of parts, in place of that: `{"layers.-1": 1e-3,
+    "head": 0.1}`. A part is embeddings, layers.N (from the bottom; layers.-1 is the top one), layer_mix, pooler, head, encoder (embeddings
+    and layers), or a pattern over the paths of `task.variables_by_path()`. Of several entries that fit a variable the last one decides;
+    what none fits has `learning_rate`, so `{"*": 0, "head": 0.1}` trains the head alone. All rates rise and fall together.
+
+    Raises KerasBertError for values that cannot be, and from the task's `compile` for parts that it does not have.
+    """
+    settings = {"learning_rate": learning_rate, "weight_decay": weight_decay, "clip_norm": clip_norm}
+    for name, value in settings.items():
+        if value is not None or name == "learning_rate":
+            check_rate(name, value)
+    for part, rate in (rates or {}).items():
+        check_rate("rates", rate, f" for {part!r}")
+    if not 0 < layer_decay <= 1:
+        raise KerasBertError(f"expected `layer_decay=` above 0 and at most 1, received {layer_decay}")
+    if rates and not learning_rate > 0:
+        raise KerasBertError(
+            f'expected `learning_rate=` above 0 beside `rates=`, received {learning_rate}; {{"*": 0}} stops what is not named'
+        )
+    return FusedAdamW(
+        schedule(decay, learning_rate, warmup, steps) if steps else learning_rate,
+        weight_decay=weight_decay,
+        epsilon=1e-8,
+        global_clipnorm=clip_norm,
+        exclude=("bias", "gamma", "beta", "minimum", "maximum"),
+        layer_decay=layer_decay,
+        shares=[(part, rate / learning_rate) for part, rate in (rates or {}).items()],
+    )
+
+
+def fused_adamw_of(task) -> FusedAdamW:
+    """The optimizer that a task was compiled with. Raises KerasBertError for another than ours."""
+    optimizer = getattr(task, "optimizer", None)
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale's, under mixed precision
+    if not isinstance(optimizer, FusedAdamW):
+        raise KerasBertError(
+            f"expected a task that was compiled with kb.adamw, received {'none' if optimizer is None else type(optimizer).__name__}"
+        )
+    return optimizer

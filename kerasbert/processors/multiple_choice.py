@@ -1,0 +1,155 @@
+"""A prompt and some choices to the one that fits best."""
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.processors import metrics
+from kerasbert.processors.base import Problem, same_number
+from kerasbert.processors.contributions import Ratio, most_frequent
+from kerasbert.processors.features import WHOLE, Rows, TokenLists
+from kerasbert.text.rows import text_rows
+
+PROMPTS = ("prompt", "question")  # keys of an example that is a dict
+
+
+@dataclass(frozen=True)
+class MultipleChoice(Problem):
+    """One choice among those of a prompt.
+
+    x: `(prompt, choices)` tuples, or dicts with `prompt` or `question`, and `choices`; each example has its own number of choices.
+    y: of each the number of the right choice from 0 on, its text, or its letter ("A" is the first). A text goes before a letter, and a
+    letter before a number that is written as a string.
+
+    A row has one token list a choice, `[CLS] prompt [SEP] choice [SEP]` (Devlin et al. 2018, section 4.4); an example with fewer choices
+    than others is filled up with empty lists, whose scores count for nothing. A reading is `logits` (choices, 1), that of a row of the
+    task or of as many runs of a file as there are choices.
+    """
+
+    name = "multiple_choice"
+    outputs = ("logits",)
+
+    def examples(self, x):
+        if isinstance(x, str | Mapping) or not hasattr(x, "__len__"):
+            raise KerasBertError(f"expected a list of (prompt, choices), received {type(x).__name__}")
+        return [_example(value, row) for row, value in enumerate(x)]
+
+    def rows(self, examples, tokenizer, length):
+        counts = [len(choices) for _, choices in examples]
+        prompts = [prompt for prompt, choices in examples for _ in choices]
+        choices = [choice for _, choices in examples for choice in choices]
+        encoded = tokenizer.encode(prompts, choices, max_length=length)
+        owners = np.repeat(np.arange(len(examples)), counts)
+        group = max(counts, default=1)
+        tokens = TokenLists(_filled(encoded.input_ids, counts, group), _filled(encoded.token_type_ids, counts, group))
+        cut = _cut(encoded, prompts, choices, tokenizer, length) if encoded.truncated else []
+        return Rows(tokens, np.arange(len(examples)), group, len(set(owners[cut])))
+
+    def check(self, y, examples):
+        self.targets(y, examples, Rows(None, np.arange(len(examples))))
+
+    def targets(self, y, examples, rows):
+        same_number(y, examples, "right choices")
+        pairs = zip(y, examples, strict=True)
+        return np.fromiter((_number(value, example, rows, row) for row, (value, example) in enumerate(pairs)), np.int32)
+
+    def read(self, outputs, rows, row):
+        lists = rows.tokens.input_ids[row * rows.group : (row + 1) * rows.group]
+        return {"logits": outputs["logits"].reshape(-1, 1)[: sum(len(ids) > 0 for ids in lists)]}
+
+    def comparable(self, outputs, rows, row):
+        """One decision a question: the probabilities of its choices, (1, choices)."""
+        return {"logits": _softmax(self.read(outputs, rows, row)["logits"].T)}
+
+    def answers(self, examples, rows, readings):
+        return [
+            _answer(choices, reading["logits"][:, 0]) for (_, choices), reading in zip(examples, readings, strict=True)
+        ]
+
+    def scores(self, y, examples, rows, readings):
+        found = [reading["logits"][:, 0].argmax() for reading in readings]
+        return {"accuracy": metrics.accuracy(self.targets(y, examples, rows), found)}
+
+    def contributions(self, y, examples, rows, readings):
+        truth = self.targets(y, examples, rows)
+        share, choice = most_frequent(truth)
+        right = [reading["logits"][:, 0].argmax() == number for reading, number in zip(readings, truth, strict=True)]
+        return Ratio.of_decisions(right, share, f"choice {choice}")
+
+
+def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
+    if isinstance(value, Mapping):
+        prompt, choices = next((value[key] for key in PROMPTS if key in value), None), value.get("choices")
+    elif isinstance(value, tuple | list) and len(value) == 2:
+        prompt, choices = value
+    else:
+        raise KerasBertError(f"row {row}: expected (prompt, choices), received {str(value)[:40]!r}")
+    if not isinstance(prompt, str | bytes):
+        raise KerasBertError(f"row {row}: expected a prompt that is a text, received {prompt!r}")
+    if isinstance(choices, str | bytes) or not hasattr(choices, "__len__"):
+        raise KerasBertError(f"row {row}: expected a list of choices, received {choices!r}")
+    if not len(choices):
+        raise KerasBertError(f"row {row}: expected a prompt with choices, received none for {prompt[:40]!r}")
+    try:
+        return text_rows([prompt])[0], tuple(text_rows(choices, "choices"))
+    except KerasBertError as error:
+        raise KerasBertError(f"row {row}: {error}") from None
+
+
+def _filled(lists: Sequence[list[int]], counts: Sequence[int], group: int) -> list[list[int]]:
+    """Each example's lists, and empty ones up to `group`."""
+    taken, found = iter(lists), []
+    for count in counts:
+        found += [next(taken) for _ in range(count)] + [[]] * (group - count)
+    return found
+
+
+def _cut(encoded, prompts: list[str], choices: list[str], tokenizer, length: int) -> list[int]:
+    """Which token lists lost tokens: of those that fill the row, the ones that are longer where nothing is cut."""
+    full = [i for i, ids in enumerate(encoded.input_ids) if len(ids) == length]
+    whole = tokenizer.encode([prompts[i] for i in full], [choices[i] for i in full], max_length=WHOLE)
+    return [i for i, ids in zip(full, whole.input_ids, strict=True) if len(ids) > length]
+
+
+def _number(value, example, rows: Rows, row: int) -> int:
+    """The number of the right choice. Packed inputs have no choices to know a text by, and labels alone not even their number."""
+    choices = example[1] if isinstance(example, tuple) else None
+    most = WHOLE if rows.tokens is None else rows.group
+    count = most if choices is None else len(choices)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise KerasBertError(f"row {row}: expected the right choice, received none")
+    if isinstance(value, str | bytes):
+        value = _number_of_text(value.decode() if isinstance(value, bytes) else value, choices or (), row)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise KerasBertError(f"row {row}: expected the right choice's number, text or letter, received {value!r}")
+    if not 0 <= value < count:
+        raise KerasBertError(f"row {row}: expected a choice from 0 to {count - 1}, received {value}")
+    return int(value)
+
+
+_TOO_MANY_DIGITS = 10  # for the number of a choice; Python refuses to read thousands of them
+
+
+def _number_of_text(text: str, choices: Sequence[str], row: int) -> int:
+    if text in choices:
+        return choices.index(text)
+    plain = text.strip().upper()
+    if len(plain) == 1 and plain in string.ascii_uppercase:
+        return string.ascii_uppercase.index(plain)
+    if plain.isascii() and plain.isdigit() and len(plain) < _TOO_MANY_DIGITS:
+        return int(plain)
+    raise KerasBertError(f"row {row}: expected one of the choices {', '.join(choices)}, received {text!r}")
+
+
+def _answer(choices: Sequence[str], logits: np.ndarray) -> dict:
+    probabilities = _softmax(logits)
+    best = int(probabilities.argmax())
+    return {"choice": best, "text": choices[best], "probabilities": [float(p) for p in probabilities]}
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    exponentials = np.exp(logits - logits.max())
+    return exponentials / exponentials.sum()

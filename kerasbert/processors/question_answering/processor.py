@@ -1,0 +1,216 @@
+"""A question and a text to the part of the text that answers it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.processors.base import Problem, Reading, same_number
+from kerasbert.processors.contributions import Ratio
+from kerasbert.processors.features import Rows
+from kerasbert.processors.question_answering.gold_answers import right_answers
+from kerasbert.processors.question_answering.span_search import ScoredSpan, best_spans
+from kerasbert.processors.question_answering.span_windows import window_rows
+from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
+from kerasbert.processors.texts import split_pairs
+from kerasbert.text.rows import text_rows
+
+
+@dataclass(frozen=True)
+class QuestionAnswering(Problem):
+    """Where in a text the answer to a question stands (Rajpurkar et al. 2016; Devlin et al. 2018, sections 4.2 and 4.3).
+
+    x: `(question, context)` pairs or dicts with `question` and `context`, a list of them; or both columns, `(questions, contexts)`.
+    y: of each question an answer, a list of several, or None where the context has none. An answer is `{"text": ..., "answer_start": ...}`
+    as in SQuAD, `start` in characters from 0 on, or `(start, text)`; `{"text": [...], "answer_start": [...]}` are several. The first one is
+    trained, all of them are right.
+
+    A row is `[CLS] question [SEP] context [SEP]`. A context that is too long has several rows with parts of it that overlap; a row without
+    the answer is trained to point to `[CLS]`, place 0. `rows.places` holds a `Window` a row. A reading is both logits of each token,
+    (1, length).
+
+    Settings:
+      stride: tokens from the begin of a part to the next one's, at most those of a part. By default parts overlap by a third of a row (128
+        tokens of 384), but not by more than half of themselves.
+      longest_answer: tokens an answer has at most.
+      n_best: how many spans an answer lists as `best`.
+      no_answer: whether there may be no answer.
+      no_answer_threshold: by how much no answer must score above the best span; see `best_threshold`.
+      unit: what answers are scored by, "word" (English, as SQuAD) or "character" (Chinese, Japanese, Korean); see
+        `kerasbert.processors.question_answering.squad_scores`.
+    """
+
+    stride: int | None = None
+    longest_answer: int = 30
+    n_best: int = 20
+    no_answer: bool = False
+    no_answer_threshold: float = 0.0
+    unit: str = "word"
+
+    name = "question_answering"
+    outputs = ("start_logits", "end_logits")
+    cut = "questions"
+
+    def __post_init__(self):
+        for name in ("stride", "longest_answer", "n_best"):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+            if not whole and not (name == "stride" and value is None):
+                raise KerasBertError(f"expected {name} as a whole number of at least 1, received {value!r}")
+        if self.unit not in UNITS:
+            raise KerasBertError(f"expected unit to be one of {', '.join(UNITS)}, received {self.unit!r}")
+
+    def check(self, y, examples):
+        right_answers(y, examples)
+
+    def examples(self, x):
+        if isinstance(x, Mapping):
+            raise KerasBertError(
+                "expected a list of questions with contexts, received one dict. Put each question with its context into a list"
+            )
+        if isinstance(x, list | tuple) and len(x) and all(isinstance(row, Mapping) for row in x):
+            x = [_pair(row, number) for number, row in enumerate(x)]
+        questions, contexts = split_pairs(x)
+        if contexts is None:
+            if questions:
+                raise KerasBertError(_wrong(questions))
+            return []
+        if len(questions) != len(contexts):
+            raise KerasBertError(
+                f"expected a context for each question, received {len(questions)} questions, {len(contexts)} contexts"
+            )
+        return list(zip(text_rows(questions, "questions"), text_rows(contexts, "contexts"), strict=True))
+
+    def rows(self, examples, tokenizer, length):
+        return window_rows(examples, tokenizer, length, self.stride)
+
+    def targets(self, y, examples, rows):
+        if not len(rows.places):
+            return _packed_targets(y, rows)
+        answers = right_answers(y, examples)
+        found = np.zeros((len(rows), 2), np.int32)
+        for row, (number, window) in enumerate(zip(rows.example, rows.places, strict=True)):
+            if answers[number]:
+                first, last = window.context.tokens(*answers[number][0][:2])
+                if window.first <= first <= last < window.end:
+                    found[row] = np.array([first, last]) - window.first + window.begin
+        return dict(zip(self.outputs, found.T.copy(), strict=True))
+
+    def read(self, outputs, rows, row):
+        return {name: outputs[name].reshape(1, -1)[:, : rows.lengths[row]] for name in self.outputs}
+
+    def comparable(self, outputs, rows, row):
+        """One decision a row for each end: the probabilities of its places, (1, length)."""
+        return {name: _softmax(logits) for name, logits in self.read(outputs, rows, row).items()}
+
+    def answers(self, examples, rows, readings):
+        """Of each question `answer`, `start` and `end` in characters, `score`, the sum of both logits, `probability` among the `best`;
+        `no_answer_score`, and `best`, the best spans in the same form. No answer is "" from None to None.
+        """
+        found = self._spans(rows, readings)
+        return [self._answer(context, *spans) for (_, context), spans in zip(examples, found, strict=True)]
+
+    def scores(self, y, examples, rows, readings):
+        """See `kerasbert.processors.question_answering.squad_scores`; of packed inputs, how many rows have the right places."""
+        if not len(rows.places):
+            return _place_scores(self.targets(y, examples, rows), readings)
+        found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
+        return squad_scores(answer_texts(y, examples), found, self.unit)
+
+    def contributions(self, y, examples, rows, readings):
+        if not len(rows.places):
+            return Ratio.of_decisions(_right_places(self.targets(y, examples, rows), readings).all(axis=0))
+        found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
+        pairs = zip(answer_texts(y, examples), found, strict=True)
+        return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
+
+    def best_threshold(self, y, examples, rows, readings) -> tuple[float, float]:
+        """The `no_answer_threshold` with the highest F1 on this data, and that F1."""
+        found, doubts = [], []
+        for (_, context), (spans, none) in zip(examples, self._spans(rows, readings), strict=True):
+            found.append(context[spans[0].start : spans[0].end] if spans else "")
+            doubts.append(none - spans[0].score if spans else np.inf)
+        return best_threshold(answer_texts(y, examples), found, doubts, self.unit)
+
+    def _spans(self, rows: Rows, readings) -> list[tuple[list[ScoredSpan], float]]:
+        """Of each question the best spans, and the score of no answer."""
+        return [
+            best_spans([rows.places[i] for i in of], [readings[i] for i in of], self.longest_answer, self.n_best)
+            for of in rows.by_example()
+        ]
+
+    def _answer(self, context: str, spans: list[ScoredSpan], none: float) -> dict:
+        best = [
+            {"answer": context[start:end], "start": start, "end": end, "score": score} for start, end, score in spans
+        ]
+        nothing = {"answer": "", "start": None, "end": None, "score": none}
+        silent = not best or (self.no_answer and none - best[0]["score"] > self.no_answer_threshold)
+        chosen = nothing if silent else best[0]
+        if self.no_answer or not best:
+            best = sorted([*best, nothing], key=lambda each: -each["score"])
+        exponentials = np.exp(np.array([each["score"] for each in best]) - best[0]["score"])
+        for each, value in zip(best, exponentials / exponentials.sum(), strict=True):
+            each["probability"] = float(value)
+        return {**chosen, "no_answer_score": none, "best": best}
+
+
+def _pair(example: Mapping, number: int) -> tuple:
+    for key in ("question", "context"):
+        if not isinstance(example.get(key), str | bytes):
+            raise KerasBertError(f"row {number}: expected a {key} that is a text, received {example.get(key)!r}")
+    return example["question"], example["context"]
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    exponentials = np.exp(logits - logits.max())
+    return exponentials / exponentials.sum()
+
+
+def _wrong(rows: list) -> str:
+    """What is wrong with rows that are no pairs."""
+    pairs = (isinstance(row, tuple | list) and len(row) == 2 for row in rows)
+    number = next(i for i, good in enumerate(pairs) if not good)
+    return f"row {number}: expected (question, context), or a dict with both, received {str(rows[number])[:40]!r}"
+
+
+def answer_texts(y, examples: Sequence) -> list[list[str]]:
+    """The right answers of each question as texts; none where the context has none. y: as `QuestionAnswering` takes it."""
+    return [[answer.text for answer in answers] for answers in right_answers(y, examples)]
+
+
+def _place_scores(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> dict[str, float]:
+    start, end = _right_places(targets, readings)
+    shares = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
+    return {name: float(share.mean()) for name, share in shares.items()}
+
+
+def _right_places(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> np.ndarray:
+    """Whether the first and the last token are right, (2, rows) bool."""
+    right = [
+        [reading[name][0].argmax() == place for reading, place in zip(readings, places, strict=True)]
+        for name, places in targets.items()
+    ]
+    return np.array(right)
+
+
+def _packed_targets(y, rows: Rows) -> dict[str, np.ndarray]:
+    """Of packed inputs: the places of the first and the last token in each row, by output name or (rows, 2)."""
+    names = QuestionAnswering.outputs
+    if isinstance(y, Mapping):
+        if set(y) != set(names):
+            raise KerasBertError(f"expected targets {' and '.join(names)}, received {', '.join(map(str, y)) or 'none'}")
+        for name in names:
+            same_number(y[name], rows.example, name)
+        y = np.stack([np.asarray(y[name]) for name in names], axis=-1)
+    same_number(y, rows.example, "targets")
+    y = np.asarray(y)
+    if y.ndim != 2 or y.shape[1] != 2 or not np.issubdtype(y.dtype, np.integer):
+        raise KerasBertError(
+            f"expected whole numbers of shape (rows, 2), first and last token of each answer, received {y.dtype} {y.shape}"
+        )
+    behind = np.inf if rows.tokens is None else rows.lengths[:, None]
+    wrong = np.flatnonzero(((y < 0) | (y >= behind)).any(axis=1))
+    if wrong.size:
+        raise KerasBertError(f"row {wrong[0]}: expected places of the row's tokens, received {y[wrong[0]].tolist()}")
+    return {name: y[:, side].astype(np.int32) for side, name in enumerate(names)}

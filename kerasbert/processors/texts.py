@@ -1,0 +1,54 @@
+"""Examples that are a text, or two: every way in which users hand them over."""
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.processors.features import Rows
+from kerasbert.text.rows import text_rows
+
+
+def text_examples(x) -> list:
+    """Strings, or 2-tuples of strings.
+
+    Accepts a list or array of strings, a pair `(texts, pairs)` of such, or a list of 2-tuples.
+    """
+    texts, pairs = split_pairs(x)
+    if pairs is None:
+        return text_rows(texts)
+    if len(texts) != len(pairs):
+        raise KerasBertError(f"expected one pair for each text, received {len(texts)} texts, {len(pairs)} pairs")
+    return list(zip(text_rows(texts), text_rows(pairs, "pairs"), strict=True))
+
+
+def split_pairs(x) -> tuple[list, list | None]:
+    """Texts and second texts of what `text_examples` takes."""
+    if isinstance(x, str):
+        raise KerasBertError(f"expected a list of texts, received one string: {x[:40]!r}. Put it in a list")
+    if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str):
+        return _list(x[0]), _list(x[1])
+    rows = _list(x)
+    if rows and all(isinstance(row, tuple | list) and len(row) == 2 for row in rows):
+        return [row[0] for row in rows], [row[1] for row in rows]
+    return rows, None
+
+
+def text_rows_of(examples: list, tokenizer, length: int) -> Rows:
+    """One row for each text or pair."""
+    return Rows.of(tokenizer.encode(*columns(examples), max_length=length))
+
+
+def columns(examples: list) -> tuple[list[str], list[str] | None]:
+    """Texts, and second texts where the examples are pairs."""
+    if examples and isinstance(examples[0], tuple):
+        return [first for first, _ in examples], [second for _, second in examples]
+    return list(examples), None
+
+
+def _list(x) -> list:
+    if not isinstance(x, list | tuple | np.ndarray) and not hasattr(x, "__array__"):
+        raise KerasBertError(f"expected texts as a list or a 1-D array, received {type(x).__name__}")
+    if not isinstance(x, list | tuple):
+        x = np.asarray(x)
+        if x.ndim != 1:
+            raise KerasBertError(f"expected texts as a list or a 1-D array, received an array of shape {x.shape}")
+    return list(x)

@@ -1,0 +1,89 @@
+"""Sentences of words to token rows, and the way back from tokens to words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.processors.features import WHOLE, Rows, TokenLists
+from kerasbert.processors.words import Words
+from kerasbert.text.windows import best_context, usual_step, windows
+
+_CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
+
+
+@dataclass(frozen=True, eq=False)
+class WordWindow:
+    """What one row has of a sentence. Each word and each piece that has a token is one row's.
+
+    Attributes:
+      sentence: all words.
+      words: the numbers of the words that this row speaks for, (n,) int.
+      places: where the first token of each stands in the row, (n,) int. Words may share a token.
+      pieces, piece_places: the same of the pieces of words.
+    """
+
+    sentence: Words
+    words: np.ndarray
+    places: np.ndarray
+    pieces: np.ndarray
+    piece_places: np.ndarray
+
+
+def leads(places: np.ndarray) -> np.ndarray:
+    """Whether each place is not that of the word before, (n,) bool."""
+    return np.diff(places, prepend=-1) != 0
+
+
+def word_rows(sentences: Sequence[Words], tokenizer, length: int, stride: int | None) -> Rows:
+    """One row for each window over each sentence; `places` holds a `WordWindow` for each.
+
+    stride: tokens from the begin of a window to the next one's, see `kerasbert.processors.token_classification.processor.Tagging`. A
+    word or piece belongs to the window in which its first token has most context.
+
+    Raises KerasBertError for rows without room for a token.
+    """
+    room = length - 2
+    step = usual_step(length, room) if stride is None else min(stride, room)
+    lists, numbers, places = [], [], []
+    for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
+        parts = windows(len(ids), room, step)
+        owners, is_head = _owners(first, parts), _heads(first, sentence.owners)
+        for part, (start, end) in enumerate(parts):
+            pieces = np.flatnonzero(owners == part)
+            heads = pieces[is_head[pieces]]
+            lists.append([tokenizer.cls_id, *ids[start:end], tokenizer.sep_id])
+            numbers.append(number)
+            places.append(
+                WordWindow(
+                    sentence, sentence.owners[heads], first[heads] - start + 1, pieces, first[pieces] - start + 1
+                )
+            )
+    return Rows(TokenLists(lists, [[0] * len(row) for row in lists]), np.array(numbers, np.int64), places=places)
+
+
+def _tokens(sentences: Sequence[Words], tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:
+    """Of each sentence the ids without special tokens, and the number of each piece's first token or -1."""
+    for begin in range(0, len(sentences), _CHUNK):
+        chunk = sentences[begin : begin + _CHUNK]
+        encoded = tokenizer.encode([sentence.text for sentence in chunk], max_length=WHOLE)
+        for sentence, ids, offsets in zip(chunk, encoded.input_ids, encoded.offsets, strict=True):
+            yield ids[1:-1], sentence.first_tokens(offsets[1:-1])
+
+
+def _owners(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The number of the window that speaks for each piece, -1 for one without tokens; the earlier one of equals."""
+    owners, most = np.full(len(first), -1), np.full(len(first), -1)
+    for part, window in enumerate(parts):
+        context = np.where(first < 0, -1, best_context(first, *window))
+        better = context > most
+        owners[better], most[better] = part, context[better]
+    return owners
+
+
+def _heads(first: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Whether each piece is the first of its word that has a token, (pieces,) bool."""
+    real = np.flatnonzero(first >= 0)
+    found = np.zeros(len(first), bool)
+    found[real[leads(owners[real])]] = True
+    return found

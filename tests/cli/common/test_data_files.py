@@ -1,0 +1,236 @@
+"""Data files of commands: checked before TensorFlow is loaded, messages in the command's own flags and the file's lines."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kerasbert.cli.common import loading
+from kerasbert.cli.common.saved_model import _PROBLEM_OF_TASK, _TASK_OF_ARCHITECTURE, problem_of
+
+NEWS = "id,headline,kind\n" + "".join(
+    f"{n},so {'good' if n % 2 else 'bad'} a film,{'pos' if n % 2 else 'neg'}\n" for n in range(12)
+)
+
+
+@pytest.fixture
+def news(tmp_path):
+    path = tmp_path / "news.csv"
+    path.write_text(NEWS)
+    return path
+
+
+@pytest.fixture
+def unloaded(monkeypatch):
+    """No model is loaded."""
+
+    def fail(*arguments, **options):
+        raise AssertionError("TensorFlow would have been loaded")
+
+    monkeypatch.setattr(loading, "progress", fail)
+    monkeypatch.setattr("kerasbert.tasks.pretrained.load_task", fail)
+    monkeypatch.setattr("kerasbert.export.validation.validator.validate", fail)
+
+
+def commands(made, place, path, out):
+    """Every command that reads data, without a column."""
+    return {
+        "train": ["--model", place.checkpoint, "--train", path, "--out", out],
+        "quantize": [made.float, "--train", path, "--out", out],
+        "prune": [made.float, "--train", path, "--out", out, "--sparsity", "0.5"],
+        "distill": ["--teacher", made.float, "--layers", "1", "--train", path, "--out", out],
+        "cut": [made.float, "--heads", "0.5", "--data", path, "--out", out],
+        "diagnose": [made.int8, "--data", path],
+        "evaluate": [made.float, "--data", path],
+        "predict": [made.float, "--file", path],
+        "convert": [made.float, "--calibration", path, "-o", f"{out}.tflite"],
+        "validate": [made.file, "--against", made.float, "--data", path],
+        "benchmark": [made.file, "--data", path],
+    }
+
+
+NAMES = list(commands(*[type("Any", (), {"__getattr__": lambda *_: ""})()] * 2, "", ""))
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_a_wrong_column_is_told_before_anything_is_loaded(made, place, run, news, tmp_path, unloaded, command):
+    out = tmp_path / "out"
+    done = run(command, *commands(made, place, news, out)[command])
+    told = "expected a column of texts, received the columns id, headline, kind (header on line 1, split at ',')"
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == f"error: {news}: {told}; name one with --text-column"
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_every_command_takes_a_delimiter_and_skips_bad_rows(made, place, run, tmp_path, unloaded, command):
+    path = tmp_path / "a.dat"
+    path.write_text("text~label\n~~\na film\n")
+    line = commands(made, place, path, tmp_path / "out")[command]
+    done = run(command, *line, "--delimiter", "~")
+    assert done.err.splitlines()[-1] == (
+        f"error: {path}, line 2: expected 2 columns, received 3; leave bad rows out with --skip-bad-rows"
+    )
+    done = run(command, *line, "--delimiter", "~", "--skip-bad-rows")
+    assert "received a header and no rows; a.dat: 2 bad rows left out: line 2: expected 2 columns" in done.err
+
+
+@pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill", "cut", "evaluate", "validate"])
+def test_a_wrong_label_is_told_by_its_line(made, place, run, tmp_path, unloaded, command):
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\na\tpos\n\nb\t\nc\tneg\n")
+    done = run(command, *commands(made, place, path, tmp_path / "out")[command])
+    expected = "a label" if command == "train" else "one of the labels neg, pos"
+    assert done.err.splitlines()[-1] == f"error: {path}, line 4: expected {expected}, received ''"
+
+
+def test_no_message_speaks_of_an_argument_that_no_command_has():
+    import typer
+
+    from kerasbert.cli.app import build_app
+    from kerasbert.cli.common.flags import with_flags
+
+    root = Path(__file__).parents[3]
+    texts = "".join(path.read_text() for folder in ("kerasbert", "export") for path in (root / folder).rglob("*.py"))
+    named = set(re.findall(r"`(\w+)=`", "".join(line for line in texts.splitlines() if '"' in line))) - {"name"}
+    app = typer.main.get_command(build_app())
+    untold = [name for name in named if all("=" in with_flags(f"`{name}=`", c) for c in app.commands.values())]
+    assert len(named) > 5 and untold == []
+
+
+def test_files_tell_what_the_model_is_asked(made, place):
+    from kerasbert import tasks
+
+    for model in (made.float, made.int8, made.file):
+        problem = problem_of(model)
+        assert (problem.name, problem.labels) == ("single_label", ("neg", "pos"))
+    assert problem_of(place.checkpoint).name == "embedding"
+    for name, task in tasks.TASKS.items():
+        if name in _PROBLEM_OF_TASK:
+            assert getattr(task, "problem", None) == _PROBLEM_OF_TASK[name]
+            assert _TASK_OF_ARCHITECTURE[task.architecture] == name
+        else:
+            assert task.architecture == "ForPreTraining"
+
+
+def test_a_share_of_the_training_rows_becomes_dev(place, run, tmp_path):
+    import json
+
+    out = tmp_path / "out"
+    command = ["train", "--model", place.checkpoint, "--train", place.train, "--epochs", "1", "--out", out]
+    done = run(*command, "--dev", "0.1", "--json")
+    assert done.code == 0, done.err
+    assert "dev: 26 of the 256 rows of train.tsv; 230 are trained on" in done.err
+    assert json.loads(done.out)["settings"]["dev"] == "0.1" and "accuracy" in json.loads(done.out)["dev"]
+    recipe = out / "run" / "recipe.toml"
+    assert 'dev = "0.1"' in recipe.read_text()
+    number = tmp_path / "recipe.toml"
+    number.write_text(recipe.read_text().replace('dev = "0.1"', "dev = 0.1").replace(str(out), str(tmp_path / "again")))
+    again = run("train", number, "--json")
+    assert json.loads(again.out)["dev"] == json.loads(done.out)["dev"]
+
+
+def test_rare_labels_are_told(place, run, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n" + "a film\tSports\nthe plot\tWorld\n" * 12 + "so\tSport\n")
+    done = run(
+        "train", "--model", place.checkpoint, "--train", path, "--out", tmp_path / "out", "--sequence-length", "900"
+    )
+    assert "the label 'Sport' is seen once; is it 'Sports', which 12 rows have?" in done.err
+
+
+def test_options_are_checked_before_data(made, place, run, tmp_path, unloaded):
+    command = ["quantize", made.float, "--train", tmp_path / "none.tsv", "--out", tmp_path / "out"]
+    for options, told in (
+        (["--recipe", "int3"], "received 'int3'"),
+        (["--ranges", "median"], "received 'median'"),
+        (["--objectives", "telepathy"], "received 'telepathy'"),
+    ):
+        assert told in run(*command, *options).err
+    assert "no such file" in run(*command).err
+
+
+def test_objectives_have_one_list_of_names():
+    from kerasbert.training.distillation import OBJECTIVES
+    from kerasbert.training.objective_names import NAMES
+
+    assert tuple(OBJECTIVES) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("problem", "bad", "told"), [("single_label", "", "a label, received ''"), ("regression", "x", "a finite number")]
+)
+def test_rows_with_bad_labels_are_left_out_too(tmp_path, capsys, problem, bad, told):
+    from kerasbert.cli.common.data_files import read_described
+    from kerasbert.data.reading import FileOptions
+    from kerasbert.processors import problem_class
+
+    path = tmp_path / "a.tsv"
+    path.write_text(f"text\tlabel\na\t1\nb\t{bad}\nc\n\nd\t2\n")
+    table = read_described(problem_class(problem), path, FileOptions(skip_bad_rows=True))
+    assert (table.texts, table.labels, table.lines) == (["a", "d"], ["1", "2"], [2, 6])
+    said = capsys.readouterr().err
+    assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + told in said
+
+
+def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tmp_path, monkeypatch):
+    import json
+
+    from kerasbert.training import trainer
+
+    command = [
+        "train",
+        "--model",
+        place.checkpoint,
+        "--train",
+        place.train,
+        "--max-rows",
+        "64",
+        "--epochs",
+        "2",
+        "--dev",
+        "0.2",
+        "--json",
+    ]
+    whole = json.loads(run(*command, "--out", tmp_path / "whole").out)
+    save, saved = trainer._Watch._save_state, []
+
+    def interrupt(watch):
+        save(watch)
+        saved.append(watch)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trainer._Watch, "_save_state", interrupt)
+    assert run(*command, "--out", tmp_path / "out").code == 130 and len(saved) == 1
+    monkeypatch.setattr(trainer._Watch, "_save_state", save)
+    done = run(*command, "--out", tmp_path / "out", "--resume")
+    assert done.code == 0, done.err
+    assert [epoch["dev"] for epoch in json.loads(done.out)["epochs"]] == [epoch["dev"] for epoch in whole["epochs"]]
+
+
+WITHOUT_TENSORFLOW = """
+import json, sys
+from kerasbert.cli import main
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("tensorflow", "tf_keras", "keras"):
+            raise AssertionError(f"{name} is imported")
+
+sys.meta_path.insert(0, Refuse())
+for command in json.loads(sys.argv[1]):
+    print(f"code {main(command)} of {command[0]}")
+"""
+
+
+def test_tensorflow_is_not_even_imported_for_it(made, place, news, tmp_path):
+    import json
+    import subprocess
+    import sys
+
+    lines = [[name, *map(str, line)] for name, line in commands(made, place, news, tmp_path / "out").items()]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TENSORFLOW, json.dumps(lines)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [f"code 2 of {name}" for name in NAMES], done.stderr
+    assert done.stderr.count("name one with --text-column") == len(NAMES)

@@ -1,0 +1,46 @@
+"""Layers that a model does not have, refused by its config alone."""
+
+import json
+
+import pytest
+
+from kerasbert.cli.common.layer_counts import check_layer_count
+from kerasbert.errors import KerasBertError
+
+BERT = {
+    "model_type": "bert", "vocab_size": 20, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16,
+    "num_hidden_layers": 3,
+}  # fmt: skip
+DISTILBERT = {"model_type": "distilbert", "vocab_size": 20, "dim": 8, "n_heads": 2, "hidden_dim": 16, "n_layers": 3}
+
+
+@pytest.mark.parametrize("config", [BERT, DISTILBERT])
+@pytest.mark.parametrize(
+    ("wanted", "fewer", "told"),
+    [
+        (6, False, "expected --layers from 1 to 3, received 6: {} has 3 layers; ask for fewer"),
+        (3, True, "expected --layers from 1 to 2, received 3: {} has 3 layers, and cutting leaves fewer; ask for fewer"),
+        ([0, 3], False, "expected the numbers of layers in --layers from 0 to 2, received 3: {} has 3 layers; the lowest is 0"),
+    ],
+)  # fmt: skip
+def test_layers_that_there_are_not(tmp_path, config, wanted, fewer, told):
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(KerasBertError) as error:
+        check_layer_count(str(tmp_path), wanted, fewer)
+    assert str(error.value) == told.format(tmp_path)
+    check_layer_count(str(tmp_path), 2 if isinstance(wanted, int) else [0, 2], fewer)
+
+
+def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
+    done = run(
+        "train",
+        "--model",
+        place.checkpoint,
+        "--train",
+        tmp_path / "none.tsv",
+        "--top-layers",
+        6,
+        "--out",
+        tmp_path / "o",
+    )
+    assert done.code == 2 and "expected --top-layers from 1 to 2, received 6: " in done.err

@@ -1,0 +1,102 @@
+"""What `predict` gives out of answers: a table for people, lines between tabs for programs."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kerasbert.cli.common import predictions
+from kerasbert.console.tables import render
+
+RED = "\x1b[31mred\x1b[0m"
+
+
+def answer(text: str, label: str = "pos", score: float = 0.5) -> dict:
+    return {"text": text, "label": label, "score": score, "probabilities": {label: score}}
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)
+
+
+def test_texts_and_labels_cannot_steer_a_terminal(terminal):
+    table = render(predictions.shown("single_label", [answer("a\nb \x9b2J", RED)]), 80)
+    assert table.splitlines()[2].split("  ")[0] == "\\x1b[31mred\\x1b[0m"
+    assert table.endswith("a b \\x9b2J")
+
+
+def test_lines_between_tabs_cannot_either():
+    lines = render(predictions.shown("single_label", [answer(f"{RED}\tx\r\ny\u202e", RED)]))
+    assert lines == "\\x1b[31mred\\x1b[0m\t0.5000\t\\x1b[31mred\\x1b[0m x y\\u202e"
+
+
+def test_vectors_stay_json():
+    record = {"text": f"{RED}\x9b", "vector": [0.5]}
+    line = render(predictions.shown("embedding", [record]))
+    assert json.loads(line) == record
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("cell", "safe"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("\uff1dA1", "'\uff1dA1"),
+        ("\t=A1", "'=A1"),
+        ("a=b", "a=b"),
+        ("-0.5", "-0.5"),
+    ],
+)
+def test_formulas_are_guarded_where_asked(cell, safe):
+    found = [answer(cell)]
+    assert render(predictions.shown("single_label", found, csv_safe=True)).split("\t")[2] == safe
+    assert "'" + cell not in render(predictions.shown("single_label", found))
+
+
+def test_labels_of_a_folder_are_shown_escaped(place, run, tmp_path):
+    folder = Path(shutil.copytree(place.checkpoint, tmp_path / "folder"))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "id2label": {"0": "a", "1": RED}}))
+    done = run("inspect", folder)
+    assert done.code == 0 and "a, \\x1b[31mred\\x1b[0m" in done.out and "\x1b" not in done.out
+    exact = run("inspect", folder, "--json")
+    assert json.loads(exact.out)["labels"] == ["a", RED] and "\x1b" not in exact.out
+
+
+def test_errors_are_escaped(run):
+    for arguments in (["predict", RED, "x"], [RED], ["predict", f"--{RED}"]):
+        done = run(*arguments)
+        assert done.code == 2 and "\x1b" not in done.err and "\\x1b[31mred" in done.err
+
+
+def test_answers_that_are_no_numbers_are_no_success(made, run, monkeypatch, tmp_path):
+    from kerasbert.export.runtime.predictor import Predictor
+
+    def answers(self, x, report=None):
+        return [answer(text, score=float("nan") if "bad" in text else 0.5) for text in x]
+
+    monkeypatch.setattr(Predictor, "answer", answers)
+    assert run("predict", made.file, "good film").code == 0
+    found = run("predict", made.file, "good film", "bad film")
+    assert found.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in found.err
+    assert "nan" in found.out
+
+
+@pytest.mark.parametrize(
+    ("found", "finite"),
+    [
+        ({"label": "a", "score": 0.5, "probabilities": {"a": 0.5}}, True),
+        ({"label": "a", "score": 0.5, "probabilities": {"a": float("nan")}}, False),
+        ({"entities": [{"score": float("inf")}]}, False),
+        ({"vector": np.array([1.0, np.nan])}, False),
+        ({"vector": np.array([1.0, 2.0]), "text": "nan"}, True),
+    ],
+)
+def test_what_is_finite(found, finite):
+    assert predictions.is_finite(found) == finite

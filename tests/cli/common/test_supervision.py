@@ -1,0 +1,101 @@
+"""What ends a command from within, or from without, becomes a line, and leaves nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import os, signal, sys, time
+from pathlib import Path
+from kerasbert.cli.common.claims import claims
+from kerasbert.cli.common.destinations import check_out_folder
+from kerasbert.cli.common.interrupts import interrupts_told, native_code
+from kerasbert.cli.common.quiet import quiet_libraries
+from kerasbert.cli.common.supervision import supervise
+from kerasbert.cleanup import temporary_files_kept_together, temporary_folder
+
+def run(log):
+    with quiet_libraries(False, log), claims(None) as claimed, temporary_files_kept_together(), temporary_folder("graph"):
+        check_out_folder(Path(sys.argv[2]))
+        with interrupts_told(claimed.what_became), native_code():
+            what = sys.argv[1]
+            if what == "exit":
+                return 3
+            if what == "memory":
+                os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\\n")
+                os.abort()
+            if what == "wait":
+                print("waits", flush=True)
+                time.sleep(60)
+            os.kill(os.getpid(), int(what))
+
+sys.exit(supervise(run))
+"""
+
+
+@pytest.fixture
+def supervised(tmp_path):
+    (tmp_path / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    yield lambda what: subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(what), str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=environment,
+    )  # fmt: skip
+    assert [path.name for path in tmp_path.rglob("*")] == ["tmp"]
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "told"),
+    [
+        ("exit", 3, ""),
+        ("memory", 1, "error: there is not enough memory for this command; it held 0.0 GB: free some, or take a smaller model"),
+        (int(signal.SIGABRT), 1, "error: native code ended the command (SIGABRT), as it often does where memory runs out; it held 0.0 GB"),
+        (int(signal.SIGSEGV), 1, "error: native code ended the command (SIGSEGV); --debug shows what it wrote"),
+        (int(signal.SIGKILL), 1, "error: the command was killed (SIGKILL), as the system does where memory runs out"),
+    ],
+)  # fmt: skip
+def test_how_a_command_ended(supervised, what, code, told):
+    with supervised(what) as process:
+        out, said = process.communicate(timeout=60)
+    assert process.returncode == code and out == ""
+    assert said.count("\n") == (1 if told else 0) and said.startswith(told)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_reach_the_command(supervised, tmp_path, number):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    try:
+        process = supervised("wait")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and said == f"interrupted; nothing was written to {tmp_path / 'out'}\n"
+
+
+def test_a_killed_supervisor_takes_the_command_along(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "wait", str(tmp_path / "out")], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "waits\n"
+        process.kill()
+        assert process.stdout.read() == ""  # whoever could write is gone
+    assert len(list(tmp_path.iterdir())) == 3
+    again = [sys.executable, "-c", SCRIPT, "exit", str(tmp_path / "out")]
+    assert subprocess.run(again, env={**os.environ, "TMPDIR": str(tmp_path)}).returncode == 3
+    assert not list(Path(tmp_path).iterdir())  # the next command has cleared what it left
+
+
+def test_a_signal_while_a_library_has_replaced_stderr(tmp_path):
+    script = SCRIPT.replace(
+        "time.sleep(60)", "sys.stderr = __import__('io').StringIO(); os.kill(os.getpid(), signal.SIGTERM)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, "wait", str(tmp_path / "out")], capture_output=True, text=True)
+    assert done.returncode == 130 and done.stderr == f"interrupted; nothing was written to {tmp_path / 'out'}\n"

@@ -1,0 +1,71 @@
+"""The line about other people's clients that `convert` says, and when it says nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from kerasbert.export.backends.client_tools.conversion_note import client_note
+from kerasbert.export.tflite.metadata import TEXT, Metadata
+from kerasbert.text import ClientWordPiece, WordPiece
+from kerasbert.text.client_differences import differences
+
+VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "film", "cafe", "caf", "##é")
+
+
+def card(tokenizer=None, **fields) -> Metadata:
+    settings = (tokenizer or WordPiece(VOCABULARY)).get_config()
+    vocabulary = settings.pop("vocabulary")
+    fields = {"problem": "single_label", "target": "cpu", **fields}
+    return Metadata(
+        task="TextClassifier", sequence_length=16, recipe="float32", parameters=1, tokenizer=settings, vocabulary=vocabulary, **fields
+    )  # fmt: skip
+
+
+def test_the_line_counts_texts_that_differ():
+    line = client_note(card(), ["the film", "The café, a film", "the\u00a0film", "a film \u200b"])
+    assert line == (
+        "note: MediaPipe and the Task Library tokenize 3 of 4 calibration examples otherwise, such as 'caf\\xe9, a film': "
+        "train with --tokenize-as mediapipe, or count them with validate --on mediapipe"
+    )
+    answerer = card(problem="question_answering")
+    assert "the Task Library tokenizes 1 of 2 " in client_note(answerer, [("film", "the film"), ("the", "café")])
+
+
+def test_without_texts_the_vocabulary_tells():
+    assert "some texts otherwise (accents, capitals beyond ASCII" in client_note(card())
+    assert "otherwise (capitals beyond ASCII" in client_note(card(WordPiece(VOCABULARY, strip_accents=False)))
+    cased = client_note(card(WordPiece(VOCABULARY, lowercase=False)), ["the film"])
+    assert cased.startswith("note: MediaPipe and the Task Library do not take texts for this file: a cased vocabulary")
+    other = replace(card(), tokenizer={"kind": "sentencepiece"}, problem="question_answering")
+    assert client_note(other).startswith("note: the Task Library does not take texts for this file: a SentencePiece")
+
+
+@pytest.mark.parametrize(
+    ("fields", "examples"),
+    [
+        ({}, ["the film", "The Film."]),
+        ({"problem": "tagging"}, None),
+        ({"problem": "regression"}, None),
+        ({"target": "edge-tpu"}, None),
+        ({"target": "web"}, None),
+        ({"inputs": TEXT}, None),
+        ({}, [("café", "the")]),
+    ],
+)
+def test_there_is_no_line_where_nothing_differs_or_no_client_is(fields, examples):
+    assert client_note(card(**fields), examples) == ""
+
+
+def test_there_is_no_line_for_a_model_that_tokenizes_as_they_do():
+    assert client_note(card(ClientWordPiece(VOCABULARY, tokenize_as="mediapipe")), ["café"]) == ""
+    assert client_note(replace(card(), vocabulary=None)) == ""
+
+
+def test_where_texts_differ():
+    tokenizer = WordPiece(VOCABULARY)
+    client = ClientWordPiece.of(tokenizer, "mediapipe")
+    texts = ["the film", "the film \u200b", "", "\u200b", "x" * 200 + " café", "the film café"]
+    found = differences(tokenizer, texts, client.encode(texts, max_length=8).input_ids, 8)
+    assert found == {1: "'film \\u200b'", 3: "'\\u200b'", 4: "'caf\\xe9'", 5: "'caf\\xe9'"}
+    padded = [row + [0] * (8 - len(row)) for row in tokenizer.encode(texts, max_length=8).input_ids]
+    assert differences(tokenizer, texts, padded, 8) == {}

@@ -1,0 +1,133 @@
+"""The web backend: what it makes of a page's answer, and, where Chromium is, the page itself."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kerasbert.export.backends import tflite_2_14, web
+from kerasbert.export.backends.environments import environment as environments
+from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.validation.validator import validate
+
+
+@pytest.fixture
+def pretend(monkeypatch, float_file, helpers):
+    """Validates in a browser that answers this beside the outputs of the CPU."""
+    monkeypatch.setattr(web, "_missing", lambda: "")
+    monkeypatch.setattr(web, "_browser", lambda: "chromium")
+
+    def run(said: dict | None = None, log: str | None = None, status: int | None = 0):
+        def child(command, seconds, environment=None):
+            asked = json.loads(command[2])
+            with open(asked["rows"], encoding="utf-8") as file:
+                given = json.load(file)["inputs"]
+            rows = {name: np.asarray(values, np.int32) for name, values in given.items()}
+            found = helpers.run_rows(asked["model"], rows)["probabilities"]
+            answer = {
+                "outputs": {"probabilities": {"shape": [1, 3], "rows": found.tolist()}},
+                "seconds": [1.0] * len(found),
+                "adapter": "google swiftshader" if asked["accelerator"] == "webgpu" else "",
+                "accelerated": True,
+                "browser": "Chromium 1",
+                "log": "",
+            }
+            return Ended(
+                status, log if log is not None else f"noise\nRESULT {json.dumps(answer | (said or {}))}\n", seconds
+            )
+
+        monkeypatch.setattr(web, "run_child", child)
+        report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web"])
+        return {check.name: check for check in report.checks}
+
+    return run
+
+
+def test_both_ways(pretend, float_file):
+    checks = pretend()
+    assert checks["web-wasm"].status == checks["web-webgpu"].status == "passed"
+    assert checks["web-wasm"].device == "Chromium 1" and checks["web-webgpu"].device == "Chromium 1, google swiftshader"
+    operators = len(TFLiteFile.read(float_file).subgraphs[0].operators)
+    assert checks["web-webgpu"].ops == {"gpu": {"all": operators}}
+
+
+@pytest.mark.parametrize(
+    "split, outcome, expected",
+    [
+        ("7 operations will run on the GPU, and the remaining 1 operations", "passed", "7 operators on the GPU, 1 on"),
+        (
+            "No operations will run on the GPU, and all 8 operations",
+            "not run",
+            "no operator ran on the GPU: GATHER: 1D",
+        ),
+        ("", "not run", "did not say"),
+    ],
+)
+def test_what_the_cpu_was_left_with(pretend, split, outcome, expected):
+    log = f"Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split} will run on the CPU.\n"
+    check = pretend({"accelerated": False, "log": log})["web-webgpu"]
+    assert check.status == outcome and expected in check.reason
+
+
+def test_wrong_numbers_fail(pretend):
+    checks = pretend({"outputs": {"probabilities": {"shape": [1, 3], "rows": [[0.2, 0.3, 0.5]] * 5}}})
+    assert checks["web-wasm"].status == "failed" and "off by up to" in checks["web-wasm"].reason
+
+
+@pytest.mark.parametrize(
+    "said, log, status, outcome, expected",
+    [
+        ({"missing": "no WebGPU adapter"}, None, 0, "not run", "no WebGPU adapter"),
+        ({"error": "Element type INT8 is not supported"}, None, 0, "failed", "INT8"),
+        (None, "Target page crashed", 1, "failed", "exit code 1: Target page crashed"),
+        (None, "", None, "failed", "the time limit"),
+    ],
+)
+def test_other_ends(pretend, said, log, status, outcome, expected):
+    check = pretend(said, log, status)["web-webgpu"]
+    assert check.status == outcome and expected in check.reason
+
+
+def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, helpers):
+    monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
+    report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on=["web", "legacy"])
+    assert {check.status for check in report.checks[1:]} == {"not run"}
+    assert "kerasbert setup legacy" in report.checks[-1].reason
+    assert report.verdict == "incomplete"
+
+
+def test_no_browser_and_no_node(monkeypatch):
+    monkeypatch.setattr(web, "WEB", SimpleNamespace(ready=True))
+    monkeypatch.delenv(web.BROWSER_VARIABLE, raising=False)
+    monkeypatch.setattr(web.shutil, "which", lambda name: "/bin/node" if name == "node" else None)
+    assert "no Chromium" in web._missing()
+    monkeypatch.setattr(web.shutil, "which", lambda name: None)
+    assert "no node" in web._missing()
+
+
+def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
+    made = environments.NodeEnvironment("web", "a test", ("a@1",))
+    monkeypatch.setattr(environments.shutil, "which", lambda name: "/bin/npm")
+    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(1, "ERR! 404", seconds))
+    with pytest.raises(environments.KerasBertError, match="exit code 1: ERR! 404"):
+        made.make(lambda line: None)
+    assert not made.ready and not made.folder.exists()
+    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(0, "", seconds))
+    made.make(lambda line: None)
+    assert made.ready and not environments.NodeEnvironment("web", "a test", ("a@2",)).ready
+
+
+@pytest.mark.environment
+def test_in_a_real_browser_and_on_a_real_old_runtime(float_file, helpers):
+    report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "legacy"])
+    checks = {check.name: check for check in report.checks[1:]}
+    if all(check.status == "not run" for check in checks.values()):
+        pytest.skip("; ".join(check.reason for check in checks.values()))
+    for name in ("web-wasm", tflite_2_14.NAME):
+        assert checks[name].status in ("passed", "not run"), checks[name].reason
+    # The file multiplies a tensor with itself, over which the GPU accelerator ends its process.
+    if checks["web-webgpu"].status != "not run":
+        assert checks["web-webgpu"].status == "failed" and "IsInput" in checks["web-webgpu"].reason

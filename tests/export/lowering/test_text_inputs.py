@@ -1,0 +1,87 @@
+"""A file that takes a text: the tokenizer is in its graph."""
+
+import pytest
+
+import kerasbert as kb
+from kerasbert.cli import main
+from kerasbert.errors import KerasBertError
+from kerasbert.export import benchmark, validate
+from kerasbert.export.conversion import convert
+from kerasbert.export.lowering.text_inputs import check_text_inputs
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
+
+TEXTS = ["good film", "Bad film, bad!", "", "a very good film and a bad one " * 9]
+
+
+@pytest.fixture(scope="module")
+def files(trained, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    return {name: convert(trained, inputs=name).save(folder / f"{name}.tflite") for name in ("ids", "text")}
+
+
+def test_it_answers_as_the_file_of_ids_does(files, tiny):
+    assert metadata.read(files["text"]).inputs == "text" and metadata.read(files["ids"]).inputs == "ids"
+    texts = [*TEXTS, *tiny.rows(12, seed=2)[0]]
+    ours, theirs = (open_predictor(files[name]).answer(texts) for name in ("text", "ids"))
+    for one, other in zip(ours, theirs, strict=True):
+        assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
+    assert len({answer["label"] for answer in ours}) == 2
+
+
+def test_it_is_scored_and_gives_vectors(files, tiny, tmp_path, capsys):
+    texts, labels = tiny.rows(24, seed=2)
+    assert open_predictor(files["text"]).score(texts, labels) == open_predictor(files["ids"]).score(texts, labels)
+    assert main(["predict", str(files["text"]), "good film"]) == 0
+    encoder = tiny.sentence_encoder()
+    file = convert(encoder, recipe="float32", inputs="text").save(tmp_path / "vectors.tflite")
+    (found,) = open_predictor(file).answer(["good film"])
+    assert found["vector"] == pytest.approx(encoder.predict(["good film"])[0], abs=1e-5)
+
+
+def test_pairs_and_comparisons_are_refused(files, trained, tiny):
+    with pytest.raises(KerasBertError, match="Received: a pair"):
+        open_predictor(files["text"]).answer([("good", "film")])
+    with pytest.raises(KerasBertError, match="takes texts"):
+        validate(files["text"], against=trained, data=tiny.rows(4))
+    with pytest.raises(KerasBertError, match="takes texts"):
+        benchmark(files["text"])
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [
+        ({"inputs": "words"}, "expected inputs of ids or text"),
+        ({"inputs": "text", "target": "gpu"}, "operators run on a CPU"),
+        ({"inputs": "text", "length": [8, 16]}, "one length"),
+        ({"inputs": "text", "length": "resizable"}, "one length"),
+    ],
+)
+def test_what_cannot_take_texts(trained, settings, said):
+    with pytest.raises(KerasBertError, match=said):
+        convert(trained, **settings)
+
+
+def test_tasks_and_tokenizers_without(tiny):
+    tagger = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "X"], sequence_length=8)
+    with pytest.raises(KerasBertError, match="received a TokenTagger"):
+        convert(tagger, inputs="text")
+    model = tiny.classifier()
+    model.tokenizer.strip_accents = False
+    with pytest.raises(KerasBertError, match="does half"):
+        convert(model, inputs="text")
+
+
+def test_a_card_with_other_inputs(files):
+    data = files["ids"].read_bytes()
+    card = metadata.read(data)
+    object.__setattr__(card, "inputs", "pixels")
+    with pytest.raises(KerasBertError, match="inputs 'pixels'"):
+        metadata.read(metadata.append(data, card))
+
+
+def test_a_class_of_ones_own_is_welcome(tiny):
+    class Mine(kb.TextClassifier):
+        pass
+
+    check_text_inputs(Mine(tiny.encoder(), tiny.tokenizer(), labels=tiny.labels, sequence_length=8))

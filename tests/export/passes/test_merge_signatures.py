@@ -1,0 +1,155 @@
+"""One file of several lengths: a signature of each, one copy of the weights."""
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.errors import KerasBertError
+from kerasbert.export.passes.merge_signatures import merged
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite.metadata import append, read
+from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.validation.validator import validate
+
+LENGTHS = (8, 16)
+
+
+@pytest.fixture(scope="module")
+def files(trained, tmp_path_factory):
+    """The file of all lengths, and one of each."""
+    folder = tmp_path_factory.mktemp("lengths")
+    several = kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=[16, 8]).save(folder / "several.tflite")
+    single = {
+        length: kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=length).save(folder / f"{length}.tflite")
+        for length in LENGTHS
+    }
+    return several, single
+
+
+def test_each_signature_gives_what_its_own_file_gives(files, tiny, trained):
+    several, single = files
+    whole = open_model(several)
+    assert read(several).signature == whole.signature and read(single[8]).signature == "serve"
+    assert whole.lengths == LENGTHS and whole.length == 16 and whole.signature == "serve_16"
+    texts, _ = tiny.rows(12, seed=5)
+    for length in LENGTHS:
+        model, alone = whole.at(length), open_model(single[length])
+        assert model.signature == f"serve_{length}" and model.inputs == alone.inputs and model.outputs == alone.outputs
+        packed = trained.pack(texts, length=length)
+        for row in range(len(texts)):
+            inputs = {name: packed[name][row : row + 1] for name in model.inputs}
+            ours, theirs = model.run(inputs), alone.run(inputs)
+            for name in theirs:
+                np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_weights_are_there_once(files):
+    several, single = files
+    graphs = TFLiteFile.read(several)
+    kernels = [
+        {graph.tensors[op.inputs[1]].buffer for op in graph.operators if op.name == "FULLY_CONNECTED"}
+        for graph in graphs.subgraphs
+    ]
+    assert len(graphs.subgraphs) == 2 and kernels[0] == kernels[1]
+    tables = [next(op.inputs[0] for op in graph.operators if op.name == "GATHER") for graph in graphs.subgraphs]
+    buffers = {graph.tensors[table].buffer for graph, table in zip(graphs.subgraphs, tables, strict=True)}
+    assert len(buffers) == 1
+    # 12 bytes a channel for scales would come again with each length.
+    assert several.stat().st_size - single[16].stat().st_size < 0.6 * single[8].stat().st_size
+
+
+def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
+    several, _ = files
+    predictor = open_predictor(several)
+    assert predictor.length == 16
+    texts = ["good film", "bad " * 8, "good film was " * 5]
+    answers = predictor.answer(texts)
+    assert sorted(predictor._models.opened) == [8, 16]
+    assert len({id(model._interpreter) for model in predictor._models.opened.values()}) == 1
+    assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.answer(texts)]
+
+
+def test_the_card_says_so(files):
+    card = metadata.read(files[0])
+    assert card.lengths == LENGTHS and card.sequence_length == 16
+    assert metadata.read(files[1][8]).lengths is None
+
+
+@pytest.mark.parametrize("length", [[8, 8], [], [8, 2], [8, 1000], [8, "16"]])
+def test_impossible_lengths(trained, length):
+    with pytest.raises(KerasBertError, match="expected"):
+        kb.export.convert(trained, recipe="float32", length=length)
+
+
+def test_another_length_is_one_line(files):
+    with pytest.raises(KerasBertError, match="8, 16, those .* was converted for. Received: 9"):
+        open_model(files[0], length=9)
+
+
+@pytest.mark.parametrize("lengths", [[16, 8], [8], "8,16", [8, 8], [0, 8], list(range(1, 400))])
+def test_a_hostile_card(files, lengths, tmp_path):
+    data = files[1][8].read_bytes()
+    card = metadata.read(data)
+    object.__setattr__(card, "lengths", lengths)
+    with pytest.raises(KerasBertError, match="lengths"):
+        metadata.read(metadata.append(data, card))
+
+
+@pytest.mark.environment
+def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
+    made = kb.export.convert(trained, recipe="float32", target="gpu", length=[10, 16])
+    file = made.save(tmp_path / "gpu.tflite")
+    report = kb.export.validate(file, against=trained, data=tiny.rows(6, seed=6), on=["gpu", "web", "legacy"])
+    assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
+
+
+@pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
+def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path):
+    task = static_model if recipe.startswith("static") else trained
+    made = kb.export.convert(task, recipe=recipe, min_runtime="2.9")
+    versions = {
+        op.version for op in TFLiteFile.read(made.content).subgraphs[0].operators if op.name == "FULLY_CONNECTED"
+    }
+    assert max(versions) == 9
+    texts, labels = tiny.rows(150, seed=6)
+    report = kb.export.validate(
+        made.save(tmp_path / "old.tflite"), against=task, data=(texts, labels), on=["cpu", "legacy"]
+    )
+    assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
+
+
+def test_what_an_old_runtime_cannot_have_is_named(trained):
+    with pytest.raises(KerasBertError, match=r"runtime 2\.1 knows, received .*GELU v1 \(2\.9\)"):
+        kb.export.convert(trained, recipe="float32", min_runtime="2.1")
+    with pytest.raises(KerasBertError, match="a runtime version such as 2.9, received 'old'"):
+        kb.export.convert(trained, recipe="float32", min_runtime="old")
+
+
+def test_validation_runs_every_length(files, tiny, trained):
+    several, _ = files
+    texts, labels = tiny.rows(80, seed=3)
+    texts = [text if number % 2 else " ".join(text.split()[:4]) for number, text in enumerate(texts)]
+    data = (texts, labels)
+    found = {check.name: check for check in validate(several, against=trained, data=data).checks}
+    assert found["cpu-xnnpack serve_8"].status == "passed" and found["cpu-xnnpack serve_8"].rows >= 40
+    long_ones = [text for text in texts if len(text.split()) > 7]
+    found = {check.name: check for check in validate(several, against=trained, data=long_ones).checks}
+    assert found["cpu-xnnpack serve_8"].status == "not run" and "fewer than 8" in found["cpu-xnnpack serve_8"].reason
+
+
+def test_a_length_with_other_weights_fails(files, tiny, trained, tmp_path):
+    _, single = files
+    broken = unpack(single[8].read_bytes())
+    for buffer in broken.buffers:
+        if buffer.data is not None and len(buffer.data) >= 1024:
+            buffer.data = np.ascontiguousarray(buffer.data[::-1])
+    file = tmp_path / "mixed.tflite"
+    parts = {"serve_16": single[16].read_bytes(), "serve_8": pack(broken)}
+    file.write_bytes(append(merged(parts), read(single[16])))
+    texts, labels = tiny.rows(150, seed=3)
+    texts = [" ".join(text.split()[:4]) for text in texts]
+    found = {check.name: check for check in validate(file, against=trained, data=(texts, labels)).checks}
+    assert found["cpu-xnnpack"].status == "passed" and found["cpu-xnnpack serve_8"].status == "failed"

@@ -1,0 +1,139 @@
+"""The step from a float file to an int8 one: denses and tables are found by what they hold, and nothing is guessed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.compression import POLICIES, QuantizationPolicy
+from kerasbert.encoders.base import denses, sublayers
+from kerasbert.errors import KerasBertError
+from kerasbert.export.lowering.tracing import export_twin, float_model
+from kerasbert.export.passes import quantize as module
+from kerasbert.export.passes.float_graph import FloatGraph
+from kerasbert.export.passes.quantize import dense_plans, digest, quantize_file
+from kerasbert.export.recipes import RECIPES
+from kerasbert.export.targets import target_named
+from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.embeddings import EmbeddingTable
+
+STATIC = RECIPES["static_wi8_ai8"]
+
+
+@pytest.fixture(scope="module")
+def parts(tiny):
+    """A quantized model, its float copy, the float file, plans and tables."""
+    model = kb.compression.quantize(tiny.narrow(seed=5), "static_wi8_ai8", calibration=tiny.rows(16)[0])
+    twin = export_twin(model)
+    content = float_model(twin, target_named("cpu"), 8)
+    tables = [layer.table.numpy() for layer in sublayers(twin, EmbeddingTable)]
+    return model, twin, content, dense_plans(model, twin, static=True), tables
+
+
+def test_the_float_copy_gives_what_the_file_stores(parts, tiny):
+    model, twin, *_ = parts
+    for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(model, EmbeddingTable), strict=True):
+        np.testing.assert_array_equal(mine.table, theirs.on_grid())
+        assert (np.abs(mine.table - theirs.table).max() > 0) == theirs.quantized
+    ours, (attention,) = sublayers(model, SelfAttention)[0], sublayers(twin, SelfAttention)
+    np.testing.assert_allclose(attention.query.kernel, ours.query.kernel * ours.head_size**-0.5)
+    np.testing.assert_array_equal(attention.key.kernel, ours.key.kernel)
+
+
+def test_plans_carry_the_ranges(parts):
+    model, _, _, plans, _ = parts
+    assert [plan.path for plan in plans] == [dense.path for dense in denses(model)]
+    by_path = {plan.path: plan for plan in plans}
+    attention = model.encoder.layers[0].attention
+    key, query = by_path[attention.key.path], by_path[attention.query.path]
+    assert key.reads == query.reads == (float(attention.reads.minimum), float(attention.reads.maximum))
+    assert key.writes == (float(attention.key.writes.minimum), float(attention.key.writes.maximum))
+    np.testing.assert_allclose(
+        query.writes,
+        np.array([attention.query.writes.minimum, attention.query.writes.maximum]) * attention.scale,
+        rtol=1e-6,
+    )
+    for path in ("layers.0.feed_forward.output_dense", "classifier"):
+        assert by_path[path].reads is by_path[path].writes is None
+    assert all(plan.reads is None for plan in dense_plans(model, parts[1], static=False))
+
+
+def test_a_dense_that_is_not_served_has_no_plan(vectors):
+    from kerasbert.export.lowering.tracing import export_twin
+
+    paths = [plan.path for plan in dense_plans(vectors, export_twin(vectors), static=False)]
+    assert "pooler" not in paths and len(paths) == 2 * 6
+
+
+def test_a_static_range_on_one_side_only_is_refused(tiny):
+    rules = (("*.query.output", "static"), ("*", "float"))
+    policy = QuantizationPolicy("static_wi8_ai8", activations=rules)
+    model = kb.compression.quantize(tiny.narrow(), policy, calibration=tiny.rows(4)[0])
+    with pytest.raises(KerasBertError, match=r"layers\.0\.attention\.query: .*one side"):
+        dense_plans(model, export_twin(model), static=True)
+
+
+def test_a_dense_without_a_plan_is_refused(parts):
+    _, _, content, plans, tables = parts
+    with pytest.raises(KerasBertError, match="another with a kernel of shape"):
+        quantize_file(content, plans[1:], tables, STATIC)
+
+
+def test_a_plan_without_a_dense_is_refused(parts):
+    _, _, content, plans, tables = parts
+    other = replace(plans[0], path="layers.9.query", kernel=digest(np.ones((3, 2))))
+    with pytest.raises(KerasBertError, match=r"1 are not there: layers\.9\.query"):
+        quantize_file(content, [*plans, other], tables, STATIC)
+
+
+def test_tables_that_are_not_given_stay_float(parts):
+    from kerasbert.export.tflite.tflite_file import TFLiteFile
+
+    _, _, content, plans, tables = parts
+    for given, expected in ((tables, {"int8"}), (tables[:1], {"int8", "float32"}), ([tables[0] + 1], {"float32"})):
+        file = TFLiteFile.read(quantize_file(content, plans, given, STATIC))
+        graph = file.subgraphs[0]
+        gathers = [operator for operator in graph.operators if operator.name == "GATHER"]
+        assert {graph.tensors[operator.inputs[0]].dtype for operator in gathers} == expected
+
+
+def test_graph_finds_operators_and_constants(parts):
+    model, _, content, plans, tables = parts
+    graph = FloatGraph(content)
+    operators = graph.operators("FULLY_CONNECTED")
+    assert len(operators) == len(plans) == len(denses(model))
+    kernels = [graph.constant(operator.inputs[1]) for operator in operators]
+    assert all(digest(kernel) in {plan.kernel for plan in plans} for kernel in kernels)
+    assert graph.constant(operators[0].inputs[0]).size == 0
+    bounds = graph.bounds(operators[0].inputs[0], -1, 2)
+    assert bounds["min"].ndim == len(graph._graph.tensors[operators[0].inputs[0]].shape) and bounds["max"].max() == 2
+    gathered = [graph.constant(operator.inputs[0]) for operator in graph.operators("GATHER")]
+    assert all(any(np.array_equal(table, known) for known in tables) for table in gathered)
+
+
+def test_scopes_fit_one_operator_each(parts):
+    import re
+
+    graph = FloatGraph(parts[2])
+    operators = graph.operators("FULLY_CONNECTED")
+    names = ["".join(f"{graph.name(tensor)};" for tensor in operator.outputs) for operator in operators]
+    for operator in operators:
+        assert sum(bool(re.search(graph.scope(operator), name)) for name in names) == 1
+
+
+def test_recipes_with_a_training_policy_are_known():
+    assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.integer}
+
+
+def test_tables_for_a_gpu_are_quantized_with_two_dimensions(static_model, monkeypatch):
+    """Others fail above 32 MiB, which no tiny model has; the file has three again."""
+    given, rewrite = [], module.rewrite
+    monkeypatch.setattr(module, "rewrite", lambda model, *more: given.append(model) or rewrite(model, *more))
+    made = kb.export.convert(static_model, target="gpu").content
+    ranks = []
+    for file in (*given, made):
+        graph = TFLiteFile.read(file).subgraphs[0]
+        ranks.append([len(graph.tensors[op.inputs[0]].shape) for op in graph.operators if op.name == "GATHER"])
+    assert set(ranks[0]) == {2} and set(ranks[1]) == {3}

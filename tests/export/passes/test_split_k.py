@@ -1,0 +1,146 @@
+"""Denses of the gpu target, whose sums are made in parts: the same values, every kernel held once, less rounded away in 16 bits."""
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.cli import main
+from kerasbert.encoders import AlbertConfig, AlbertEncoder
+from kerasbert.export.lowering.tracing import export_twin, float_model
+from kerasbert.export.passes.split_k import parts_of, sums_in_parts
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.targets import target_named
+from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.tasks import MaskedLM, TextClassifier
+
+MODELS = ("bert", "albert", "mobilebert")
+
+
+def _model(name: str, tiny):
+    if name == "mobilebert":
+        return tiny.mobilebert(hidden_act="relu", num_feedforward_networks=2)
+    if name == "albert":  # blocks share their kernels
+        encoder = AlbertEncoder(AlbertConfig(**tiny.sizes, embedding_size=16))
+        return TextClassifier(encoder, tiny.tokenizer(), labels=tiny.labels, sequence_length=tiny.length)
+    return tiny.classifier()
+
+
+def _operators(content: bytes, kind: str) -> list:
+    model = unpack(content)
+    kinds = operator_kinds(model)
+    return [
+        (model.subgraphs[0], operator)
+        for operator in model.subgraphs[0].operators
+        if kinds[operator.opcodeIndex] == kind
+    ]
+
+
+def _widths(content: bytes) -> list[int]:
+    """Of every dense, over how many products it adds up."""
+    return [int(graph.tensors[each.inputs[1]].shape[1]) for graph, each in _operators(content, "FULLY_CONNECTED")]
+
+
+def _answers(content: bytes, model, texts) -> np.ndarray:
+    packed, opened = model.pack(texts), open_model(content, kernels="builtin", length=model.sequence_length)
+    rows = [opened.run({name: values[row : row + 1] for name, values in packed.items()}) for row in range(len(texts))]
+    return np.concatenate([next(iter(row.values())) for row in rows])
+
+
+def test_how_many_parts():
+    assert [parts_of(channels) for channels in (384, 64, 48, 24, 16, 8, 4, 30)] == [8, 8, 4, 2, 4, 2, 1, 1]
+
+
+@pytest.mark.parametrize(("name", "recipe"), [("bert", "float32"), ("mobilebert", "float32"), ("albert", "float16")])
+def test_same_values(name, recipe, tiny):
+    model, texts = _model(name, tiny), tiny.rows(6, seed=3)[0]
+    whole, parts = (kb.export.convert(model, recipe=recipe, target=target).content for target in ("cpu", "gpu"))
+    assert max(_widths(parts)) <= 12 and max(_widths(whole)) >= 32
+    np.testing.assert_allclose(_answers(parts, model, texts), _answers(whole, model, texts), atol=2e-6)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kernel_is_held_once(name, tiny):
+    content = unpack(float_model(export_twin(_model(name, tiny)), target_named("gpu"), 8))
+
+    def held() -> int:
+        return sum(len(each.data) for each in content.buffers if each.data is not None)
+
+    before = held()
+    sums_in_parts(content)
+    assert before <= held() < 1.01 * before
+
+
+def test_an_activation_and_a_bias_come_once(tiny):
+    model = _model("mobilebert", tiny)
+    for path, variable in model.variables_by_path().items():
+        if path.endswith("bias"):
+            variable.assign_add(0.1 * np.ones(variable.shape))
+    content = _gpu(model)
+    denses, additions = ([each for _, each in _operators(content, kind)] for kind in ("FULLY_CONNECTED", "ADD"))
+    assert not any(each.builtinOptions.fusedActivationFunction for each in denses)
+    assert any(each.builtinOptions.fusedActivationFunction for each in additions)
+    biased = [each for each in denses if len(each.inputs) > 2 and each.inputs[2] >= 0]
+    assert 0 < len(biased) < len(denses) / 2
+    np.testing.assert_allclose(*(_answers(each, model, tiny.rows(4)[0]) for each in (content, _cpu(model))), atol=2e-6)
+
+
+def test_a_decoder_that_is_the_word_table_stays_whole(tiny):
+    """Its parts would be a second copy of the largest table."""
+    model = MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
+    content = unpack(_cpu(model))
+    sums_in_parts(content)
+    shapes = [
+        tuple(map(int, graph.tensors[each.inputs[1]].shape))
+        for graph, each in _operators(pack(content), "FULLY_CONNECTED")
+    ]
+    decoder = (len(tiny.vocabulary), tiny.sizes["hidden_size"])
+    assert decoder in shapes and max(shape[1] for shape in shapes if shape != decoder) <= 8
+
+
+def test_kernels_of_8_bits_stay_whole(tiny):
+    model = tiny.classifier()
+    whole, parts = (
+        kb.export.convert(model, recipe="static_wi8_ai8", target=target, calibration=tiny.rows(16)[0]).content
+        for target in ("cpu", "gpu")
+    )
+    assert sorted(_widths(parts)) == sorted(_widths(whole))
+
+
+def test_whole_sums_on_request(tiny, capsys, tmp_path):
+    model = tiny.narrow()
+    found = [
+        _widths(kb.export.convert(model, recipe="float32", target="gpu", whole_sums=whole).content)
+        for whole in (True, False)
+    ]
+    assert found[0] == _widths(_cpu(model)) and len(found[1]) > len(found[0])
+    out = tmp_path / "model.tflite"
+    assert main(["convert", str(tmp_path / "none"), "--whole-sums", "-o", str(out)]) == 2
+    assert "expected the target gpu for whole sums, received 'cpu'" in capsys.readouterr().err and not out.exists()
+
+
+def test_less_is_rounded_away():
+    """Products added up one after the other in 16 bits, as the accelerator does it."""
+    draw = np.random.default_rng(0)
+    x, kernel = (draw.normal(size=shape).astype(np.float16).astype(np.float32) for shape in ((64, 384), (384, 32)))
+
+    def added(first: int, stop: int) -> np.ndarray:
+        total = np.zeros((64, 32), np.float16)
+        for place in range(first, stop):
+            total = (total + x[:, place : place + 1] * kernel[place]).astype(np.float16)
+        return total
+
+    def error(parts: int) -> float:
+        sums = [added(first, first + 384 // parts) for first in range(0, 384, 384 // parts)]
+        while len(sums) > 1:
+            sums = [one + other for one, other in zip(sums[::2], sums[1::2], strict=True)]
+        return float(np.abs(sums[0] - x.astype(np.float64) @ kernel).mean())
+
+    assert error(parts_of(384)) < 0.5 * error(1)
+
+
+def _cpu(model) -> bytes:
+    return kb.export.convert(model, recipe="float32").content
+
+
+def _gpu(model) -> bytes:
+    return kb.export.convert(model, recipe="float32", target="gpu").content

@@ -1,0 +1,133 @@
+"""`kerasbert.open`: one line from a file or folder to answers."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.opened_model import OpenedModel
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata
+from kerasbert.processors import problem_named
+
+TEXTS = ["word1 word2", "word3", "word4 word1 word5"]
+
+
+@pytest.fixture
+def known(card):
+    return replace(card, vocabulary=("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[1:26]))
+
+
+@pytest.fixture
+def classifier(float_file, known, tmp_path):
+    path = tmp_path / "classifier.tflite"
+    path.write_bytes(metadata.append(float_file, known))
+    return path
+
+
+@pytest.fixture
+def encoder(embedding_file, known, tmp_path):
+    path = tmp_path / "encoder.tflite"
+    settings = {"problem": "embedding", "task": "SentenceEncoder", "labels": None, "settings": {"width": 64}}
+    path.write_bytes(metadata.append(embedding_file, replace(known, **settings)))
+    return kb.open(path)
+
+
+def test_a_file_answers_as_predict_does(classifier):
+    model, answers = kb.open(classifier), open_predictor(classifier).answer(TEXTS)
+    assert model(TEXTS) == answers and model(iter(TEXTS)) == answers and model(np.array(TEXTS)) == answers
+    assert model(TEXTS[0]) == answers[0] and model([]) == []
+    assert kb.open(classifier, isolated=True)(TEXTS) == answers
+    assert model.labels == ("a", "b", "c") and "classifier.tflite" in repr(model)
+    assert model.score(TEXTS, [answer["label"] for answer in answers])["accuracy"] == 1
+
+
+def test_the_likeliest_classes(classifier):
+    whole, cut = kb.open(classifier)(TEXTS[0]), kb.open(classifier)(TEXTS[0], top_k=2)
+    best = sorted(whole["probabilities"], key=whole["probabilities"].get, reverse=True)[:2]
+    assert list(cut["probabilities"]) == best and cut["label"] == best[0] == whole["label"]
+    for wrong in (0, True, 1.5):
+        with pytest.raises(KerasBertError, match="top_k of at least 1"):
+            kb.open(classifier)(TEXTS, top_k=wrong)
+
+
+def test_a_folder_answers_as_its_task_does(tiny, tmp_path):
+    task = tiny.narrow()
+    task.save_pretrained(tmp_path / "folder")
+    model = kb.open(tmp_path / "folder")
+    texts = ["good film", "bad end"]
+    found, wanted = model(texts), task.answer(texts)
+    assert [answer["label"] for answer in found] == [answer["label"] for answer in wanted]
+    assert found[0]["score"] == pytest.approx(wanted[0]["score"], abs=1e-6)
+    assert model(["good"], ["bad"])[0]["score"] == pytest.approx(task.answer([("good", "bad")])[0]["score"], abs=1e-6)
+
+
+def test_vectors_similarity_and_search(encoder):
+    vectors = encoder(TEXTS)
+    assert vectors.shape == (3, 64) and vectors.dtype == np.float32 and encoder(TEXTS[0]).shape == (64,)
+    assert encoder([]).shape == (0, 64)
+    one = vectors[0] @ vectors[1] / np.linalg.norm(vectors[0]) / np.linalg.norm(vectors[1])
+    assert encoder.similarity(TEXTS[0], TEXTS[1]) == pytest.approx(one, abs=1e-6)
+    np.testing.assert_allclose(encoder.similarity(TEXTS, vectors).diagonal(), 1, atol=1e-6)
+    np.testing.assert_allclose(encoder(TEXTS[:1], TEXTS[1:2]), [one], atol=1e-6)
+    found = encoder.search(TEXTS[1], TEXTS, top_k=2)
+    assert (
+        len(found) == 2
+        and found[0]["index"] == 1
+        and found[0]["text"] == TEXTS[1]
+        and found[0]["score"] > found[1]["score"]
+    )
+    assert encoder.search(TEXTS[1], vectors)[0] == {"index": 1, "score": pytest.approx(found[0]["score"])}
+    assert encoder.search("word1", []) == []
+
+
+def test_second_texts_go_where_they_belong():
+    """A question's context counts for all questions; choices belong to a prompt."""
+    seen = []
+
+    def model(name):
+        answer = lambda x, problem: seen.append((x, problem)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
+        return OpenedModel("stub", SimpleNamespace(problem=problem_named(name), answer=answer))
+
+    assert model("question_answering")(["q", "r"], "context", top_k=2) == [{"best": [1, 2]}] * 2
+    assert seen.pop()[0] == [("q", "context"), ("r", "context")]
+    model("multiple_choice")("prompt", ["a", "b"])
+    assert seen.pop()[0] == [("prompt", ["a", "b"])]
+    model("masked_lm")(["a [MASK]"], top_k=7)
+    assert seen.pop()[1].top == 7
+    model("question_answering")("q", "c", top_k=90)
+    assert seen.pop()[1].n_best == 90
+    with pytest.raises(KerasBertError, match="single texts"):
+        model("tagging")("a", "b")
+
+
+def test_mistakes_are_told(classifier, encoder, tmp_path):
+    model = kb.open(classifier)
+    for call, said in (
+        (
+            lambda: model.similarity("a", "b"),
+            "sentence encoder to compare texts, received a model of the task 'single_label'",
+        ),
+        (lambda: model(5), "a text or several, received int"),
+        (lambda: model(["a"], ["b", "c"]), "received 2 for 1"),
+        (lambda: encoder(TEXTS, top_k=2), "for the task 'embedding'"),
+        (lambda: encoder.search(TEXTS, TEXTS), "one text as a query, received list"),
+        (lambda: encoder.search("a", "b"), "several texts"),
+        (lambda: encoder.search("a", TEXTS, top_k=0), "at least 1"),
+        (lambda: encoder.similarity("a", np.zeros((2, 5), np.float32)), "64 dimensions, received 5"),
+        (lambda: kb.open(tmp_path / "none.tflite"), "not there"),
+        (lambda: kb.open(tmp_path / "none"), "folder"),
+    ):
+        with pytest.raises(KerasBertError, match=said):
+            call()
+
+
+def test_a_file_needs_no_tensorflow_and_python_keeps_its_open(classifier):
+    assert "open" in dir(kb) and "open" not in kb.__all__  # `from kerasbert import *`
+    code = "import sys, kerasbert as kb\nkb.open(sys.argv[1])('word1')\nsys.exit('tensorflow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code, classifier], check=False).returncode == 0

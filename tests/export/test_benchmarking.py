@@ -1,0 +1,137 @@
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import kerasbert as kb
+from kerasbert.cli import main
+from kerasbert.console.numbers import format_seconds
+from kerasbert.errors import KerasBertError
+from kerasbert.export import benchmark
+from kerasbert.export.runtime import benchmark_worker
+from kerasbert.export.runtime.benchmark_worker import OnnxSubject, measured
+
+
+def test_measures_and_compares(resizable_file, int8_file):
+    found = benchmark(resizable_file, lengths=[8], threads=(1,), runs=5, warmup=1, against=int8_file)
+    ours, theirs = found.measurements
+    assert (ours.model, theirs.model, ours.length, ours.threads) == ("resizable.tflite", "int8.tflite", 8, 1)
+    assert ours.latency.runs == 5 and 0 < ours.latency.p50 <= ours.latency.p90 <= ours.latency.p99
+    assert ours.load_seconds > 0 and ours.partitions == 1
+    assert 0 < ours.model_bytes < ours.peak_bytes
+    (comparison,) = found.comparisons
+    assert comparison.ratio == pytest.approx(comparison.against_latency.p50 / comparison.latency.p50)
+    assert json.loads(json.dumps(found.as_dict()))["machine"]["cpu"]
+    medians = [format_seconds(latency.p50) for latency in (comparison.latency, comparison.against_latency)]
+    line = " ".join(found.table().split())
+    assert f"medians: resizable.tflite {medians[0]}, int8.tflite {medians[1]}; ratio {comparison.ratio:.2f}" in line
+
+
+def test_errors_come_back_from_the_child(float_file, tmp_path):
+    with pytest.raises(KerasBertError, match="length 8.*Received: 16"):
+        benchmark(float_file, lengths=[16], runs=1)
+    with pytest.raises(KerasBertError, match="not there"):
+        benchmark(tmp_path / "none.tflite", runs=1)
+
+
+def test_counts_are_checked(float_file):
+    with pytest.raises(KerasBertError, match="runs=0"):
+        benchmark(float_file, runs=0)
+    with pytest.raises(KerasBertError, match="threads"):
+        benchmark(float_file, threads=())
+
+
+@pytest.fixture(scope="module")
+def lengths_file(trained, tmp_path_factory):
+    file = tmp_path_factory.mktemp("lengths") / "lengths.tflite"
+    return kb.export.convert(trained, recipe="float32", length=[8, 16]).save(file)
+
+
+def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
+    texts = [*tiny.rows(6)[0], "good " * 30]
+    found = benchmark(lengths_file, data=texts, runs=10)
+    (only,) = found.measurements
+    assert only.length is None and only.latency.runs == 14  # two rounds
+    tokens = sorted(only.by_tokens)
+    assert tokens[-1] == 16 and tokens[0] < 16  # cut to the longest, and short ones as they are
+    assert "of each text" in found.table()
+
+
+def test_each_row_goes_to_the_shortest_that_fits(tiny, lengths_file):
+    subject = benchmark_worker.TFLiteSubject(str(lengths_file), None, 1, 16)
+    subject.open([3, 5, 16])
+    assert sorted(subject.models.opened) == [8, 16]
+    assert subject.models.at(5).length == 8 and subject.models.at(99).length == 16
+
+
+class Session:
+    """ONNX Runtime's part: remembers what it is fed."""
+
+    fed: list = []
+
+    def __init__(self, path, options, providers):
+        if path.endswith("bad.onnx"):
+            raise RuntimeError("Protobuf parsing failed")
+        length = 12 if "fixed" in path else "length"
+        self.ports = [
+            SimpleNamespace(name=name, shape=[1, length], type="tensor(int64)") for name in benchmark_worker.INPUTS[:2]
+        ]
+        if "other" in path:
+            self.ports.append(SimpleNamespace(name="pixels", shape=[1, 3], type="tensor(float)"))
+
+    def get_inputs(self):
+        return self.ports
+
+    def run(self, outputs, row):
+        Session.fed.append({name: values.shape for name, values in row.items()})
+
+
+@pytest.fixture
+def onnx(monkeypatch):
+    Session.fed = []
+    options = lambda: SimpleNamespace(intra_op_num_threads=0, inter_op_num_threads=0)  # noqa: E731
+    monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(InferenceSession=Session, SessionOptions=options))
+
+
+def test_an_onnx_file_runs_each_text_as_long_as_it_is(onnx, lengths_file):
+    rows = {"input_ids": [[1, 2, 3], [1, 2, 3, 4, 5]], "token_type_ids": [[0] * 3, [0] * 5], "longest": 16}
+    paths = [str(lengths_file), "open.onnx"]
+    found = measured(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
+    assert [len(seconds) for seconds in found["seconds"]] == [4, 4] and found["tokens"] == [3, 5]
+    assert {shapes["input_ids"] for shapes in Session.fed} == {(1, 3), (1, 5)}
+    measured(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
+    assert Session.fed[-1] == {"input_ids": (1, 12), "attention_mask": (1, 12)}
+
+
+def test_onnx_files_that_do_not_open(onnx, monkeypatch):
+    with pytest.raises(KerasBertError, match="Protobuf parsing failed"):
+        OnnxSubject("bad.onnx", None, 1, None)
+    with pytest.raises(KerasBertError, match="Received: pixels"):
+        OnnxSubject("other.onnx", None, 1, None)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(KerasBertError, match="package onnxruntime"):
+        OnnxSubject("open.onnx", None, 1, None)
+
+
+def test_what_cannot_be_measured(float_file, lengths_file):
+    with pytest.raises(KerasBertError, match="Received: both"):
+        benchmark(lengths_file, data=["good"], lengths=[8])
+    with pytest.raises(KerasBertError, match="metadata"):
+        benchmark(float_file, data=["good"])
+    with pytest.raises(KerasBertError, match="onnx first"):
+        benchmark("x.onnx")
+    with pytest.raises(KerasBertError, match="packed arrays"):
+        benchmark(lengths_file, data={"input_ids": np.ones((1, 8), np.int32)})
+
+
+def test_the_command_draws_a_page(tiny, lengths_file, tmp_path):
+    data, page = tmp_path / "texts.tsv", tmp_path / "latency.html"
+    data.write_text("text\tlabel\n" + "".join(f"{text}\tnegative\n" for text in tiny.rows(6)[0]))
+    command = ["benchmark", str(lengths_file), "--data", str(data), "--runs", "6", "--report"]
+    assert main([*command, str(page)]) == 0
+    content = page.read_text()
+    assert "Latency of one row" in content and "By the tokens of a text" in content
+    assert main([*command, str(tmp_path / "latency.json")]) == 0
+    assert json.loads((tmp_path / "latency.json").read_text())["measurements"][0]["by_tokens"]

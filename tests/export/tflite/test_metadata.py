@@ -1,0 +1,181 @@
+import dataclasses
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.runtime.predictor import tokenizer_of
+from kerasbert.export.tflite import metadata
+
+
+def _pack(model: bytes, members: dict[str, str | bytes], compression=zipfile.ZIP_STORED) -> bytes:
+    stream = io.BytesIO(model)
+    with zipfile.ZipFile(stream, "a", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("mask_token", ["x"]), ("kind", {}), ("model_max_length", []), ("added_tokens", 5), ("other", 1)],
+)
+def test_settings_that_no_tokenizer_has(card, key, value):
+    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good")
+    with pytest.raises(KerasBertError, match="tokenizer"):
+        tokenizer_of(dataclasses.replace(card, vocabulary=words, tokenizer={"lowercase": True, key: value}))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"stride": -1},
+        {"stride": "x"},
+        {"no_answer": 1},
+        {"n_best": 10**400},
+        {"unit": 5},
+        {"no_answer_threshold": float("nan")},
+    ],
+)
+def test_settings_that_no_problem_has(card, settings):
+    with pytest.raises(KerasBertError, match=next(iter(settings))):
+        dataclasses.replace(card, problem="question_answering", settings=settings).asks()
+
+
+def test_round_trip_and_the_file_still_runs(float_file, card, tmp_path, helpers):
+    card = dataclasses.replace(card, vocabulary=("[PAD]", "\u2028odd\x85", "word"))
+    path = tmp_path / "packed.tflite"
+    path.write_bytes(metadata.append(float_file, card))
+    assert metadata.read(path) == card
+    rows = helpers.packed_rows(1)
+    assert open_model(path).run(rows)["probabilities"].shape == (1, 3)
+
+
+def test_append_replaces_and_is_deterministic(float_file, card):
+    once = metadata.append(float_file, card)
+    assert metadata.append(once, card) == once
+    assert metadata.packed_size(once) == len(once) - float_file.stat().st_size
+
+
+def test_archive_is_stored_and_opens_with_any_unzip(float_file, card):
+    with zipfile.ZipFile(io.BytesIO(metadata.append(float_file, card))) as archive:
+        assert archive.namelist() == ["kerasbert.json", "vocab.txt", "labels.txt"]
+        assert all(member.compress_type == zipfile.ZIP_STORED for member in archive.infolist())
+        assert json.loads(archive.read("kerasbert.json"))["sequence_length"] == 8
+
+
+def test_file_without_metadata(float_file):
+    assert metadata.read(float_file) is None
+    assert metadata.read(_pack(float_file.read_bytes(), {"vocab.txt": "a"})) is None
+    with pytest.raises(KerasBertError, match="to predict.*kerasbert convert"):
+        metadata.require(float_file, "to predict")
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"../evil.txt": "x"}, "evil"),
+        ({"other.bin": "x"}, "other.bin"),
+        ({"kerasbert.json": "{not json"}, "not JSON"),
+        ({"kerasbert.json": "[" * 100_000}, "not JSON"),
+        ({"kerasbert.json": "9" * 5000}, "not JSON"),
+        ({"kerasbert.json": "[1]"}, "not a JSON object"),
+        ({"kerasbert.json": '{"format": 99}'}, "format 99"),
+        ({"kerasbert.json": '{"format": 1}'}, "'task'"),
+        ({"kerasbert.json": b"\xff\xfe"}, "kerasbert.json"),
+        ({f"file{i}": "" for i in range(20)}, "21 packed files"),
+        ({"labels.txt": "x" * (5 << 20)}, "labels.txt of"),
+    ],
+)
+def test_hostile_archives_are_one_line(float_file, members, said):
+    members = {"kerasbert.json": "{}"} | members
+    with pytest.raises(KerasBertError, match=said) as error:
+        metadata.read(_pack(float_file.read_bytes(), members))
+    assert "\n" not in str(error.value)
+
+
+def test_compressed_members_are_refused(float_file):
+    bomb = _pack(
+        float_file.read_bytes(), {"kerasbert.json": "{}", "vocab.txt": "a\n" * 10_000_000}, zipfile.ZIP_DEFLATED
+    )
+    assert len(bomb) < 1 << 20
+    with pytest.raises(KerasBertError, match="compressed"):
+        metadata.read(bomb)
+
+
+def test_damaged_member_is_noticed(float_file, card):
+    data = bytearray(metadata.append(float_file, card))
+    place = data.index(b"TextClassifier")
+    data[place : place + 4] = b"Rent"
+    with pytest.raises(KerasBertError, match="cannot be read"):
+        metadata.read(bytes(data))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda data: data[:-1], lambda data: data[:-40], lambda data: data + bytes(1 << 17)]
+)
+def test_a_file_without_its_end_is_no_file_without_metadata(float_file, card, change):
+    data = metadata.append(float_file, card)
+    with pytest.raises(KerasBertError, match="cut short"):
+        metadata.read(change(data))
+
+
+def test_files_of_the_first_versions_are_read(float_file, card):
+    old = {
+        key: value
+        for key, value in card.card().items()
+        if key not in ("settings", "row_length", "integer_only", "weights")
+    }
+    members = {"kerasbert.json": json.dumps(old), "labels.txt": "a\nb\nc\n"}
+    found = metadata.read(_pack(float_file.read_bytes(), members))
+    assert found == dataclasses.replace(card, vocabulary=None) and found.settings == {} and found.row_length is None
+    assert found.asks().labels == ("a", "b", "c")
+
+
+def test_settings_travel(float_file, card):
+    card = dataclasses.replace(card, problem="embedding", settings={"width": 16}, row_length=24)
+    found = metadata.read(metadata.append(float_file, card))
+    assert found == card and found.asks().width == 16
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"problem": "clustering"},
+        {"sequence_length": -4},
+        {"sequence_length": "8"},
+        {"row_length": 0},
+        {"settings": []},
+    ],
+)
+def test_wrong_fields_are_refused(float_file, card, field):
+    text = json.dumps(card.card() | field)
+    with pytest.raises(KerasBertError, match=next(iter(field))):
+        metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}))
+
+
+def test_labels_without_one_are_refused(float_file, card):
+    members = {"kerasbert.json": json.dumps(card.card()), "labels.txt": ""}
+    with pytest.raises(KerasBertError, match="an empty labels.txt"):
+        metadata.read(_pack(float_file.read_bytes(), members))
+
+
+def test_labels_with_line_breaks_are_refused(card):
+    with pytest.raises(KerasBertError, match="line break"):
+        dataclasses.replace(card, labels=("a\nb", "c"))
+
+
+def test_sidecar(float_file, card, tmp_path):
+    path = tmp_path / "model.tflite"
+    path.write_bytes(metadata.append(float_file, card))
+    sidecar = json.loads(metadata.write_sidecar(path, card).read_text())
+    assert sidecar["labels"] == ["a", "b", "c"]
+    assert sidecar["file"] == {
+        "name": "model.tflite",
+        "bytes": path.stat().st_size,
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+    }

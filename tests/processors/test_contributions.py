@@ -1,0 +1,87 @@
+"""What examples add to a metric makes up that metric, of every problem."""
+
+import numpy as np
+import pytest
+
+from kerasbert.processors import Rows, problem_named
+from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
+from kerasbert.processors.features import TokenLists
+
+DRAW = np.random.default_rng(0)
+ROWS = 40
+
+
+def _packed(length: int, group: int = 1) -> Rows:
+    tokens = TokenLists([[1] * length] * (ROWS * group), [[0] * length] * (ROWS * group))
+    return Rows(tokens, np.arange(ROWS), group)
+
+
+def _case(name: str):
+    """Problem, labels, rows and readings, at random."""
+    probabilities = DRAW.dirichlet(np.ones(3), ROWS)
+    if name == "single_label":
+        readings = [{"probabilities": row[None]} for row in probabilities]
+        return problem_named(name, ("a", "b", "c")), DRAW.integers(0, 3, ROWS), _packed(4), readings
+    if name == "multi_label":
+        readings = [{"probabilities": row[None] + 0.2} for row in probabilities]
+        return problem_named(name, ("a", "b", "c")), DRAW.integers(0, 2, (ROWS, 3)), _packed(4), readings
+    if name == "regression":
+        y = DRAW.normal(size=ROWS).round(1)
+        return problem_named(name), y, _packed(4), [{"score": [[v + DRAW.normal()]]} for v in y]
+    if name == "embedding":
+        readings = [{"embedding": row[None]} for row in DRAW.normal(size=(ROWS, 5))]
+        return problem_named(name), DRAW.normal(size=(ROWS, 5)), _packed(4), readings
+    if name == "pairs":
+        readings = [{"embedding": pair} for pair in DRAW.normal(size=(ROWS, 2, 5))]
+        return problem_named("embedding"), DRAW.normal(size=ROWS), _packed(4, 2), readings
+    if name == "multiple_choice":
+        readings = [{"logits": row[:, None]} for row in probabilities]
+        return problem_named(name), DRAW.integers(0, 3, ROWS), _packed(4, 3), readings
+    if name == "question_answering":
+        readings = [{end: DRAW.normal(size=(1, 4)) for end in ("start_logits", "end_logits")} for _ in range(ROWS)]
+        return problem_named(name), DRAW.integers(0, 2, (ROWS, 2)), _packed(4), readings
+    labels = ("O", "B-x", "I-x") if name == "entities" else ("noun", "verb", "other")
+    readings = [{"probabilities": row} for row in DRAW.dirichlet(np.ones(3), (ROWS, 4))]
+    return problem_named("tagging", labels), DRAW.integers(0, 3, (ROWS, 4)), _packed(4), readings
+
+
+NAMES = (
+    "single_label", "multi_label", "regression", "embedding", "pairs", "multiple_choice", "question_answering", "entities",
+    "parts of speech",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_make_up_the_main_metric(name):
+    problem, y, rows, readings = _case(name)
+    main = next(iter(problem.scores(y, range(ROWS), rows, readings).values()))
+    found = problem.contributions(y, range(ROWS), rows, readings)
+    assert found.value == pytest.approx(main, abs=1e-12)
+    assert found.influence.shape == (ROWS,) and abs(found.influence.mean()) < 1e-9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_their_influence_foretells_the_metric_without_an_example(name):
+    """The mean of the influence of the examples that stay is what the metric moves by, to first order."""
+    problem, y, rows, readings = _case(name)
+    found = problem.contributions(y, range(ROWS), rows, readings)
+    sides = (found.parts, found.wholes) if isinstance(found, Ratio) else (found.truth, found.found)
+    for left_out in range(0, ROWS, 7):
+        keep = np.arange(ROWS) != left_out
+        moved = type(found)(*(side[keep] for side in sides)).value - found.value
+        assert moved == pytest.approx(found.influence[keep].mean(), abs=0.02)
+
+
+def test_chance_is_the_most_frequent_answer():
+    problem = problem_named("single_label", ("a", "b"))
+    readings = [{"probabilities": np.eye(2)[[number]]} for number in (0, 0, 0, 1)]
+    found = problem.contributions(["b", "b", "b", "a"], ["x"] * 4, None, readings)
+    assert (found.value, found.chance, found.chance_answer) == (0.0, 0.75, "b")
+    assert most_frequent([]) == (0.0, None)
+
+
+def test_nothing_to_decide_is_no_number():
+    nothing = Ratio(np.zeros(3), np.zeros(3))
+    assert np.isnan(nothing.value) and not nothing.influence.any()
+    constant = Correlation(np.ones(3), np.arange(3.0))
+    assert np.isnan(constant.value) and not constant.influence.any()

@@ -1,0 +1,193 @@
+"""A run: resumed to the same numbers, the best epoch kept, stopped when it should."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tf_keras as keras
+
+from kerasbert.data.table import Table
+from kerasbert.errors import KerasBertError
+from kerasbert.tasks.pretrained import load_task
+from kerasbert.training import Recipe, RunFolder, Settings, adamw, run
+from kerasbert.training.run_folder import check_resumable
+from kerasbert.training.trainer import Listener, kept_line
+
+ROWS, BATCH, EPOCHS = 44, 8, 3
+STEPS = 6  # an epoch
+
+
+class Killed(Exception):
+    pass
+
+
+class KillAfter(keras.callbacks.Callback):
+    """Stands for a kill: the batch is not even told to who saves."""
+
+    def __init__(self, steps: int):
+        super().__init__()
+        self.left = steps
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+@pytest.fixture
+def parts(tiny, tmp_path):
+    """Makes tables, a folder and a new compiled task, always the same."""
+
+    class Parts:
+        folder = RunFolder(tmp_path / "model")
+        settings = Settings(EPOCHS, BATCH, seed=5, checkpoint_minutes=0)
+
+        def table(self, name: str, rows: int) -> Table:
+            texts, labels = tiny.rows(rows, seed=len(name))
+            path = tmp_path / f"{name}.tsv"
+            path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(texts, labels, strict=True)))
+            return Table(path, texts, labels)
+
+        def task(self, rate: float = 3e-3):
+            task = tiny.narrow(seed=2)
+            task.compile(adamw(rate, steps=STEPS * EPOCHS), run_eagerly=True)
+            return task
+
+        def run(self, task=None, folder=None, **options):
+            folder = folder or self.folder
+            if not options.get("resume"):
+                folder.begin(Recipe(model="m"))
+            options.setdefault("settings", self.settings)
+            return run(task or self.task(), self.table("train", ROWS), self.table("dev", 12), folder=folder, **options)
+
+    return Parts()
+
+
+@pytest.mark.parametrize("steps", [2, STEPS + 4, 2 * STEPS])
+def test_a_resumed_run_is_the_unbroken_one(parts, tmp_path, steps):
+    whole, whole_folder = parts.task(), RunFolder(tmp_path / "whole")
+    unbroken = parts.run(whole, whole_folder)
+    with pytest.raises(Killed):
+        parts.run(callbacks=(KillAfter(steps),))
+    assert parts.folder.unfinished
+    keras.utils.set_random_seed(99)  # whatever a new process starts with
+    resumed = parts.task()
+    again = parts.run(resumed, resume=True)
+    assert [record["loss"] for record in again.epochs] == [record["loss"] for record in unbroken.epochs]
+    assert again.epochs == unbroken.epochs and again.kept_epoch == unbroken.kept_epoch
+    for one, other in zip(whole.weights, resumed.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    lines = [[(r["step"], r["loss"]) for r in folder.records()] for folder in (whole_folder, parts.folder)]
+    assert lines[0] == lines[1] and len(lines[0]) == EPOCHS
+    assert not parts.folder.unfinished
+
+
+def test_dropout_is_part_of_what_is_resumed(parts):
+    """The comparison above would be worth little if nothing were random."""
+    task = parts.task()
+    before = task.dropout.state.numpy()
+    parts.run(task)
+    assert task.dropout.rate > 0 and task.dropout.state.numpy()[1] == before[1] + STEPS * EPOCHS
+
+
+def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
+    task = parts.task()
+    values = iter([0.5, 0.9, 0.7])
+    weights = []
+
+    def score(dev, batch_size, report):
+        weights.append(task.classifier.kernel.numpy())
+        return {"accuracy": next(values)}
+
+    monkeypatch.setattr(task, "score", score)
+    fitted = parts.run(task)
+    assert fitted.kept_epoch == 2 and fitted.dev == {"accuracy": 0.9}
+    np.testing.assert_array_equal(task.classifier.kernel, weights[1])
+    np.testing.assert_array_equal(load_task(parts.folder.model).classifier.kernel, weights[1])
+    assert np.abs(weights[2] - weights[1]).max() > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((0.0, 0.0, 0.0), "kept epoch 1 of 3: entity F1 is 0 on dev.tsv after every epoch, so the earliest is kept; train "),
+        ((0.2, 0.5, 0.5), "kept epoch 2 of 3, the best by entity F1 on dev.tsv, as good as 1 later epoch"),
+        ((0.5, 0.5, 0.5), "kept epoch 1 of 3, the best by entity F1 on dev.tsv, as good as 2 later epochs"),
+        ((0.2, 0.5, 0.4), "kept epoch 2 of 3, the best by entity F1 on dev.tsv"),
+    ],
+)  # fmt: skip
+def test_a_tie_between_epochs_is_told(values, said):
+    line = kept_line([{"entity F1": value} for value in values], values.index(max(values)) + 1, "dev.tsv")
+    assert line.startswith(said) and (line == said or said.endswith("train "))
+
+
+def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
+    """Also behind a state that was saved in its middle."""
+    told = []
+    listener = Listener(lambda stage, done, total, figures: told.append(figures), lambda line: None)
+    fitted = parts.run(listener=listener, settings=Settings(1, BATCH, seed=5, checkpoint_minutes=0))
+    speed = float([figures for figures in told if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
+    assert speed == pytest.approx(ROWS / fitted.seconds, rel=0.5)
+
+
+def test_progress_counts_steps_and_the_rows_of_dev(parts):
+    told = []
+    parts.run(listener=Listener(lambda *progress: told.append(progress[:3]), lambda line: None))
+    training = [(done, total) for stage, done, total in told if stage == "training"]
+    assert training[0] == (0, EPOCHS * STEPS) and training[-1] == (EPOCHS * STEPS, EPOCHS * STEPS)
+    assert training == sorted(training)
+    assert [(done, total) for stage, done, total in told if stage == "scoring dev"] == [(0, 0), (12, 12)] * EPOCHS
+    ends = [i for i, (stage, done, _) in enumerate(told) if stage == "training" and done and done % STEPS == 0]
+    assert {told[i + 1][0] for i in ends if i + 1 < len(told)} <= {"scoring dev", "training"}
+
+
+def test_early_stopping(parts, monkeypatch):
+    task, notes = parts.task(), []
+    monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
+    listener = Listener(lambda *_: None, notes.append)
+    fitted = parts.run(task, settings=Settings(EPOCHS, BATCH, patience=1), listener=listener)
+    assert len(fitted.epochs) == 2 and fitted.kept_epoch == 1
+    assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, as good as 1 later epoch"
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_good_model(parts):
+    task = parts.task()
+
+    class Poison(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            if int(task.optimizer.iterations) == STEPS + 2:
+                task.classifier.bias.assign([np.nan, 0])
+
+    with pytest.raises(
+        KerasBertError, match=rf"nan at step {STEPS + 3} \(batch 3 of epoch 2\).*keeps the model of epoch 1"
+    ):
+        parts.run(task, callbacks=(Poison(),))
+    assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
+
+
+def test_what_cannot_be_resumed(parts, tiny):
+    with pytest.raises(KerasBertError, match="received none; leave --resume out"):
+        check_resumable(parts.folder, Recipe(model="m"))
+    with pytest.raises(Killed):
+        parts.run(callbacks=(KillAfter(STEPS + 2),))
+    check_resumable(parts.folder, Recipe(model="m"))
+    with pytest.raises(KerasBertError, match="epochs = 9 in place of 2"):
+        check_resumable(parts.folder, Recipe(model="m", epochs=9))
+    other = tiny.classifier(seed=2)
+    other.compile(adamw(1e-3), run_eagerly=True)
+    with pytest.raises(KerasBertError, match="another's"):
+        parts.run(other, resume=True)
+    path = parts.table("train", ROWS).path
+    edited = Table(path, *tiny.rows(ROWS, seed=77))
+    path.write_text("edited")
+    with pytest.raises(KerasBertError, match="train data.*edited since"):
+        run(parts.task(), edited, parts.table("dev", 12), parts.settings, parts.folder, resume=True)
+
+
+def test_metrics_are_json_lines(parts):
+    parts.run()
+    lines = [json.loads(line) for line in parts.folder.metrics.read_text().splitlines()]
+    assert [line["step"] for line in lines] == [STEPS, 2 * STEPS, 3 * STEPS]
+    assert set(lines[0]) == {"step", "epoch", "loss", "accuracy", "dev"}
+    assert Path(parts.folder.recipe).read_text().startswith('model = "m"')
