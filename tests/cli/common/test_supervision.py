@@ -67,11 +67,13 @@ def test_how_a_command_ended(supervised, what, code, told):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_reach_the_command(supervised, tmp_path, number):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    # A shell's background job ignores SIGINT, and one under nohup SIGHUP.
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGINT, signal.SIGHUP)}
     try:
         process = supervised("wait")
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
     with process:
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)

@@ -238,8 +238,8 @@ LIGHT = """
 import sys
 for name in ("tensorflow", "tf_keras", "typer", "rich", "tokenizers", "matplotlib", "safetensors", "huggingface_hub"):
     sys.modules[name] = None
-import kerasbert.export.validate, kerasbert.export.inspect, kerasbert.export.benchmark
-import kerasbert.export
+import kerasbert.export, kerasbert.export.benchmarking
+import kerasbert.export.validation.tolerances
 report = kerasbert.export.validate(sys.argv[1], against=sys.argv[2], report=sys.argv[3])
 assert report.ok, report.table()
 assert kerasbert.export.inspect(sys.argv[1]).parameters > 0
