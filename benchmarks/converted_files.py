@@ -98,6 +98,7 @@ def _builder(task, architecture: str, pooler: bool, **settings):
         from kerasbert.encoders import encoder_class
         from kerasbert.text import WordPiece
 
+        keras.backend.clear_session()  # layers are numbered anew: their numbers stand in the names of tensors
         keras.utils.set_random_seed(1)
         encoder = encoder_class(architecture)
         config = encoder.config_class(**{**SIZES, **NARROW.get(architecture, {})})

@@ -146,10 +146,10 @@ class OverAllValues:
     def __call__(self, place, x):
         from kerasbert.compression.quantization.observers import attended_values, key_of, quantized
         from kerasbert.compression.quantization.signal_to_noise import decibels
-        from kerasbert.layers.quantization.quantizers import ActivationPoint
+        from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 
         given = quantized(place, x)
-        if isinstance(place, ActivationPoint):
+        if isinstance(place, ActivationFakeQuant):
             sides = (attended_values(values.numpy(), self.attended)[0] for values in (x, given))
             self.found[key_of(place)] = decibels(*sides)
         return given
@@ -215,7 +215,7 @@ def fine_tuned(folder: Path):
 def main() -> None:
     import kerasbert as kb
     from kerasbert.data import assistant
-    from kerasbert.encoders.base import denses
+    from kerasbert.layers.dense import dense_layers
 
     arguments = _arguments()
     load = record.load()
@@ -231,7 +231,7 @@ def main() -> None:
         print(
             f"{'nothing broken':44s} {mode:13s} first {found['first']} {found['first_db']} dB, {found['below_alarm']} alarms"
         )
-    stored = {f"{dense.path}.kernel" for dense in denses(task)} | {"embeddings.word.table"}
+    stored = {f"{dense.path}.kernel" for dense in dense_layers(task)} | {"embeddings.word.table"}
     results = []
     with tempfile.TemporaryDirectory() as folder:
         task.save_pretrained(Path(folder) / "model")

@@ -88,8 +88,8 @@ def convert(
     static recipe without ranges, an integer file of another recipe or without calibration texts, and a file that would need a newer runtime
     than `min_runtime`.
     """
-    from kerasbert.encoders.base import sublayers
     from kerasbert.layers.norms import LayerNorm
+    from kerasbert.layers.traversal import sublayers
 
     target = target_named(target)
     if whole_sums:
@@ -270,9 +270,9 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
 
 def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
     """How each dense is stored, and the tables that are stored in int8 around zero."""
-    from kerasbert.encoders.base import sublayers
     from kerasbert.export.passes.quantize import dense_plans
-    from kerasbert.layers.embeddings import EmbeddingTable
+    from kerasbert.layers.embedding_table import EmbeddingTable
+    from kerasbert.layers.traversal import sublayers
 
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]

@@ -9,13 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from kerasbert.encoders.base import activation_points, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.tie_embeddings import share
 from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import operator_kinds, pack, unpack
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import sublayers
 
 
 def integer_twin(task):
@@ -25,19 +26,19 @@ def integer_twin(task):
     there before.
     """
     twin = task.with_policy(replace(task.policy, kernels=False))
-    for mine, theirs in zip(activation_points(twin), activation_points(task), strict=True):
+    for mine, theirs in zip(activation_quantizers(twin), activation_quantizers(task), strict=True):
         mine.ranges = list(theirs.ranges)
-        mine.fix_ranges()
+        mine.freeze_ranges()
         if theirs.equalizer is not None:
             mine.equalizer.assign(theirs.equalizer)
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
-        mine.table.assign(theirs.on_grid())
-        mine.writes_to = None  # it is scaled already
+        mine.table.assign(theirs.served_table())
+        mine.write_to(None)  # it is scaled already
         mine.bound = float(np.abs(mine.table.numpy()).max())
     for attention in sublayers(twin, SelfAttention):
         for weight in (attention.query.kernel, attention.query.bias):
             weight.assign(weight * attention.scale)
-        point = attention.query.writes
+        point = attention.query.output_quantizer
         point.ranges = [tuple(bound * attention.scale for bound in bounds) for bounds in point.ranges]
     return twin
 

@@ -18,6 +18,7 @@ from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import drop_unused, operator_kinds, pack, unpack
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
+from kerasbert.layers.quantization.tie_ranges import output_quantizer
 from kerasbert.memory import release
 
 
@@ -32,7 +33,7 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
             "are padding"
         )
     twin, layout = integer_twin(task), integer_target(target).layout(length)
-    written = twin.encoder.embeddings.written
+    written = output_quantizer(twin.encoder.embeddings)
     bounds = float(written.minimum), float(written.maximum)
 
     def embed(**inputs):

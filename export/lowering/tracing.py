@@ -6,12 +6,14 @@ import tensorflow as tf
 
 from kerasbert.cleanup import temporary_folder
 from kerasbert.console.native_output import quiet
-from kerasbert.encoders.base import INPUT_NAMES, activation_points, sublayers
+from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.export.lowering.saved_model import saved_model_converter
 from kerasbert.export.lowering.text_inputs import text_function
 from kerasbert.export.targets import Target
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import sublayers
 
 SIGNATURE = "serve"
 
@@ -24,11 +26,11 @@ def export_twin(task):
     scaling a channel scales its grid.
     """
     twin = task.with_policy(task.policy.in_float() if task.policy else None)
-    for mine, theirs in zip(activation_points(twin), activation_points(task), strict=True):
+    for mine, theirs in zip(activation_quantizers(twin), activation_quantizers(task), strict=True):
         if theirs.equalizer is not None:
             mine.equalizer.assign(theirs.equalizer)
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
-        mine.table.assign(theirs.on_grid())
+        mine.table.assign(theirs.served_table())
     for attention in sublayers(twin, SelfAttention):
         for weight in (attention.query.kernel, attention.query.bias):
             weight.assign(weight * attention.scale)

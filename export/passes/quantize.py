@@ -1,7 +1,7 @@
 """A float `.tflite` to int8, with the ranges that training found. The rewriting of the file is ai-edge-quantizer's.
 
 Why not the converter's own quantizer: it breaks a BERT into dozens of XNNPACK partitions, and per-channel fake-quant on a dense does
-not convert at all. Here softmax, norms and GELU stay in float between int8 denses, and the whole graph stays one partition.
+not convert at all. Here softmax, norms and GELU stay in float between int8 dense_layers, and the whole graph stays one partition.
 """
 
 import hashlib
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.console.native_output import quiet
-from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.dynamic_range_versions import declare
 from kerasbert.export.passes.float_graph import FloatGraph
@@ -19,7 +18,9 @@ from kerasbert.export.passes.tie_embeddings import share
 from kerasbert.export.recipes import Recipe
 from kerasbert.export.tflite.model import operator_kinds, pack, unpack
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.heads import MaskedLMHead
+from kerasbert.layers.traversal import sublayers
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,15 @@ def dense_plans(task, twin, static: bool) -> list[DensePlan]:
     scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
     unserved = {*task.unserved, *(() if task.pools else ("pooler",))}
     plans = []
-    for trained, stored in zip(denses(task), denses(twin), strict=True):
+    for trained, stored in zip(dense_layers(task), dense_layers(twin), strict=True):
         if trained.path in unserved:
             continue
-        if bool(trained.reads.ranges) != bool(trained.writes.ranges):
+        if static and bool(trained.input_quantizer.ranges) != bool(trained.output_quantizer.ranges):
             raise KerasBertError(
                 f"{trained.path}: expected a policy with static ranges on both sides of a dense, or on none; received one side"
             )
         kernel = digest(stored.served_kernel().numpy().T)
-        for reads, writes in _ranges(trained) if static else [(None, None)] * trained.reads.calls:
+        for reads, writes in _ranges(trained) if static else [(None, None)] * trained.input_quantizer.num_calls:
             if writes is not None:  # the query's output is stored scaled
                 writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
             plans.append(DensePlan(trained.path, kernel, reads, writes))
@@ -69,7 +70,7 @@ def quantize_file(
 ) -> bytes:
     """The file with integer kernels, the given tables in int8, and each dense static, dynamic or in float as the recipe and its plan say.
 
-    per_channel: whether kernels of dynamic denses have a scale for each output channel, which runtimes before 2.17 do not know.
+    per_channel: whether kernels of dynamic dense_layers have a scale for each output channel, which runtimes before 2.17 do not know.
 
     Denses and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
     Raises KerasBertError when one is not found, or a dense of the graph has no plan: then training and file would differ.
@@ -131,9 +132,12 @@ def _with_tables_of(rank: int, model: bytes) -> bytes:
 
 def _ranges(dense) -> list[tuple]:
     """What a dense reads and writes, a pair of ranges for each of its calls."""
-    if not dense.reads.ranges:
-        return [(None, None)] * dense.reads.calls
-    sides = ([tuple(map(float, bounds)) for bounds in point.ranges] for point in (dense.reads, dense.writes))
+    if not dense.input_quantizer.ranges:
+        return [(None, None)] * dense.input_quantizer.num_calls
+    sides = (
+        [tuple(map(float, bounds)) for bounds in point.ranges]
+        for point in (dense.input_quantizer, dense.output_quantizer)
+    )
     return list(zip(*sides, strict=True))
 
 

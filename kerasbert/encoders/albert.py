@@ -8,8 +8,6 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.config import EncoderConfig
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.quantization.calls import share, take_turn
-from kerasbert.layers.transformer_block import TransformerBlock
 
 
 @dataclass(frozen=True)
@@ -72,22 +70,6 @@ class AlbertEncoder(Encoder):
     def make_embeddings(self):
         return Embeddings(self.config, self.policy, width=self.config.embedding_size, project=True)
 
-    def make_layers(self):
-        config = self.config
-        blocks = [
-            TransformerBlock(config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
-            for i in range(config.blocks)
-        ]
-        groups = [config.group(layer) for layer in range(config.num_hidden_layers)]
-        for i, block in enumerate(blocks):
-            share(block, groups.count(i // config.inner_group_num))
-        return blocks
-
     def stack(self):
-        calls = [0] * len(self.layers)
-        for layer in range(self.config.num_hidden_layers):
-            first = self.config.group(layer) * self.config.inner_group_num
-            for i in range(first, first + self.config.inner_group_num):
-                take_turn(self.layers[i], calls[i])
-                calls[i] += 1
-                yield self.layers[i]
+        inner, groups = self.config.inner_group_num, map(self.config.group, range(self.config.num_hidden_layers))
+        return [block for group in groups for block in self.layers[group * inner : (group + 1) * inner]]

@@ -1,4 +1,4 @@
-"""What every encoder has: the way from ids to vectors, named variables, one kind of output."""
+"""The base of all encoders: token ids to vectors, through a stack of blocks."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -7,29 +7,32 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.config import EncoderConfig
-from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
-from kerasbert.layers.adapters import Adapter, check_size
-from kerasbert.layers.attention import SelfAttention, attention_bias
-from kerasbert.layers.capture import tap
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.attention import attention_bias
+from kerasbert.layers.capture import capture
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
 from kerasbert.layers.pooling import first_token
+from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE, activation_quantizer
+from kerasbert.layers.quantization.calls import numbered_calls, set_call, set_num_calls
+from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.quantization.quantizers import TANH_BOUNDS, ActivationPoint
-from kerasbert.layers.scalar_mix import LayerMix
-from kerasbert.layers.transformer_block import FeedForward, TransformerBlock
+from kerasbert.layers.transformer_block import TransformerBlock
+from kerasbert.layers.traversal import named_variables
 
 INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class EncoderOutput(NamedTuple):
-    """sequence (B, S, H), the last block's output or the mix of all; pooled (B, H), or None without a pooler.
+    """The output of an encoder.
 
-    hidden_states: the embedding output and each block's, and attentions: (B, N, S, S) of each block; None unless asked for.
+    Attributes:
+        sequence: (B, S, H), the last block's output or the mix of all.
+        pooled: (B, H), or None without a pooler.
+        hidden_states: (B, S, H) of the embeddings and of each block; None unless asked for.
+        attentions: (B, N, S, S) of each block; None unless asked for.
     """
 
     sequence: Any
@@ -39,24 +42,25 @@ class EncoderOutput(NamedTuple):
 
 
 class Encoder(keras.layers.Layer):
-    """Token ids to vectors.
+    """Token ids to vectors: a dict of int32 `input_ids`, `attention_mask`, `token_type_ids`, each (B, S) -> `EncoderOutput`.
 
-    Called with a dict of int32 `input_ids`, and optionally `attention_mask` and `token_type_ids`, each (B, S); gives an `EncoderOutput`.
-    config: the sizes. policy: which points are held in 8 bits while training, or None. pooler: False leaves the pooler out, and `pooled`
-    is None.
-    adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
-    layer_mix: whether the sequence is a learned weighted sum of the embedding output and every block's output (Peters et al. 2018).
-    cut: sizes that differ from what the config says of all blocks, see `kerasbert.encoders.pruned_sizes.Cut`, as its `to_dict` gives
-    them; or None.
+    The last two inputs may be left out. An architecture overrides `make_embeddings`, `make_block`, and `stack`, the order of the calls.
 
-    Raises KerasBertError for a size of adapters below 1, and a cut that does not fit the config.
+    Args:
+        config: the sizes.
+        policy: which activations and weights are held in 8 bits while training, or None.
+        pooler: False leaves the pooler out, and `pooled` is None.
+        adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
+        layer_mix: whether the sequence is a learned weighted sum of the embeddings and every block's output (Peters et al. 2018).
+        cut: sizes of pruned blocks, as `kerasbert.encoders.pruned_sizes.Cut.to_dict` gives them; or None.
 
-    An architecture says how ids are embedded (`make_embeddings`), which blocks it has (`make_layers`) and in what order they are called
-    (`stack`).
+    Raises:
+        KerasBertError: for a size of adapters below 1, and a cut that does not fit the config.
     """
 
     config_class: type[EncoderConfig]
     pooler_activation = staticmethod(tf.tanh)
+    pooler_is_trained = True  # False: `pooled` is the first token's vector as it is
 
     def __init__(
         self,
@@ -69,85 +73,44 @@ class Encoder(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**{"name": "encoder", **kwargs})
-        check_size(adapters)
-        self._integer_only = bool(policy and policy.integer_only)
-        if self._integer_only and (adapters or layer_mix):
+        if policy is not None and policy.integer_only and (adapters or layer_mix):
             raise KerasBertError(
                 f"expected a model without {'adapters' if adapters else 'a mix of layers'} for a policy without any float, received one "
                 "with them; quantize without integer_only"
             )
         self.config, self.policy, self.adapters = config, policy, adapters
-        self.cut = Cut.from_dict(cut, config)
+        self.cut = None if cut is None else _pruned_sizes(cut, config)
         self.embeddings = self.make_embeddings()
-        self.layers = self.make_layers()
-        self.layer_mix = LayerMix(1 + len(list(self.stack()))) if layer_mix else None
-        self.sequence_point, self.sequence_turn = self._connect()
+        self.layers = [self.make_block(f"layers.{i}", **self._block_sizes(i)) for i in range(config.blocks)]
+        if adapters is not None:
+            _insert_adapters(self, adapters)
+        self.layer_mix = _scalar_mix(1 + len(list(self.stack()))) if layer_mix else None
+        self.sequence_source = _connect_quantizers(self)
         self.pools, self.pooler = pooler, None
         if pooler and self.pooler_is_trained:
-            self.pooler_input = ActivationPoint(policy, "pooler.input")
-            self.reads_sequence(self.pooler_input)
-            bounds = TANH_BOUNDS if self.pooler_activation is tf.tanh else None
-            self.pooled_point = ActivationPoint(integer_part(policy), "pooler.activated", bounds=bounds)
-            self.pooler = Dense(
-                config.hidden_size,
-                self.pooler_input,
-                policy,
-                "pooler",
-                initializer=normal(config),
-                activation=self.pooler_activation,
-            )
+            self._make_pooler()
 
-    def _connect(self) -> tuple[ActivationPoint, int]:
-        """Tells every block what comes in, and gives the point of what comes out, and which of its calls that is."""
-        point, turn = self.embeddings.written, 0
-        calls = list(self.stack())
-        for block in self.stack():
-            block.come_after(point, turn)
-            point, turn = block.written, block.written.turn
-        norms = [self.embeddings.norm if self.embeddings.projection is None else None]
-        norms += [block.written_by for block in self.layers]
-        for norm, block in zip(norms, self.layers, strict=False):
-            if norm is not None and calls.count(block) == 1:
-                block.receive(norm)
-        return point, turn
+    def _make_pooler(self) -> None:
+        config, policy = self.config, self.policy
+        fixed_range = TANH_RANGE if self.pooler_activation is tf.tanh else None
+        self.pooler_quantizer = activation_quantizer(policy, "pooler.input")
+        self.pooled_quantizer = activation_quantizer(integer_part(policy), "pooler.activated", fixed_range=fixed_range)
+        if policy is not None:
+            from kerasbert.layers.quantization.tie_ranges import tie_sequence
 
-    def reads_sequence(self, point: ActivationPoint) -> None:
-        """Says that `point` holds what the encoder gives, unchanged: tokens of the sequence, or all of it."""
-        if self.layer_mix is None:
-            point.follow(self.sequence_point, of=self.sequence_turn)
-
-    def reads_pooled(self, point: ActivationPoint) -> None:
-        """Says that `point` holds the pooled vector."""
-        if self.pooler is None:
-            self.reads_sequence(point)
-        else:
-            point.follow(self.pooled_point)
-
-    @property
-    def pooler_is_trained(self) -> bool:
-        """False where `pooled` is the first token's vector as it is."""
-        return True
+            tie_sequence(self, self.pooler_quantizer)
+        self.pooler = make_dense(
+            config.hidden_size, self.pooler_quantizer, policy, "pooler",
+            initializer=truncated_normal(config), activation=self.pooler_activation,
+        )  # fmt: skip
 
     def make_embeddings(self) -> keras.layers.Layer:
-        """ids, token types (B, S) -> (B, S, H)."""
+        """The layer from ids and token types (B, S) to (B, S, H)."""
         return Embeddings(self.config, self.policy)
 
-    def make_layers(self) -> list[keras.layers.Layer]:
-        """Blocks, each (B, S, H) -> (B, S, H), attention probabilities."""
-        return [
-            TransformerBlock(self.config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
-            for i in range(self.config.blocks)
-        ]
-
-    def block_sizes(self, block: int) -> dict:
-        """What of a block's sizes is not the config's, as arguments of the block."""
-        return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
-
-    def sizes_of(self, blocks: Iterable[int]) -> tuple[list[int], list[int]]:
-        """How many heads each of these blocks has, and how wide each of their feed-forward networks is."""
-        chosen = [self.layers[block] for block in blocks]
-        heads = [attention.heads for block in chosen for attention in sublayers(block, SelfAttention)]
-        return heads, [network.intermediate.units for block in chosen for network in sublayers(block, FeedForward)]
+    def make_block(self, path: str, **sizes) -> keras.layers.Layer:
+        """A block (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S). sizes: of a pruned block."""
+        return TransformerBlock(self.config, self.policy, path, **sizes)
 
     def stack(self) -> Iterable[keras.layers.Layer]:
         """The blocks in the order of their calls."""
@@ -161,14 +124,16 @@ class Encoder(keras.layers.Layer):
         output_attentions=False,
         layout: GraphLayout = TRAINING_LAYOUT,
     ):
-        x, bias = self.embedded(inputs, training=training, layout=layout)
+        x, bias = self.embedded(inputs, training=training, layout=layout)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = [], []
-        for layer in self.stack():
-            hidden_states.append(layer.unscaled(x))
-            x, probabilities = layer(x, bias, training=training, layout=layout)
+        for block, call_index in numbered_calls(self.stack()):
+            hidden_states.append(self._unscaled(block, x))
+            if self.policy is not None:
+                set_call(block, call_index)
+            x, probabilities = block(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
             attentions.append(probabilities)
         hidden_states.append(x)
-        tap("encoder", (tuple(hidden_states), tuple(attentions)))
+        capture("encoder", (tuple(hidden_states), tuple(attentions)))
         if self.layer_mix is not None:
             x = self.layer_mix(hidden_states)
         return EncoderOutput(
@@ -179,7 +144,7 @@ class Encoder(keras.layers.Layer):
         )
 
     def embedded(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> tuple:
-        """What the blocks start with: the embedded ids (B, S, H), and what is added to attention's scores, (B, 1, 1, S).
+        """The input of the first block (B, S, H), and the attention bias (B, 1, 1, S).
 
         inputs: as of a call. They may hold just these two instead, as `hidden` and `attention_bias` (B, S): an exporter cuts there.
         """
@@ -188,17 +153,25 @@ class Encoder(keras.layers.Layer):
         input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
-        tap("attention_mask", attention_mask)
-        bias = attention_bias(attention_mask, layout.mask_constant, self._integer_only)
+        capture("attention_mask", attention_mask)
+        bias = attention_bias(attention_mask, layout.mask_constant, bool(integer_part(self.policy)))
         return self.embeddings(input_ids, token_type_ids, training=training, layout=layout), bias
+
+    def _unscaled(self, block, x):
+        """A hidden state as a float model has it."""
+        if integer_part(self.policy) is None:
+            return x
+        from kerasbert.layers.quantization.residual_streams import unscaled_input
+
+        return unscaled_input(block, x)
 
     def _pooled(self, x, training):
         if not self.pools:
             return None
         if self.pooler is None:
             return first_token(x)
-        pooled = self.pooler(self.pooler_input(first_token(x), training=training), training=training)
-        return self.pooled_point(pooled, training=training)
+        pooled = self.pooler(self.pooler_quantizer(first_token(x), training=training), training=training)
+        return self.pooled_quantizer(pooled, training=training)
 
     def summary(self, **options) -> None:
         """Prints the layers with their output shapes and parameters; see `kerasbert.encoders.summary.show_summary`."""
@@ -212,21 +185,13 @@ class Encoder(keras.layers.Layer):
 
     @property
     def options(self) -> dict[str, int | bool | dict]:
-        """Of `adapters`, `layer_mix` and `cut` those that this encoder has, JSON-able."""
+        """Those of `adapters`, `layer_mix` and `cut` that this encoder has, JSON-able."""
         cut = None if self.cut is None else self.cut.to_dict()
         options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None, "cut": cut}
         return {name: value for name, value in options.items() if value}
 
-    def additions(self) -> dict[str, list[str]]:
-        """Variables that an option added, and that no checkpoint of Hugging Face's has: their paths, by the option."""
-        paths = {id(variable): path for path, variable in self.variables_by_path().items()}
-        kinds = {"adapters": Adapter, "layer_mix": LayerMix}
-        found = {
-            option: [id(v) for layer in sublayers(self, kinds[option]) for v in layer.weights]
-            for option in kinds
-            if option in self.options
-        }
-        return {option: [paths[key] for key in keys if key in paths] for option, keys in found.items()}
+    def _block_sizes(self, block: int) -> dict:
+        return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
 
     def get_config(self):
         policy = self.policy.get_config() if self.policy else None
@@ -241,6 +206,38 @@ class Encoder(keras.layers.Layer):
         return cls(**config)
 
 
+# What few models have is imported for them only.
+def _pruned_sizes(cut: Mapping, config: EncoderConfig):
+    from kerasbert.encoders.pruned_sizes import Cut
+
+    return Cut.from_dict(cut, config)
+
+
+def _insert_adapters(encoder: Encoder, size: int) -> None:
+    from kerasbert.layers.adapters import insert_adapters
+
+    insert_adapters(encoder, size)
+
+
+def _scalar_mix(count: int) -> keras.layers.Layer:
+    from kerasbert.layers.scalar_mix import ScalarMix
+
+    return ScalarMix(count)
+
+
+def _connect_quantizers(encoder: Encoder) -> tuple:
+    """Relates the quantizers of neighbouring layers. Returns the source of the sequence output, see `tie_ranges`."""
+    from kerasbert.layers.quantization.residual_streams import equalize_residuals
+    from kerasbert.layers.quantization.tie_ranges import tie_ranges
+
+    if integer_part(encoder.policy) is not None:
+        equalize_residuals(encoder)
+    for block, call_index in numbered_calls(encoder.stack()):
+        if call_index:
+            set_num_calls(block, call_index + 1)
+    return tie_ranges(encoder)
+
+
 def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
     """Inputs of any size: (batch, length), of rank 3 (batch, group, length)."""
     return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
@@ -253,39 +250,3 @@ def complete_inputs(inputs) -> tuple:
     ids = tf.convert_to_tensor(inputs["input_ids"])
     mask, types = inputs.get("attention_mask"), inputs.get("token_type_ids")
     return ids, tf.ones_like(ids) if mask is None else mask, tf.zeros_like(ids) if types is None else types
-
-
-def named_variables(layer: keras.layers.Layer, prefix: str = "", seen: set | None = None) -> dict[str, tf.Variable]:
-    """Variables of a layer and of the layers below it, by attribute path."""
-    seen = set() if seen is None else seen
-    found = {}
-    for name, value in vars(layer).items():
-        if name.startswith("_"):
-            continue
-        items = enumerate(value) if isinstance(value, list | tuple) else [(None, value)]
-        for index, item in items:
-            path = f"{prefix}{name}" if index is None else f"{prefix}{name}.{index}"
-            if id(item) in seen:
-                continue
-            if isinstance(item, tf.Variable):
-                seen.add(id(item))
-                found[path] = item
-            elif isinstance(item, keras.layers.Layer):
-                seen.add(id(item))
-                found |= named_variables(item, f"{path}.", seen)
-    return found
-
-
-def sublayers(layer: keras.layers.Layer, kind: type) -> list:
-    """Every layer of that class below `layer`, in the order in which it was made."""
-    return [item for item in layer._flatten_layers(include_self=False) if isinstance(item, kind)]
-
-
-def denses(layer) -> list[Dense]:
-    """Every dense of a model: the places where its multiplications are."""
-    return sublayers(layer, Dense)
-
-
-def activation_points(layer) -> list[ActivationPoint]:
-    """Every activation point of a model."""
-    return sublayers(layer, ActivationPoint)

@@ -36,9 +36,3 @@ class ElectraEncoder(Encoder):
         return Embeddings(
             config, self.policy, width=config.embedding_size, project=config.embedding_size != config.hidden_size
         )
-
-    def make_layers(self):
-        layers = super().make_layers()
-        if self.embeddings.projection is not None:
-            layers[0].attention.reads.follow(self.embeddings.projection.writes)
-        return layers

@@ -8,8 +8,8 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.config import EncoderConfig
 from kerasbert.layers.bottleneck import MobileBertBlock
-from kerasbert.layers.embeddings import TrigramEmbeddings
 from kerasbert.layers.norms import NORMS
+from kerasbert.layers.trigram_embeddings import TrigramEmbeddings
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,5 @@ class MobileBertEncoder(Encoder):
         config = self.config
         return TrigramEmbeddings(config, self.policy, trigram=config.trigram_input, norm=config.normalization_type)
 
-    def make_layers(self):
-        return [
-            MobileBertBlock(self.config, self.policy, f"layers.{i}", self.adapters, **self.block_sizes(i))
-            for i in range(self.config.blocks)
-        ]
+    def make_block(self, path, **sizes):
+        return MobileBertBlock(self.config, self.policy, path, **sizes)

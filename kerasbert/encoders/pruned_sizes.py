@@ -1,9 +1,12 @@
 """Sizes that a config.json has no words for: fewer heads of the same size, and feed-forward networks of different widths."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.feed_forward import FeedForward
+from kerasbert.layers.traversal import sublayers
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,13 @@ class Cut:
         if self.intermediate is not None:
             found["intermediate"] = self.intermediate[block * feed_forwards : (block + 1) * feed_forwards]
         return found
+
+
+def sizes_of(encoder, blocks: Iterable[int]) -> tuple[list[int], list[int]]:
+    """The number of heads of each of these blocks, and the width of each of their feed-forward networks."""
+    chosen = [encoder.layers[block] for block in blocks]
+    heads = [attention.heads for block in chosen for attention in sublayers(block, SelfAttention)]
+    return heads, [network.intermediate.units for block in chosen for network in sublayers(block, FeedForward)]
 
 
 def _sizes(name: str, values, count: int, largest: int) -> tuple[int, ...]:

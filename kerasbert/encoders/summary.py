@@ -9,7 +9,8 @@ import tf_keras as keras
 
 from kerasbert.console.output import write
 from kerasbert.console.tables import Table
-from kerasbert.layers.quantization.quantizers import ActivationPoint, ConstantPoint, KernelPoint
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.weight_quantizers import WeightFakeQuant
 
 _UNKNOWN = "-"  # of a layer that no call reaches
 
@@ -59,7 +60,7 @@ def _rows(layer, shapes: Mapping[int, str], nested: bool, points: set[int], inde
     for name, child in _children(layer):
         own = {id(variable): variable for variable in child.weights if id(variable) not in counted}
         counted |= own.keys()
-        if isinstance(child, ActivationPoint | ConstantPoint | KernelPoint):
+        if isinstance(child, ActivationFakeQuant | WeightFakeQuant):
             if not own or id(child) in points:
                 continue
             points.add(id(child))

@@ -1,15 +1,16 @@
-"""Heads that are more than one dense."""
+"""Heads of more than one Dense layer."""
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.activations import activation
-from kerasbert.layers.dense import Dense
-from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.initializers import normal
-from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.dense import truncated_normal
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.norms import per_channel
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.norms import make_norm
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.quantization.quantizers import ActivationPoint, channels
 
 
 class MaskedLMHead(keras.layers.Layer):
@@ -23,32 +24,30 @@ class MaskedLMHead(keras.layers.Layer):
 
     def __init__(self, config, policy: QuantizationPolicy | None, width: int, function: str, further: int = 0):
         super().__init__(name="masked_lm")
-        self.reads = ActivationPoint(policy, "masked_lm.input")
-        self.transform = Dense(
-            width,
-            self.reads,
-            policy,
-            "masked_lm.transform",
-            initializer=normal(config),
-            activation=activation(function),
-        )
-        self.norm = LayerNorm(config.layer_norm_eps, "masked_lm.norm", policy)
-        self.unscaled = ActivationPoint(integer_part(policy), "masked_lm.unscaled")
+        self.input_quantizer = activation_quantizer(policy, "masked_lm.input")
+        self.transform = make_dense(
+            width, self.input_quantizer, policy, "masked_lm.transform",
+            initializer=truncated_normal(config), activation=activation(function),
+        )  # fmt: skip
+        self.norm = make_norm("layer_norm", config.layer_norm_eps, "masked_lm.norm", policy)
+        self.unscaled = activation_quantizer(integer_part(policy), "masked_lm.unscaled")
         self.decoder = self.further_decoder = None
         shape = (config.vocab_size, width - further)
         if not config.tie_word_embeddings:
-            self.decoder = self.add_weight("decoder", shape, initializer=normal(config))
+            self.decoder = self.add_weight("decoder", shape, initializer=truncated_normal(config))
         if further:
-            self.further_decoder = self.add_weight("further_decoder", (further, shape[0]), initializer=normal(config))
+            self.further_decoder = self.add_weight(
+                "further_decoder", (further, shape[0]), initializer=truncated_normal(config)
+            )
         self.bias = self.add_weight("bias", (config.vocab_size,), initializer="zeros")
 
     def call(self, sequence, words: EmbeddingTable, training=None):
-        x = self.norm(self.transform(self.reads(sequence, training=training), training=training))  # (B, S, W)
+        x = self.norm(self.transform(self.input_quantizer(sequence, training=training), training=training))  # (B, S, W)
         table = self.decoder  # (V, E)
         if self.decoder is None:
-            table = words.on_grid()
-            if words.factors is not None:
-                x = self.unscaled(x / channels(words.factors, x), training=training)
+            table = words.served_table()
+            if words.channel_scales is not None:
+                x = self.unscaled(x / per_channel(words.channel_scales, x), training=training)
         narrow = x.shape[-1] if self.further_decoder is None else x.shape[-1] - self.further_decoder.shape[0]
         scores = tf.matmul(x[..., :narrow], tf.cast(table, x.dtype), transpose_b=True)
         if self.further_decoder is not None:
@@ -61,20 +60,16 @@ class ReplacedTokenHead(keras.layers.Layer):
 
     def __init__(self, config, policy: QuantizationPolicy | None):
         super().__init__(name="discriminator")
-        self.reads = ActivationPoint(policy, "discriminator.input")
-        self.transform = Dense(
-            config.hidden_size,
-            self.reads,
-            policy,
-            "discriminator.transform",
-            initializer=normal(config),
-            activation=activation(config.hidden_act),
-        )
-        self.hidden = ActivationPoint(policy, "discriminator.hidden")
-        self.logits = Dense(1, self.hidden, policy, "discriminator.logits", initializer=normal(config))
+        self.input_quantizer = activation_quantizer(policy, "discriminator.input")
+        self.transform = make_dense(
+            config.hidden_size, self.input_quantizer, policy, "discriminator.transform",
+            initializer=truncated_normal(config), activation=activation(config.hidden_act),
+        )  # fmt: skip
+        self.hidden = activation_quantizer(policy, "discriminator.hidden")
+        self.logits = make_dense(1, self.hidden, policy, "discriminator.logits", initializer=truncated_normal(config))
 
     def call(self, sequence, training=None):
-        x = self.transform(self.reads(sequence, training=training), training=training)
+        x = self.transform(self.input_quantizer(sequence, training=training), training=training)
         return tf.cast(self.logits(self.hidden(x, training=training), training=training)[..., 0], tf.float32)
 
 

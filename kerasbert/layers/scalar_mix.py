@@ -1,11 +1,11 @@
-"""One sequence out of those that all layers give."""
+"""A learned weighted sum of the layers' outputs."""
 
 import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
 
-class LayerMix(keras.layers.Layer):
+class ScalarMix(keras.layers.Layer):
     """gamma * sum of softmax(scores)_i h_i: `count` tensors (B, S, H) -> (B, S, H) (Peters et al. 2018, section 3.2, equation 1).
 
     It starts as the mean. Scores and gamma are float32, also under mixed precision.
@@ -17,8 +17,8 @@ class LayerMix(keras.layers.Layer):
         self.scores = self.add_weight("scores", (count,), initializer="zeros", **options)
         self.gamma = self.add_weight("gamma", (), initializer="ones", **options)
 
-    def shares(self) -> np.ndarray:
-        """What each layer's share is, (count,): the embeddings' first; their sum is 1."""
+    def layer_weights(self) -> np.ndarray:
+        """The normalized weight of each layer, (count,): the embeddings' first."""
         return tf.nn.softmax(self.scores).numpy()
 
     def call(self, states):

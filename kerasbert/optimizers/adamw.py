@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
 from kerasbert.tasks.parts import moved_by_path, rate_factors
 
@@ -50,7 +50,7 @@ class FusedAdamW(keras.optimizers.AdamW):
         """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
         factors = rate_factors(task, self.layer_decay, dict(self.shares))
         self._factors = self._no_dependency(self._by_key(factors, task))
-        learned = [(point, ends) for point in activation_points(task) for ends in point.learned]
+        learned = [(point, ends) for point in activation_quantizers(task) for ends in point.learned_ranges]
         ranges = {self._var_key(end): (point, ends) for point, ends in learned for end in ends}
         self._ranges = self._no_dependency(ranges)
         self._depths, self._open_to = self._no_dependency({}), None

@@ -11,13 +11,13 @@ import tensorflow as tf
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
 from kerasbert.checkpoints.name_map import Entry, NameMap
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
-from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.layers.adapters import Adapter
-from kerasbert.layers.dense import Dense
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.dense import Dense, dense_layers
+from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.traversal import sublayers
 
 _KEY, _FORMAT = "kerasbert", 1  # of the file's metadata
 
@@ -66,7 +66,7 @@ def _base(task) -> list[Dense | EmbeddingTable]:
         raise KerasBertError(
             "expected a task with adapters, received one without: load it with adapters=64 or another size"
         )
-    kept = [dense for adapter in sublayers(encoder, Adapter) for dense in denses(adapter)] + [encoder.pooler]
+    kept = [dense for adapter in sublayers(encoder, Adapter) for dense in dense_layers(adapter)] + [encoder.pooler]
     return [layer for layer in sublayers(encoder, (Dense, EmbeddingTable)) if not any(layer is other for other in kept)]
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.encoders import encoder_class
-from kerasbert.encoders.base import INPUT_NAMES, Encoder, activation_points, named_variables
+from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.traversal import named_variables
 from kerasbert.tasks.inference import Answering
 from kerasbert.tasks.keras_task import Fitting
 from kerasbert.text import Tokenizer, tokenizer_from_config
@@ -175,9 +177,9 @@ class Task(Answering, Fitting):
         Raises KerasBertError for a rate below 0, and of 1 and above.
         """
         other = self._copy(config=self.config.with_dropout(float(rate)).to_dict())
-        for point, copied in zip(activation_points(self), activation_points(other), strict=True):
+        for quantizer, copied in zip(activation_quantizers(self), activation_quantizers(other), strict=True):
             for name, variable in copied.statistics().items():
-                variable.assign(point.statistics()[name])
+                variable.assign(quantizer.statistics()[name])
         return other
 
     def _copy(self, **changes) -> "Task":

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import tf_keras as keras
 
-from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.parts import depths, parts_named, unknown_part
 
 

@@ -5,11 +5,12 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.tasks.base import Task
 
 NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices than others
@@ -37,10 +38,10 @@ class MultipleChoice(Task):
             raise KerasBertError("expected an encoder with a pooler for multiple choice")
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.choice_classifier_input = ActivationPoint(policy, "classifier.input")
-        encoder.reads_pooled(self.choice_classifier_input)
-        self.choice_classifier = Dense(
-            1, self.choice_classifier_input, policy, "classifier", initializer=normal(config)
+        self.choice_classifier_input = activation_quantizer(policy, "classifier.input")
+        tie_pooled(encoder, self.choice_classifier_input)
+        self.choice_classifier = make_dense(
+            1, self.choice_classifier_input, policy, "classifier", initializer=truncated_normal(config)
         )
         self._create_variables()
 

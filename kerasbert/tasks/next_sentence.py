@@ -5,12 +5,13 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.tasks.base import Task
 
 LABELS = ("next", "not next")
@@ -39,10 +40,12 @@ class NextSentencePredictor(Task):
         config, policy = encoder.config, encoder.policy
         self.labels = ORDER_LABELS if config.model_type == "albert" else LABELS
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
-        self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
-        encoder.reads_pooled(self.next_sentence_input)
-        self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
-        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
+        self.next_sentence_input = activation_quantizer(policy, "next_sentence.input")
+        tie_pooled(encoder, self.next_sentence_input)
+        self.next_sentence = make_dense(
+            2, self.next_sentence_input, policy, "next_sentence", initializer=truncated_normal(config)
+        )
+        self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
@@ -51,7 +54,7 @@ class NextSentencePredictor(Task):
         return tf.cast(self.next_sentence(pooled, training=training), tf.float32)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
-        return {self.output_name: self.answer_point(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
+        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def rows(self, x, scoring=False):
         examples, rows = super().rows(x, scoring)

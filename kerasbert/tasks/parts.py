@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 _OF_THE_ENCODER = ("embeddings", "layer_mix", "pooler")
 
@@ -91,10 +91,10 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
 
 def moved_by_path(task) -> dict[str, list]:
     """What an optimizer moves: every trained variable, alone, and under the path of its point both ends of each learned range."""
-    inside = {id(point) for point in activation_points(task.encoder)}
+    inside = {id(point) for point in activation_quantizers(task.encoder)}
     found = {path: [variable] for path, variable in task.variables_by_path().items()}
-    for point in activation_points(task):
-        if point.learned:
+    for point in activation_quantizers(task):
+        if point.learned_ranges:
             path = f"encoder.{point.path}" if id(point) in inside else point.path
-            found[path] = [end for ends in point.learned for end in ends]
+            found[path] = [end for ends in point.learned_ranges for end in ends]
     return found

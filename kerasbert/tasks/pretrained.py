@@ -19,10 +19,12 @@ from kerasbert.checkpoints.resizing import resized
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.console.output import note
 from kerasbert.encoders import encoder_class
-from kerasbert.encoders.base import Encoder, activation_points
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
 from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable, read_own
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
@@ -175,7 +177,7 @@ def load_ranges(task, path: Path) -> None:
 
 
 def _statistics(task):
-    for point in activation_points(task):
+    for point in activation_quantizers(task):
         for name, variable in point.statistics().items():
             yield f"{point.path}.{name}", variable
 
@@ -266,7 +268,7 @@ def _options(saved: dict, asked: Mapping, where) -> dict:
 
 def _added(encoder: Encoder, options) -> list[str]:
     """The variables of those of the encoder's options."""
-    return [path for option, paths in encoder.additions().items() if option in options for path in paths]
+    return [path for option, paths in added_variables(encoder).items() if option in options for path in paths]
 
 
 def _names(encoder: Encoder, heads=()) -> NameMap:

@@ -5,12 +5,13 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.tasks.base import Task
 
 
@@ -38,9 +39,11 @@ class Pretrainer(Task):
         self.pair_output_name = "sop_logits" if config.model_type == "albert" else "seq_relationship_logits"
         self.masked_lm = masked_lm_head(config, policy)
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
-        self.next_sentence_input = ActivationPoint(policy, "next_sentence.input")
-        encoder.reads_pooled(self.next_sentence_input)
-        self.next_sentence = Dense(2, self.next_sentence_input, policy, "next_sentence", initializer=normal(config))
+        self.next_sentence_input = activation_quantizer(policy, "next_sentence.input")
+        tie_pooled(encoder, self.next_sentence_input)
+        self.next_sentence = make_dense(
+            2, self.next_sentence_input, policy, "next_sentence", initializer=truncated_normal(config)
+        )
         self._create_variables()
 
     def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:

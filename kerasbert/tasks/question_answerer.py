@@ -6,10 +6,11 @@ import tf_keras as keras
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
-from kerasbert.layers.initializers import normal
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.tasks.base import Task
 
@@ -52,10 +53,10 @@ class QuestionAnswerer(Task):
         self.stride, self.longest_answer, self.n_best = stride, longest_answer, n_best
         self.no_answer, self.no_answer_threshold, self.unit = no_answer, no_answer_threshold, unit
         _ = self.asks  # wrong settings are told now
-        self.qa_outputs_input = ActivationPoint(encoder.policy, "classifier.input")
-        encoder.reads_sequence(self.qa_outputs_input)
-        self.qa_outputs = Dense(
-            2, self.qa_outputs_input, encoder.policy, "classifier", initializer=normal(encoder.config)
+        self.qa_outputs_input = activation_quantizer(encoder.policy, "classifier.input")
+        tie_sequence(encoder, self.qa_outputs_input)
+        self.qa_outputs = make_dense(
+            2, self.qa_outputs_input, encoder.policy, "classifier", initializer=truncated_normal(encoder.config)
         )
         self._create_variables()
 

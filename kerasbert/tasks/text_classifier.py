@@ -8,12 +8,13 @@ import tf_keras as keras
 from kerasbert.checkpoints.hugging_face import label_names
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
@@ -63,12 +64,12 @@ class TextClassifier(Task):
         self.output_name = "score" if problem == "regression" else "probabilities"
         config = encoder.config
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.classifier_input = ActivationPoint(encoder.policy, "classifier.input")
-        encoder.reads_pooled(self.classifier_input)
-        self.classifier = Dense(
-            len(labels), self.classifier_input, encoder.policy, "classifier", initializer=normal(config)
+        self.classifier_input = activation_quantizer(encoder.policy, "classifier.input")
+        tie_pooled(encoder, self.classifier_input)
+        self.classifier = make_dense(
+            len(labels), self.classifier_input, encoder.policy, "classifier", initializer=truncated_normal(config)
         )
-        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
+        self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
     @classmethod
@@ -106,7 +107,7 @@ class TextClassifier(Task):
         if self.problem == "regression":
             return {self.output_name: logits}
         return {
-            self.output_name: self.answer_point(
+            self.output_name: self.answer_quantizer(
                 (tf.sigmoid if self.problem == "multi_label" else tf.nn.softmax)(logits)
             )
         }

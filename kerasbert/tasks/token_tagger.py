@@ -5,12 +5,13 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import Dense
+from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.initializers import normal
 from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS, ActivationPoint
+from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
 from kerasbert.tasks.base import Task
@@ -53,12 +54,12 @@ class TokenTagger(Task):
         _ = self.asks  # wrong settings are told now
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.token_classifier_input = ActivationPoint(policy, "classifier.input")
-        encoder.reads_sequence(self.token_classifier_input)
-        self.token_classifier = Dense(
-            len(self.labels), self.token_classifier_input, policy, "classifier", initializer=normal(config)
+        self.token_classifier_input = activation_quantizer(policy, "classifier.input")
+        tie_sequence(encoder, self.token_classifier_input)
+        self.token_classifier = make_dense(
+            len(self.labels), self.token_classifier_input, policy, "classifier", initializer=truncated_normal(config)
         )
-        self.answer_point = ActivationPoint(integer_part(encoder.policy), "answer", bounds=UNIT_BOUNDS)
+        self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
     @classmethod
@@ -92,7 +93,7 @@ class TokenTagger(Task):
         return tf.cast(logits, tf.float32)
 
     def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
-        return {self.output_name: self.answer_point(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
+        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def default_loss(self):
         return CrossEntropy()

@@ -10,10 +10,10 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
-from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
+from kerasbert.layers.traversal import sublayers
 
 _CARD = "card"
 

@@ -9,10 +9,11 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.compression import INTEGER_ONLY, quantize
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.quantization.norms import make_norm
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 REWRITTEN = replace(INTEGER_ONLY, kernels=False, tables=False, activations=())
@@ -39,7 +40,7 @@ def test_factors_of_streams_change_nothing(tiny, rewritten):
     texts, _ = tiny.rows(20, seed=6)
     exact = rewritten.predict(texts)
     draw = np.random.default_rng(0)
-    streams = [point for point in activation_points(rewritten) if point.equalizer is not None]
+    streams = [point for point in activation_quantizers(rewritten) if point.equalizer is not None]
     assert [point.path for point in streams] == [
         "embeddings.stream", *(f"layers.{i}.{part}_stream" for i in (0, 1) for part in ("attention", "feed_forward"))
     ]  # fmt: skip
@@ -72,12 +73,12 @@ def test_streams_have_next_to_no_mean(tiny, rewritten):
                 seen[point.path] = np.abs(values.mean(-1)).max() / values.std()
             return x
 
-    for point in activation_points(rewritten):
+    for point in activation_quantizers(rewritten):
         point.observer = Means()
     try:
         rewritten.serve({name: tf.constant(values) for name, values in rewritten.pack(tiny.rows(8)[0]).items()})
     finally:
-        for point in activation_points(rewritten):
+        for point in activation_quantizers(rewritten):
             point.observer = None
     assert len(seen) == 5 and max(seen.values()) < 0.05 and seen["embeddings.stream"] < 1e-5
 
@@ -90,15 +91,15 @@ def test_only_an_integer_policy_has_points_of_steps(static_model, trained):
         "answer",
     }
     for model in (trained, static_model):
-        assert not inner & {point.path for point in activation_points(model) if point.kind != "float"}
+        assert not inner & {point.path for point in activation_quantizers(model) if point.kind != "float"}
     held = quantize(trained, REWRITTEN)
-    assert inner <= {point.path for point in activation_points(held)}
+    assert inner <= {point.path for point in activation_quantizers(held)}
 
 
 def test_padding_is_out_of_reach_whatever_was_seen(tiny):
     texts = ["good film a book", "bad song the film"] * 2  # no padding among them
     model = quantize(tiny.narrow(), "static_wi8_ai8", calibration=texts, integer_only=True)
-    masked = next(point for point in activation_points(model) if point.path.endswith("masked_scores"))
+    masked = next(point for point in activation_quantizers(model) if point.path.endswith("masked_scores"))
     assert float(masked.minimum) <= INTEGER_MASK
     model.compile(kb.adamw(1e-3), run_eagerly=True)
     model.fit(texts, ["positive"] * 4, batch_size=1, seed=0, verbose=0)
@@ -164,7 +165,7 @@ def test_gradients_are_those_of_the_float_model(tiny, trained):
 
 def test_a_layer_norm_outside_of_streams_takes_its_mean_off():
     policy = QuantizationPolicy("mine", integer_only=True)
-    norm = LayerNorm(1e-12, "norm", policy)
+    norm = make_norm("layer_norm", 1e-12, "norm", policy)
     x = np.random.default_rng(0).normal(3.0, 1.0, (2, 5, 16)).astype(np.float32)
     plain = LayerNorm(1e-12, "plain")
     np.testing.assert_allclose(norm(x), plain(x), atol=1e-4)

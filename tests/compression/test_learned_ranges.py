@@ -7,8 +7,8 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPhases, quantize
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import LearnedRangeFakeQuant, activation_quantizers
 from kerasbert.layers.quantization.fake_quant import learned_fake_quant
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.optimizers.adamw import RANGE_RATE
@@ -25,7 +25,7 @@ def learning(tiny, integer_only: bool = False):
 
 def ends(model) -> dict[str, float]:
     """Those that gradients decide."""
-    learned = {point.path for point in activation_points(model) if point.learned}
+    learned = {point.path for point in activation_quantizers(model) if point.learned_ranges}
     found = {
         tuple(name.rsplit(".", 1)): value for name, value in ranges(model).items() if not name.endswith("equalizer")
     }
@@ -148,7 +148,11 @@ def test_a_saved_model_goes_on_learning(tiny, tmp_path):
     assert model.variables_by_path().keys() == tiny.narrow().variables_by_path().keys()  # ranges are no weights
     texts = tiny.rows(6, seed=4)[0]
     np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
-    others = {point.path for point in activation_points(again) if point.moving and not point.learns}
+    others = {
+        point.path
+        for point in activation_quantizers(again)
+        if getattr(point, "variable_ranges", None) and not isinstance(point, LearnedRangeFakeQuant)
+    }
     assert {path for path in others if not path.endswith("squares")} == {
         "layers.0.attention.key.output",
         "layers.0.attention.value.output",

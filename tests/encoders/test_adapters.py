@@ -17,11 +17,12 @@ from kerasbert.encoders import (
     RobertaConfig,
     encoder_class,
 )
-from kerasbert.encoders.base import sublayers
+from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks import TextClassifier
 from kerasbert.tasks.adapters import load_adapters, save_adapters, train_adapters
 
@@ -98,7 +99,7 @@ def test_parameters_and_near_identity(tiny, texts, name):
     width = getattr(adapted.config, "true_hidden_size", adapted.config.hidden_size)
     count = sum(added[path].shape.num_elements() for path in added.keys() - mine.keys())
     assert count == len(adapted.encoder.layers) * 2 * (2 * width * SIZE + width + SIZE)
-    assert added.keys() - mine.keys() == {f"encoder.{path}" for path in adapted.encoder.additions()["adapters"]}
+    assert added.keys() - mine.keys() == {f"encoder.{path}" for path in added_variables(adapted.encoder)["adapters"]}
     for path, variable in mine.items():
         added[path].assign(variable)
     packed = plain.pack(texts)
@@ -109,12 +110,12 @@ def test_parameters_and_near_identity(tiny, texts, name):
 def test_albert_shares_its_adapters_among_its_calls(tiny):
     model = classifier(tiny, "albert", adapters=SIZE)
     found = sublayers(model, Adapter)
-    assert len(found) == 2 and all(adapter.reads.calls == 2 for adapter in found)
+    assert len(found) == 2 and all(adapter.input_quantizer.num_calls == 2 for adapter in found)
 
 
 def test_without_options_nothing_is_there(tiny, tmp_path):
     model, folder = base(tmp_path, tiny)
-    assert model.encoder.options == {} and model.encoder.additions() == {}
+    assert model.encoder.options == {} and added_variables(model.encoder) == {}
     assert not {"adapters", "layer_mix"} & model.encoder.get_config().keys()
     assert "encoder" not in json.loads((folder / OWN_FILE).read_text("utf-8"))
 
@@ -145,7 +146,7 @@ def test_only_adapters_norms_pooler_and_head_are_trained(tiny, name):
     model.fit(*tiny.rows(8), batch_size=8, verbose=0)
     after = values(model)
     changed = {path for path in before if np.any(before[path] != after[path])}
-    ours = {f"encoder.{path}" for paths in model.encoder.additions().values() for path in paths}
+    ours = {f"encoder.{path}" for paths in added_variables(model.encoder).values() for path in paths}
     others = {path for path in before if path.endswith(("gamma", "beta")) or path.startswith("encoder.pooler")}
     wanted = ours | others | {"classifier.kernel", "classifier.bias"}
     trained = {id(variable) for variable in model.trainable_variables}
@@ -205,7 +206,7 @@ def test_hugging_face_tensors_stay_what_they_were(both, tmp_path):
 
     both.save_pretrained(tmp_path / "m")
     tensors = load_file(tmp_path / "m" / "model.safetensors")
-    ours = {f"kerasbert.{path}" for paths in both.encoder.additions().values() for path in paths}
+    ours = {f"kerasbert.{path}" for paths in added_variables(both.encoder).values() for path in paths}
     assert {name for name in tensors if name.startswith("kerasbert.")} == ours
     assert not {"adapters", "layer_mix"} & json.loads((tmp_path / "m" / "config.json").read_text("utf-8")).keys()
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from kerasbert.encoders import BertConfig, BertEncoder, encoder_class
-from kerasbert.encoders.base import INPUT_NAMES, activation_points, denses, named_variables
+from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import named_variables
 from kerasbert.tasks.pretrained import load_encoder
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -102,7 +105,7 @@ def test_dropout_works_only_in_training(tiny):
 def test_new_weights_are_not_the_same_values_twice(tiny):
     encoder = tiny.encoder()
     encoder(np.array([[2, 3]], np.int32))
-    kernels = [dense.kernel.numpy() for dense in denses(encoder) if dense.kernel.shape == (32, 32)]
+    kernels = [dense.kernel.numpy() for dense in dense_layers(encoder) if dense.kernel.shape == (32, 32)]
     assert len(kernels) == 2 * 4 + 1
     assert all(np.abs(a - b).max() > 0.05 for i, a in enumerate(kernels) for b in kernels[:i])
     assert np.std(kernels[0]) == pytest.approx(tiny.sizes["initializer_range"], rel=0.25)
@@ -115,7 +118,7 @@ def test_paths_name_every_variable_once(tiny):
     assert "layers.1.attention.query.kernel" in paths and "embeddings.word.table" in paths
     assert len(paths) == len(encoder.trainable_variables) == 5 + 2 * 16 + 2
     assert {id(v) for v in named_variables(encoder).values()} == {id(v) for v in encoder.variables}
-    points = [point.path for point in activation_points(encoder)]
+    points = [point.path for point in activation_quantizers(encoder)]
     assert len(points) == len(set(points))
 
 

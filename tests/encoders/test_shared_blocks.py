@@ -5,8 +5,10 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
-from kerasbert.encoders.base import activation_points, denses, sublayers
-from kerasbert.layers.quantization.quantizers import KernelPoint
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks import TextClassifier
 
 
@@ -26,7 +28,7 @@ def albert(tiny):
 
 
 def shared_points(model):
-    return [point for point in activation_points(model.encoder.layers[0]) if point.ranges]
+    return [point for point in activation_quantizers(model.encoder.layers[0]) if point.ranges]
 
 
 def test_layers_are_divided_among_groups_and_blocks():
@@ -39,10 +41,10 @@ def test_layers_are_divided_among_groups_and_blocks():
 
 def test_each_call_has_its_own_range_and_kernels_have_one_grid(albert):
     points = shared_points(albert)
-    assert points and all(point.calls == len(point.ranges) == 2 for point in points)
+    assert points and all(point.num_calls == len(point.ranges) == 2 for point in points)
     different = [point for point in points if float(point.ranges[0][1]) != float(point.ranges[1][1])]
     assert len(different) == len(points)
-    kernels = [point for point in sublayers(albert, KernelPoint) if point.path.startswith("layers.")]
+    kernels = [point for point in sublayers(albert, KernelFakeQuant) if point.path.startswith("layers.")]
     assert len(kernels) == 2 * 6 and len({point.path for point in kernels}) == len(kernels)
 
 
@@ -89,6 +91,6 @@ def test_a_shared_dense_is_planned_once_a_call(albert):
     from kerasbert.export.passes.quantize import dense_plans
 
     plans = [p for p in dense_plans(albert, export_twin(albert), static=True) if p.path == "layers.0.attention.key"]
-    key = next(dense for dense in denses(albert) if dense.path == "layers.0.attention.key")
-    assert [plan.writes for plan in plans] == [tuple(map(float, bounds)) for bounds in key.writes.ranges]
+    key = next(dense for dense in dense_layers(albert) if dense.path == "layers.0.attention.key")
+    assert [plan.writes for plan in plans] == [tuple(map(float, bounds)) for bounds in key.output_quantizer.ranges]
     assert len(plans) == 2

@@ -56,7 +56,7 @@ def test_a_quantized_model_counts_its_ranges(tiny):
     total, trainable, fixed = totals(lines)
     assert sum(count for _, count in rows(lines).values()) == total == trainable + fixed and fixed > 0
     nested = summary(quantized, expand_nested=True)
-    assert any("(ActivationPoint)" in line for line in nested)
+    assert any("(StaticFakeQuant)" in line for line in nested)
     assert not re.search(r"unused|multiple", "\n".join(nested))
 
 

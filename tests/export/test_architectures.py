@@ -19,11 +19,14 @@ from kerasbert.encoders import (
     RobertaConfig,
     encoder_class,
 )
-from kerasbert.encoders.base import activation_points, denses, sublayers
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import operator_kinds, unpack
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.quantization.dense import QuantizedDense
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks import MaskedLM, MultipleChoice, QuestionAnswerer, TextClassifier, TokenTagger
 
 _mobilebert = partial(MobileBertConfig, embedding_size=16, intra_bottleneck_size=16)
@@ -160,7 +163,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
 def test_a_wrong_range_is_seen(models, texts):
     """What the test above rests on: it does not pass for a file with one range other than the model's."""
     model = models("albert", "static_wi8_ai8")
-    point = next(point for point in activation_points(model) if point.ranges and point.path.endswith("context"))
+    point = next(point for point in activation_quantizers(model) if point.ranges and point.path.endswith("context"))
     minimum, maximum = point.ranges[-1]
     kept = float(minimum), float(maximum)
     try:
@@ -208,12 +211,17 @@ def stored_kernels(content: bytes) -> list[tuple[int, bytes, np.ndarray]]:
     return found
 
 
+def on_grid(dense) -> np.ndarray:
+    kernel = dense.served_kernel()
+    return (dense.kernel_quantizer(kernel) if isinstance(dense, QuantizedDense) else kernel).numpy()
+
+
 def keras_kernels(model) -> dict[str, np.ndarray]:
-    """Kernels of the denses that are served, (out, in), as a file should hold them: the query's with the scale of attention."""
+    """Kernels of the dense_layers that are served, (out, in), as a file should hold them: the query's with the scale of attention."""
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
     return {
-        dense.path: dense.kernel_point(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
-        for dense in denses(model)
+        dense.path: on_grid(dense).T * scales.get(dense.path, 1.0)
+        for dense in dense_layers(model)
         if dense.path not in model.unserved
     }
 
@@ -240,7 +248,7 @@ def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
     else:
         model, content = models(name, recipe), files(name, recipe)
     kernels, stored = keras_kernels(model), stored_kernels(content)
-    calls = {dense.path: dense.reads.calls for dense in denses(model) if dense.path in kernels}
+    calls = {dense.path: dense.input_quantizer.num_calls for dense in dense_layers(model) if dense.path in kernels}
     assert len(stored) == sum(calls.values())
     used = set()
     for path, expected in kernels.items():

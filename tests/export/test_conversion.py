@@ -8,14 +8,17 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.encoders.base import INPUT_NAMES, activation_points, denses, sublayers
+from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import sublayers
 
 FLOAT = {"trained": "probabilities", "vectors": "embedding"}
 QUANTIZED = {
@@ -254,7 +257,7 @@ class Graph:
 def grid(model, dense) -> np.ndarray:
     """A kernel as training saw it, (out, in); the query's carries the scale of attention."""
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
-    return dense.kernel_point(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
+    return dense.kernel_quantizer(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
 
 
 def _on_one_grid(steps: np.ndarray) -> bool:
@@ -266,7 +269,7 @@ def matched(model, graph: Graph) -> list:
     """(dense, operator) pairs: every served dense with the operator that holds its kernel."""
     operators = {operator: graph.values(operator.inputs[1]) for operator in graph.operators("FULLY_CONNECTED")}
     pairs = []
-    for dense in denses(model):
+    for dense in dense_layers(model):
         if dense.path in model.unserved:
             continue
         expected = grid(model, dense)
@@ -298,14 +301,14 @@ def test_activations_have_the_trained_ranges(request, converted, name, length):
     static = 0
     for dense, operator in matched(model, graph):
         for point, tensor, factor in (
-            (dense.reads, operator.inputs[0], 1.0),
-            (dense.writes, operator.outputs[0], scales.get(dense.path, 1.0)),
+            (dense.input_quantizer, operator.inputs[0], 1.0),
+            (dense.output_quantizer, operator.outputs[0], scales.get(dense.path, 1.0)),
         ):
-            if dense.reads.kind != "static":
+            if dense.input_quantizer.kind != "static":
                 assert graph.dtype(tensor) == "FLOAT32", dense.path
                 continue
             static += 1
-            step = float(point.step) * factor
+            step = float(point.scale) * factor
             (scale,), (zero,) = graph.scale(tensor)
             assert graph.dtype(tensor) == "INT8", dense.path
             assert scale == pytest.approx(step, rel=1e-4), dense.path
@@ -333,7 +336,7 @@ def test_the_word_table_is_int8_around_zero_and_the_small_ones_float(request, co
         if table.quantized:
             scale, zero = graph.scale(tensor)
             assert len(scale) == 1 and list(zero) == [0]
-            np.testing.assert_allclose(graph.values(tensor), table.on_grid(), atol=1e-3 * scale[0])
+            np.testing.assert_allclose(graph.values(tensor), table.served_table(), atol=1e-3 * scale[0])
     assert model.encoder.embeddings.word.quantized
 
 
@@ -405,7 +408,7 @@ def test_converting_changes_nothing_in_the_model(static_model, converted, packed
     converted("static_model", "static_wi8_ai8")
     assert all(np.array_equal(a, b) for a, b in zip(weights, static_model.variables, strict=True))
     np.testing.assert_array_equal(serve(static_model, packed), before)
-    assert not any(point.observer for point in activation_points(static_model))
+    assert not any(point.observer for point in activation_quantizers(static_model))
 
 
 # -- wrong wishes ----------------------------------------------------------------------------------------------------------------------

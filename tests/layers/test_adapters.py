@@ -6,10 +6,10 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders import BertConfig
-from kerasbert.encoders.base import named_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.adapters import Adapter, check_size
-from kerasbert.layers.scalar_mix import LayerMix
+from kerasbert.layers.scalar_mix import ScalarMix
+from kerasbert.layers.traversal import named_variables
 
 
 @pytest.fixture
@@ -46,21 +46,21 @@ def test_sizes_that_are_none(size):
 
 
 def test_a_new_mix_is_the_mean(x):
-    mix, states = LayerMix(3), [x, 2 * x, -x]
+    mix, states = ScalarMix(3), [x, 2 * x, -x]
     np.testing.assert_allclose(mix(states), tf.add_n(states) / 3, atol=1e-6)
-    np.testing.assert_allclose(mix.shares(), [1 / 3] * 3, rtol=1e-6)
+    np.testing.assert_allclose(mix.layer_weights(), [1 / 3] * 3, rtol=1e-6)
 
 
 def test_a_mix_weighs_by_softmax_and_gamma(x):
-    mix, states = LayerMix(3), [x, x**2, tf.sin(x)]
+    mix, states = ScalarMix(3), [x, x**2, tf.sin(x)]
     mix.scores.assign(np.log([1.0, 2.0, 5.0]))
     mix.gamma.assign(4.0)
-    np.testing.assert_allclose(mix.shares(), [0.125, 0.25, 0.625], rtol=1e-6)
+    np.testing.assert_allclose(mix.layer_weights(), [0.125, 0.25, 0.625], rtol=1e-6)
     np.testing.assert_allclose(mix(states), 0.5 * states[0] + states[1] + 2.5 * states[2], atol=1e-5)
 
 
 def test_gradients_reach_scores_and_gamma(x):
-    mix = LayerMix(3)
+    mix = ScalarMix(3)
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(mix([x, x**2, tf.sin(x)]))
     scores, gamma = tape.gradient(loss, [mix.scores, mix.gamma])
@@ -70,7 +70,7 @@ def test_gradients_reach_scores_and_gamma(x):
 def test_under_mixed_precision_the_weights_stay_float32(x):
     keras.mixed_precision.set_global_policy("mixed_float16")
     try:
-        mix = LayerMix(2)
+        mix = ScalarMix(2)
         y = mix([tf.cast(x, tf.float16), tf.cast(x, tf.float16)])
     finally:
         keras.mixed_precision.set_global_policy("float32")

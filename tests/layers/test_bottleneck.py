@@ -4,7 +4,8 @@ import tensorflow as tf
 
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
 from kerasbert.layers.bottleneck import Bottleneck
-from kerasbert.layers.norms import LayerNorm, NoNorm, make_norm
+from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.quantization.norms import make_norm
 
 SIZES = {
     "vocab_size": 20,

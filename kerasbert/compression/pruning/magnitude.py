@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from kerasbert.console.output import note
-from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.traversal import sublayers
 
 WORD_TABLE = "embeddings.word"
 UNSTRUCTURED, TWO_OF_FOUR = "unstructured", "2:4"
@@ -23,7 +24,8 @@ class Sparsity:
     target: the share of zeros in the end, in each kernel by itself; 0.5 for `2:4`.
     pattern: `unstructured`; `4x1`, blocks of 4 inputs by 1 output of a kernel (in, out) that go as a whole, by their mean size; `2:4`, two
     of every four weights along the inputs of one output, which is the last axis of the kernel (out, in) in a `.tflite` file.
-    parts: other shares for parts, by shell wildcards over the paths of denses, such as `{"layers.*.feed_forward.*": 0.9, "pooler": 0}`;
+    parts: other shares for parts, by shell wildcards over the paths of dense_layers, such as `{"layers.*.feed_forward.*": 0.9,
+    "pooler": 0}`;
     of several that fit a kernel the last one decides. Every dense of the encoder has `target`. Those of heads, and the word table
     `embeddings.word`, are pruned only where a part names them.
     begin, end: shares of all steps between which the share of zeros rises from 0 to its target, fast at first:
@@ -79,7 +81,7 @@ class Sparsity:
         """
         trained = {id(variable) for variable in task.trainable_variables}
         known = {path: kernel for path, kernel in prunable(task).items() if id(kernel) in trained}
-        shares = dict.fromkeys((dense.path for dense in denses(task.encoder) if dense.path in known), self.target)
+        shares = dict.fromkeys((dense.path for dense in dense_layers(task.encoder) if dense.path in known), self.target)
         for part, share in self.parts.items():
             named = fnmatch.filter(known, part)
             if not named:
@@ -154,5 +156,5 @@ class Sparsity:
 
 def prunable(task) -> dict[str, tf.Variable]:
     """Every kernel (in, out) of a task by the path of its dense, and the word table (words, width)."""
-    found = {dense.path: dense.kernel for dense in denses(task)}
+    found = {dense.path: dense.kernel for dense in dense_layers(task)}
     return found | {layer.path: layer.table for layer in sublayers(task, EmbeddingTable) if layer.path == WORD_TABLE}

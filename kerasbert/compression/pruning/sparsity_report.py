@@ -8,8 +8,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from kerasbert.compression.pruning.magnitude import prunable
-from kerasbert.encoders.base import denses
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import dense_layers
 
 _CHUNK = 1 << 20
 _ACCIDENTAL = 0.01  # checkpoints that went through 16-bit floats have some zeros that nobody pruned
@@ -43,7 +43,7 @@ def sparsity_report(task) -> SparsityReport:
         task = load_task(task)
     return SparsityReport(
         {path: _share([kernel]) for path, kernel in prunable(task).items()},
-        _share([dense.kernel for dense in denses(task)]),
+        _share([dense.kernel for dense in dense_layers(task)]),
         _share(list(task.variables_by_path().values())),
     )
 

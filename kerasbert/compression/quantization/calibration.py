@@ -7,10 +7,10 @@ import tensorflow as tf
 
 from kerasbert.compression.quantization.outlier_tokens import LongRows
 from kerasbert.compression.quantization.range_estimation import BINS, range_method
-from kerasbert.encoders.base import activation_points, sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
+from kerasbert.layers.quantization.norms import IntegerLayerNorm
+from kerasbert.layers.traversal import sublayers
 from kerasbert.processors import Rows
 
 # What a scaled channel's largest size is brought down to, in sizes of the median channel.
@@ -44,7 +44,9 @@ def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceilin
                 model.serve_untraced()
             model.readings(rows, batch_size)
 
-    statistics = [(variable, variable.numpy()) for point in activation_points(model) for variable in point.variables]
+    statistics = [
+        (variable, variable.numpy()) for point in activation_quantizers(model) for variable in point.variables
+    ]
     try:
         _calibrate(model, run, method, ceiling)
     except BaseException:
@@ -68,7 +70,7 @@ def _check_rows(rows: Rows) -> None:
 
 
 def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling: float) -> None:
-    points = activation_points(model)
+    points = activation_quantizers(model)
     if scaled := [point for point in points if point.equalizer is not None]:
         for point in scaled:
             point.equalizer.assign(tf.zeros_like(point.equalizer))
@@ -77,20 +79,20 @@ def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling:
             point.equalizer.assign(channel_factors(point.equalizer.numpy(), ceiling))
     static = [point for point in points if point.kind == "static"]
     for point in static:
-        point.forget_ranges()
+        point.reset_ranges()
     _observe(model, static, Extremes(), run)
     if unseen := [point.path for point in static if not point.calibrated]:
         raise KerasBertError(
             f"expected calibration data to reach every point with different values, {len(unseen)} saw none or one: {', '.join(unseen[:3])}"
         )
-    rows, histograms = LongRows(sublayers(model, LayerNorm)), _Histograms()
+    rows, histograms = LongRows(sublayers(model, IntegerLayerNorm)), _Histograms()
     if observers := [*([rows] if rows.paths else []), *([histograms] if method is not None else [])]:
         _observe(model, static, _All(observers), run)
     if method is not None:
         histograms.set_ranges(method)
     rows.set_grids()
     for point in static:
-        point.settle_ranges()
+        point.symmetrize_ranges()
 
 
 def channel_factors(peaks: np.ndarray, ceiling: float) -> np.ndarray:
@@ -116,7 +118,7 @@ class _Peaks:
 
     before_scaling = True
 
-    def __call__(self, point: ActivationPoint, x):
+    def __call__(self, point: ActivationFakeQuant, x):
         if point.equalizer is not None:
             peaks = tf.reduce_max(tf.abs(tf.cast(x, tf.float32)), axis=list(range(len(x.shape) - 1)))
             point.equalizer.assign(tf.maximum(point.equalizer, peaks))
@@ -131,7 +133,7 @@ class _All:
     def __init__(self, observers):
         self._observers = observers
 
-    def __call__(self, point: ActivationPoint, x):
+    def __call__(self, point: ActivationFakeQuant, x):
         for observer in self._observers:
             x = observer(point, x)
         return x
@@ -142,8 +144,8 @@ class Extremes:
 
     before_scaling = False
 
-    def __call__(self, point: ActivationPoint, x):
-        if point.moves:
+    def __call__(self, point: ActivationFakeQuant, x):
+        if point.has_variable_range:
             point.minimum.assign(tf.minimum(point.minimum, tf.cast(tf.reduce_min(x), tf.float32)))
             point.maximum.assign(tf.maximum(point.maximum, tf.cast(tf.reduce_max(x), tf.float32)))
         return x
@@ -155,12 +157,12 @@ class _Histograms:
     before_scaling = False
 
     def __init__(self):
-        self._counts: dict[tuple[str, int], tuple[ActivationPoint, tf.Variable]] = {}
+        self._counts: dict[tuple[str, int], tuple[ActivationFakeQuant, tf.Variable]] = {}
 
-    def __call__(self, point: ActivationPoint, x):
-        if not point.moves or point.kept:
+    def __call__(self, point: ActivationFakeQuant, x):
+        if not point.has_variable_range or point.calibration_only:
             return x
-        key = (point.path, point.turn)
+        key = (point.path, point.call_index)
         if key not in self._counts:
             with tf.init_scope():
                 self._counts[key] = point, tf.Variable(tf.zeros(BINS, tf.int64))
@@ -171,8 +173,8 @@ class _Histograms:
 
     def set_ranges(self, method: Callable) -> None:
         """Narrows every range as the method finds it."""
-        for (_, turn), (point, counts) in self._counts.items():
-            minimum, maximum = point.ranges[turn]
+        for (_, call), (point, counts) in self._counts.items():
+            minimum, maximum = point.ranges[call]
             low, high = method(counts.numpy(), float(minimum), float(maximum))
-            minimum.assign(min(low, point.reaches))
+            minimum.assign(min(low, point.must_include))
             maximum.assign(max(high, 0.0))

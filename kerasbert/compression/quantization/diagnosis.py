@@ -17,11 +17,12 @@ from kerasbert.compression.quantization.observers import (
     quantized,
 )
 from kerasbert.compression.quantization.signal_to_noise import cosine, decibels, signal_to_noise
-from kerasbert.encoders.base import activation_points, sublayers
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.norms import SQUARES, LayerNorm
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
+from kerasbert.layers.quantization.norms import SQUARES
+from kerasbert.layers.traversal import sublayers
 
 STORED = ("kernel", "table", "constant")  # kinds of what the file holds; the others are activations
 NOTHING_LEFT = 6.0  # dB, or one bit: noise is half of the signal
@@ -130,31 +131,31 @@ class _InFloat:
 
     def __init__(self, task, attended: np.ndarray):
         self.attended = attended
-        self.before_scaling = all(point.kind == "float" for point in activation_points(task))
+        self.before_scaling = all(point.kind == "float" for point in activation_quantizers(task))
         self._squared = {f"{norm.path}.unscaled" for norm in sublayers(task, LayerNorm)}
         self.losses: dict[Key, PointLoss] = {}
         self.values: dict[Key, np.ndarray] = {}
         self._fine: np.ndarray | None = None
 
     def __call__(self, place: Place, x):
-        if isinstance(place, ActivationPoint):
+        if isinstance(place, ActivationFakeQuant):
             self._activation(place, x)
         elif key_of(place) not in self.losses:
             self._stored(place, x)
         return x
 
-    def _activation(self, point: ActivationPoint, x) -> None:
+    def _activation(self, point: ActivationFakeQuant, x) -> None:
         values, units = attended_values(x.numpy(), self.attended)
         given = x if point.kind == "float" else quantized(point, x)
         after = attended_values(given.numpy(), self.attended)[0]
-        bounds = tuple(map(float, point.ranges[point.turn])) if point.ranges else None
+        bounds = tuple(map(float, point.ranges[point.call_index])) if point.ranges else None
         self.values[key_of(point)] = values
         parent, _, name = point.path.rpartition(".")
         if name == SQUARES[0]:
             self._fine = after
         elif name == SQUARES[1]:  # a norm takes the larger of the two: see `LayerNorm`
             after = np.maximum(self._fine, after)
-            fine = self.losses[f"{parent}.{SQUARES[0]}", point.turn]
+            fine = self.losses[f"{parent}.{SQUARES[0]}", point.call_index]
             self.losses[fine.key] = _loss(fine.key, point.kind, values, after, fine.range, units)
         loss = _loss(key_of(point), point.kind, values, after, bounds, units)
         if point.path in self._squared:
@@ -163,7 +164,7 @@ class _InFloat:
 
     def _stored(self, place: Place, x) -> None:
         if isinstance(place, EmbeddingTable):  # all of it, and not only the rows that these texts look up
-            x = place.in_float()
+            x = place.float_table()
         before, after = (np.asarray(values, np.float32) for values in (x, quantized(place, x)))
         before, after = (values.reshape(-1, values.shape[-1]) for values in (before, after))
         bounds = None if kind_of(place) == "kernel" else (float(after.min()), float(after.max()))
@@ -179,7 +180,7 @@ class _InBits:
         self._fine: np.ndarray | None = None
 
     def __call__(self, place: Place, x):
-        if not isinstance(place, ActivationPoint):
+        if not isinstance(place, ActivationFakeQuant):
             return quantized(place, x)
         given = x if place.kind == "float" else quantized(place, x)
         values = attended_values(given.numpy(), self._in_float.attended)[0]
@@ -189,7 +190,7 @@ class _InBits:
             self._fine = values
         elif name == SQUARES[1]:
             both = self._against_float(key_of(place), np.maximum(self._fine, values))
-            self.reached |= {key_of(place): both, (f"{parent}.{SQUARES[0]}", place.turn): both}
+            self.reached |= {key_of(place): both, (f"{parent}.{SQUARES[0]}", place.call_index): both}
         return given
 
     def _against_float(self, key: Key, values: np.ndarray) -> dict[str, float]:

@@ -6,26 +6,29 @@ from contextlib import contextmanager
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.encoders.base import sublayers
-from kerasbert.layers.embeddings import EmbeddingTable
-from kerasbert.layers.quantization.quantizers import ActivationPoint, ConstantPoint, KernelPoint
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant, KernelFakeQuant
+from kerasbert.layers.traversal import sublayers
 
-Place = ActivationPoint | KernelPoint | ConstantPoint | EmbeddingTable
+Place = ActivationFakeQuant | KernelFakeQuant | ConstantFakeQuant | EmbeddingTable
 Key = tuple[str, int]  # a path and the number of a call, which is 0 where there is one only
 
 
 def key_of(place: Place) -> Key:
     """The path that a place is reported under, and the call whose turn it is."""
-    if isinstance(place, ActivationPoint):
-        return place.path, place.turn
+    if isinstance(place, ActivationFakeQuant):
+        return place.path, place.call_index
     return (f"{place.path}.table" if isinstance(place, EmbeddingTable) else place.path), 0
 
 
 def kind_of(place: Place) -> str:
     """`static`, `dynamic` or `float` of an activation; `kernel`, `table` or `constant`."""
-    if isinstance(place, ActivationPoint):
+    if isinstance(place, ActivationFakeQuant):
         return place.kind
-    return {KernelPoint: "kernel", ConstantPoint: "constant", EmbeddingTable: "table"}[type(place)]
+    return (
+        "table" if isinstance(place, EmbeddingTable) else "kernel" if isinstance(place, KernelFakeQuant) else "constant"
+    )
 
 
 def quantized(place: Place, values):
@@ -41,7 +44,7 @@ def observed(task, observer: Callable) -> Iterator[None]:
     """
     places = [
         place
-        for kind in (ActivationPoint, KernelPoint, ConstantPoint, EmbeddingTable)
+        for kind in (ActivationFakeQuant, KernelFakeQuant, ConstantFakeQuant, EmbeddingTable)
         for place in sublayers(task, kind)
     ]
     for place in places:

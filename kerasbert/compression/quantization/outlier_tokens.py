@@ -7,8 +7,8 @@ are two or three steps, and their norms wrong by a tenth.
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.layers.norms import SQUARES, LayerNorm
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.norms import SQUARES, IntegerLayerNorm
 
 _BINS = 2048
 _SPAN = 16.0  # of the logarithms that are counted, down from that of the largest sum
@@ -22,8 +22,8 @@ class LongRows:
 
     before_scaling = False
 
-    def __init__(self, norms: list[LayerNorm]):
-        points = [(norm.points[SQUARES[0]], norm) for norm in norms if norm.points]
+    def __init__(self, norms: list[IntegerLayerNorm]):
+        points = [(norm.quantizers[SQUARES[0]], norm) for norm in norms]
         self._norms = {point.path: norm for point, norm in points if point.kind == "static"}
         self._counts: dict[tuple[str, int], tf.Variable] = {}
 
@@ -32,10 +32,10 @@ class LongRows:
         """Of the points that it observes."""
         return list(self._norms)
 
-    def __call__(self, point: ActivationPoint, x):
+    def __call__(self, point: ActivationFakeQuant, x):
         if point.path not in self._norms:
             return x
-        key = (point.path, point.turn)
+        key = (point.path, point.call_index)
         if key not in self._counts:
             with tf.init_scope():
                 self._counts[key] = tf.Variable(tf.zeros(_BINS, tf.int64))
@@ -47,12 +47,12 @@ class LongRows:
 
     def set_grids(self) -> None:
         """Gives each call of a norm its grids: a second one where that is worth it."""
-        for (path, turn), counted in self._counts.items():
+        for (path, call), counted in self._counts.items():
             norm, counts = self._norms[path], counted.numpy()
-            largest = float(norm.points[SQUARES[0]].ranges[turn][1])
+            largest = float(norm.quantizers[SQUARES[0]].ranges[call][1])
             sums = largest * np.exp(((np.arange(_BINS) + 0.5) / _BINS - 1) * _SPAN)
             reach = best_reach(sums[counts > 0], counts[counts > 0], largest)
-            norm.set_squares(turn, reach or largest * _DRIFT[-1], reach is not None)
+            norm.set_squares(call, reach or largest * _DRIFT[-1], reach is not None)
 
 
 def best_reach(sums: np.ndarray, counts: np.ndarray, largest: float) -> float | None:

@@ -4,8 +4,8 @@ import numpy as np
 
 from kerasbert.compression.quantization.calibration import calibrate
 from kerasbert.compression.quantization.policies import policy_named
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
@@ -43,7 +43,7 @@ def quantize(
         raise KerasBertError(f"expected a policy with {wanting[0]}=True, received one without; say it in the policy")
     quantized = model.with_policy(recipe, dropout)
     _check_integer_only(quantized)
-    if any(point.kind == "static" for point in activation_points(quantized)):
+    if any(point.kind == "static" for point in activation_quantizers(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
                 f"expected calibration texts for {recipe.recipe!r}, received none: its activation ranges start from data; "
@@ -62,7 +62,7 @@ def _check_integer_only(model) -> None:
         raise KerasBertError(
             "expected kernels, tables and activations of 8 bits in an integer-only policy, received others"
         )
-    others = [point.path for point in activation_points(model) if policy.kind(point.path) != "static"]
+    others = [point.path for point in activation_quantizers(model) if policy.kind(point.path) != "static"]
     if others:
         raise KerasBertError(
             f"expected static points throughout in an integer-only policy, received {len(others)} others: {others[0]} is "

@@ -2,8 +2,8 @@
 
 import tf_keras as keras
 
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 
 class QuantizationPhases(keras.callbacks.Callback):
@@ -25,7 +25,7 @@ class QuantizationPhases(keras.callbacks.Callback):
                 "expected shares of the steps, activations quantized before ranges are frozen, received "
                 f"delay {delay} and freeze {freeze}"
             )
-        self._points = [point for point in activation_points(task) if point.kind == "static"]
+        self._points = [point for point in activation_quantizers(task) if point.kind == "static"]
         if not self._points:
             raise KerasBertError(
                 f"expected a task with static ranges, received {type(task).__name__} without; quantize it first"

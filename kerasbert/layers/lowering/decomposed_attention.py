@@ -9,12 +9,30 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from kerasbert.layers.quantization.quantizers import UNIT_BOUNDS
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 
 _LOWEST = -8.0  # the exponential of what lies below is less than half a step of 8 bits
 _EVENED = 1.5  # what rows sum to at most once they have been divided by their sum in 8 bits
 
 Hold = Callable[[tf.Tensor, float, float], tf.Tensor]
+
+
+def decomposed_attention(attention, q, k, v, bias):
+    """q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S). attention: the layer; q is scaled."""
+    hold, ranges = unheld, {}
+    if attention.scores.kind == "static":
+        hold = in_eight_bits
+        layers = {"query": attention.query, "key": attention.key, "value": attention.value}
+        ranges = {
+            name: (float(layer.output_quantizer.minimum), float(layer.output_quantizer.maximum))
+            for name, layer in layers.items()
+        }
+    largest = [max(map(abs, ranges.get(name, (0.0,)))) for name in ("query", "key")]
+    scores = attention.scores(scores_by_sums(q, k, attention.heads, hold, largest[0] * largest[1]))
+    scores = attention.masked_scores(scores + tf.reshape(bias, (1, 1, -1, 1)))
+    probabilities = logistic_softmax(scores, hold)
+    context = context_by_sums(probabilities, v, hold, *ranges.get("value", ()))
+    return context, tf.transpose(probabilities, (0, 3, 1, 2))
 
 
 def in_eight_bits(x, low: float, high: float):
@@ -52,7 +70,7 @@ def logistic_softmax(scores, hold: Hold):
     may be one large number or many equal ones, and the second is near to 1.
     """
     below = hold(scores - tf.reduce_max(scores, axis=2, keepdims=True), _LOWEST, 0.0)
-    logistic = hold(tf.sigmoid(below), *UNIT_BOUNDS)  # at most 1/2
+    logistic = hold(tf.sigmoid(below), *SOFTMAX_RANGE)  # at most 1/2
     inverse = hold(tf.math.rsqrt(hold(1.0 - logistic, 0.0, 1.0)), 0.0, 2**0.5)
     power = hold(hold(logistic * inverse, 0.0, 0.5**0.5) * inverse, 0.0, 1.0)
     once = _divided_by_sum(power, hold, float(scores.shape[2]), 1.0)

@@ -1,19 +1,29 @@
-"""One layer called several times: the same weights, an activation range for each call."""
+"""Shared layers: the same weights in several calls, an activation range for each call."""
 
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
+import tf_keras as keras
 
-def share(layer, calls: int) -> None:
-    """Prepares every activation point below `layer` for so many calls."""
-    for point in _points(layer):
-        point.share(calls)
-
-
-def take_turn(layer, call: int) -> None:
-    """Says which of its calls the next one is."""
-    for point in _points(layer):
-        point.turn = call
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.traversal import sublayers
 
 
-def _points(layer) -> list[ActivationPoint]:
-    return [item for item in layer._flatten_layers() if isinstance(item, ActivationPoint)]
+def numbered_calls(blocks: Iterable[keras.layers.Layer]) -> Iterator[tuple[keras.layers.Layer, int]]:
+    """Blocks in the order of their calls, each with the number of its own call, from 0 on."""
+    calls: Counter[int] = Counter()
+    for block in blocks:
+        yield block, calls[id(block)]
+        calls[id(block)] += 1
+
+
+def set_num_calls(layer: keras.layers.Layer, calls: int) -> None:
+    """Gives every activation quantizer below `layer` a range for each of so many calls."""
+    for quantizer in sublayers(layer, ActivationFakeQuant):
+        quantizer.set_num_calls(calls)
+
+
+def set_call(layer: keras.layers.Layer, call_index: int) -> None:
+    """Sets which of its calls a layer computes next."""
+    for quantizer in sublayers(layer, ActivationFakeQuant):
+        quantizer.call_index = call_index

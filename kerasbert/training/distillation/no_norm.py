@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.capture import tapped
+from kerasbert.layers.capture import captured
 from kerasbert.training.distillation.students import student_from
 
 _BATCH = 32
@@ -67,7 +67,7 @@ def _fitted(task, texts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     sums: dict[str, np.ndarray] = {}
     for inputs in task.dataset(texts, batch_size=_BATCH):
         attended = tf.cast(inputs["attention_mask"], tf.bool)
-        with tapped() as found:
+        with captured() as found:
             task.encoder(inputs, training=False)
         for path, x, y in found["norm"]:
             x, y = (tf.boolean_mask(values, attended).numpy().astype(np.float64) for values in (x, y))

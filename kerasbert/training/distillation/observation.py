@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kerasbert.encoders.base import INPUT_NAMES
-from kerasbert.layers.capture import tapped
+from kerasbert.layers.capture import captured
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 def observe(task, inputs: Mapping[str, tf.Tensor], training: bool, outputs: bool = True) -> Observation:
     """Calls a task on packed inputs (B, S), or (rows, group, S). outputs: whether its head is called too."""
-    with tapped() as taps:
+    with captured() as taps:
         result = task(inputs, training=training) if outputs else None
         if not outputs:
             flat = {name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES}

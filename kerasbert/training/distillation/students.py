@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from kerasbert.console.output import note
-from kerasbert.encoders.base import named_variables
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import Cut, sizes_of
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.traversal import named_variables
 from kerasbert.training.distillation.objective import depth
 
 STRATEGIES = ("alternate", "first", "last")
@@ -77,7 +77,7 @@ def _changed(config, changes: dict):
 
 def _with_cut(config, encoder, chosen: list[int], changes: dict) -> tuple:
     """The config and the cut (or None) of a student with these of the encoder's blocks; a size in `changes` holds in all of them."""
-    heads, widths = encoder.sizes_of(chosen)
+    heads, widths = sizes_of(encoder, chosen)
     if "num_attention_heads" in changes:
         heads = [config.num_attention_heads] * len(heads)
     if "intermediate_size" in changes:

@@ -9,8 +9,8 @@ from kerasbert.compression import quantize
 from kerasbert.compression.pruning.magnitude import Sparsity, prunable
 from kerasbert.compression.pruning.masks import KeepZeros, MagnitudePruning
 from kerasbert.compression.pruning.sparsity_report import gzip_size, sparsity_report, zeros_of
-from kerasbert.encoders.base import denses
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import dense_layers
 from kerasbert.training import Recipe, RunFolder, Settings, adamw, freeze, run
 
 BATCH, STEPS = 8, 6  # steps an epoch
@@ -229,7 +229,7 @@ def test_an_int8_file_has_the_zeros(tiny, pruned):
     from kerasbert.export.tflite.model import operator_kinds, unpack
 
     model = quantize(pruned, "static_wi8_ai8", calibration=tiny.rows(16)[0])
-    point = model.encoder.layers[0].feed_forward.reads
+    point = model.encoder.layers[0].feed_forward.input_quantizer
     point.equalizer.assign(np.linspace(0.3, 1, 8).astype(np.float32))
     content = unpack(convert(model, recipe="static_wi8_ai8").content)
     kinds, graph = operator_kinds(content), content.subgraphs[0]
@@ -239,7 +239,7 @@ def test_an_int8_file_has_the_zeros(tiny, pruned):
             tensor = graph.tensors[operator.inputs[1]]
             data = np.asarray(content.buffers[tensor.buffer].data, np.uint8).tobytes()
             files.append(np.frombuffer(data, np.int8).reshape(tensor.shape))
-    wanted = [dense.kernel.numpy().T == 0 for dense in denses(model)]
+    wanted = [dense.kernel.numpy().T == 0 for dense in dense_layers(model)]
     assert len(files) == len(wanted) == 8
     for zeros in wanted:
         assert any(zeros.shape == stored.shape and (stored[zeros] == 0).all() for stored in files)

@@ -9,8 +9,9 @@ from kerasbert.cli import main
 from kerasbert.compression import diagnose, quantize
 from kerasbert.compression.quantization.diagnosis import worst_first
 from kerasbert.compression.quantization.plots import plot_losses
-from kerasbert.encoders.base import activation_points, denses
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,8 @@ def texts(tiny):
 def test_every_point_is_told_in_order(static_model, texts):
     found = diagnose(static_model, texts)
     paths = [loss.path for loss in found]
-    held = {point.path for point in activation_points(static_model) if point.kind != "float"}
-    kernels = {f"{dense.path}.kernel" for dense in denses(static_model)}
+    held = {point.path for point in activation_quantizers(static_model) if point.kind != "float"}
+    kernels = {f"{dense.path}.kernel" for dense in dense_layers(static_model)}
     assert set(paths) <= held | kernels | {"embeddings.word.table"} and len(paths) == len(set(paths)) > 8
     assert kernels <= set(paths) and paths[0] == "embeddings.word.table"
     place = paths.index("layers.1.attention.value.kernel")
@@ -35,12 +36,12 @@ def test_every_point_is_told_in_order(static_model, texts):
         assert loss.least_signal_to_noise > 10 and loss.lost_channels < 0.1, loss
         assert loss.minimum <= loss.maximum and 0 <= loss.clipped_share <= 1
         assert (loss.range is None) == (loss.kind in ("dynamic", "kernel"))
-    assert not any(point.observer for point in activation_points(static_model))
+    assert not any(point.observer for point in activation_quantizers(static_model))
 
 
 def test_a_tensor_that_eight_bits_cannot_hold_is_the_worst(tiny, trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
-    broken = next(p for p in activation_points(model) if p.path == "layers.1.attention.context")
+    broken = next(p for p in activation_quantizers(model) if p.path == "layers.1.attention.context")
     before = {loss.path: loss for loss in diagnose(model, texts)}
     broken.maximum.assign(float(broken.maximum) * 400)
     broken.minimum.assign(float(broken.minimum) * 400)
@@ -99,13 +100,13 @@ def test_a_tensor_broken_on_purpose_is_named_first(trained, texts, break_it, int
 def test_long_rows_that_a_grid_cuts_by_design_are_no_alarm(trained, texts):
     model = quantize(trained, calibration=texts, integer_only=True)
     norm = model.encoder.layers[0].attention_norm
-    largest = float(norm.points["squares"].maximum)
-    norm.set_squares(0, largest / 50, long_rows=True)
+    largest = float(norm.quantizers["squares"].maximum)
+    norm.set_squares(0, largest / 50, outlier_tokens=True)
     found = {loss.path.removeprefix(f"{norm.path}."): loss for loss in diagnose(model, texts)}
     assert found["squares"].clipped_share == 1 and found["squares"].maximum > 20 * found["squares"].range[1]
     for name in ("squares", "large_squares"):  # the other grid holds them
         assert found[name].least_signal_to_noise > 20 and found[name].signal_to_noise > 20
-    norm.set_squares(0, largest / 50, long_rows=False)
+    norm.set_squares(0, largest / 50, outlier_tokens=False)
     found = {loss.path.removeprefix(f"{norm.path}."): loss for loss in diagnose(model, texts)}
     assert found["squares"].least_signal_to_noise < 1
 
@@ -126,7 +127,7 @@ def test_small_channels_of_what_is_only_squared_are_no_alarm(trained, texts):
 
 def test_clipped_values_are_counted(trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
-    point = next(p for p in activation_points(model) if p.path == "layers.0.attention.input")
+    point = next(p for p in activation_quantizers(model) if p.path == "layers.0.attention.input")
     point.maximum.assign(float(point.maximum) / 8)
     found = {loss.path: loss for loss in diagnose(model, texts)}
     assert found[point.path].clipped_share > 0.02

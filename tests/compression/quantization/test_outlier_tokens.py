@@ -6,11 +6,11 @@ import tensorflow as tf
 
 import kerasbert as kb
 from kerasbert.compression.quantization.outlier_tokens import best_reach
-from kerasbert.encoders.base import sublayers
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.layers.capture import tapped
+from kerasbert.layers.capture import captured
 from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.traversal import sublayers
 
 NORM = "layers.0.feed_forward_norm"
 
@@ -18,7 +18,7 @@ NORM = "layers.0.feed_forward_norm"
 def normalized(model, texts, path=NORM) -> np.ndarray:
     """What a norm gives, (B, S, H), padding left out as zeros."""
     packed = {name: tf.constant(values) for name, values in model.pack(texts).items()}
-    with tapped() as found:
+    with captured() as found:
         states = model.encoder(packed, training=False, output_hidden_states=True).hidden_states
     rows = {name: out for name, _, out in found.get("norm", ())}.get(path, states[1])
     return np.array(rows) * packed["attention_mask"].numpy()[..., None]
@@ -83,7 +83,7 @@ def test_two_grids_hold_both_kinds(times):
 def test_the_norm_behind_has_two(quantized):
     two = [
         norm.path for norm in sublayers(quantized, LayerNorm)
-        if float(norm.points["large_squares"].maximum) > float(norm.points["squares"].maximum)
+        if float(norm.quantizers["large_squares"].maximum) > float(norm.quantizers["squares"].maximum)
     ]  # fmt: skip
     assert two == [NORM]
 
@@ -95,7 +95,7 @@ def test_other_rows_keep_their_length(tiny, long_first_row, quantized):
         norm_of(quantized),
         {name: tf.constant(values) for name, values in long_first_row.pack(texts).items()},
     )
-    with tapped() as found:
+    with captured() as found:
         long_first_row.encoder(packed, training=False)
     read = next(read for path, read, _ in found["norm"] if path == NORM).numpy()
     largest = float(np.square(read - read.mean(-1, keepdims=True)).sum(-1).max())
@@ -103,7 +103,7 @@ def test_other_rows_keep_their_length(tiny, long_first_row, quantized):
     def error() -> float:
         return float(np.linalg.norm(normalized(quantized, texts)[:, 1:] - exact) / np.linalg.norm(exact))
 
-    points = norm.points["squares"], norm.points["large_squares"]
+    points = norm.quantizers["squares"], norm.quantizers["large_squares"]
     ranges = [float(point.maximum) for point in points]
     two = error()
     try:
@@ -119,7 +119,7 @@ def test_other_rows_keep_their_length(tiny, long_first_row, quantized):
 def test_training_leaves_both_grids(tiny, quantized):
     model = type(quantized).from_config(quantized.get_config())
     model.set_weights(quantized.get_weights())
-    points = [norm_of(model).points[name] for name in ("squares", "large_squares", "inverse")]
+    points = [norm_of(model).quantizers[name] for name in ("squares", "large_squares", "inverse")]
     before = [float(point.maximum) for point in points]
     model.compile(kb.adamw(1e-3), run_eagerly=True)
     model.fit(*tiny.rows(32, seed=2), seed=0, verbose=0)

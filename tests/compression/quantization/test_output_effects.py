@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kerasbert.compression import diagnose, measure_effects, quantize
-from kerasbert.encoders.base import activation_points
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.processors.decisions import decides, same_decisions
 
 
@@ -19,13 +19,13 @@ def test_one_tensor_costs_less_than_all_and_a_broken_one_most(trained, tiny):
     assert whole.in_float == trained.score(texts[:32], labels[:32])["accuracy"]
     assert list(whole.alone) == keys and 0 < min(effect.error for effect in whole.alone.values())
     assert max(effect.error for effect in whole.alone.values()) < 2 * whole.together.error < 0.5
-    point = next(point for point in activation_points(model) if point.path == "layers.1.attention.context")
+    point = next(point for point in activation_quantizers(model) if point.path == "layers.1.attention.context")
     point.minimum.assign(0.0), point.maximum.assign(1e-6)
     broken = measure_effects(model, texts, keys, labels, rows=32)
     worst = max(keys, key=lambda key: broken.alone[key].error)
     assert worst == keys[2] and broken.alone[worst].error > 5 * whole.alone[worst].error
     assert broken.alone[keys[0]] == whole.alone[keys[0]] and broken.together.error > whole.together.error
-    assert not any(point.observer for point in activation_points(model))
+    assert not any(point.observer for point in activation_quantizers(model))
 
 
 def test_all_together_is_what_the_model_answers(static_model, trained, tiny):

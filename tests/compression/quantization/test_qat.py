@@ -7,10 +7,12 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.compression import POLICIES, QuantizationPolicy, calibrate, quantize
-from kerasbert.encoders.base import activation_points, denses, sublayers
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.pretrained import ranges
 
 
@@ -23,7 +25,7 @@ def same(one: dict, other: dict) -> bool:
 
 
 def static_points(model):
-    return [point for point in activation_points(model) if point.kind == "static"]
+    return [point for point in activation_quantizers(model) if point.kind == "static"]
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +68,10 @@ def test_another_dropout_leaves_weights_and_ranges_as_they_are(small):
 
 
 def test_static_policy_keeps_the_sensitive_parts_out(static_model):
-    of_denses = {point.path for dense in denses(static_model) for point in (dense.reads, dense.writes)}
-    kinds = {point.path: point.kind for point in activation_points(static_model)}
+    of_denses = {
+        point.path for dense in dense_layers(static_model) for point in (dense.input_quantizer, dense.output_quantizer)
+    }
+    kinds = {point.path: point.kind for point in activation_quantizers(static_model)}
     assert {kind for path, kind in kinds.items() if path not in of_denses} == {"float"}
     kinds = {path: kind for path, kind in kinds.items() if path in of_denses}
     assert kinds["layers.1.feed_forward.input"] == kinds["layers.1.feed_forward.hidden"] == "dynamic"
@@ -92,7 +96,7 @@ STATIC_FIRST_DENSE = replace(
 
 def test_every_kernel_and_the_word_table_are_held_in_int8(static_model, dynamic_model):
     for model in (static_model, dynamic_model):
-        assert all(dense.kernel_point.enabled for dense in denses(model))
+        assert all(dense.kernel_quantizer.enabled for dense in dense_layers(model))
         quantized = [table.path for table in sublayers(model, EmbeddingTable) if table.quantized]
         assert quantized == ["embeddings.word"]
     assert not static_points(dynamic_model)
@@ -103,7 +107,7 @@ def test_calibrated_ranges_are_the_smallest_and_largest_values(tiny, trained):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
     x = model.encoder.embeddings(*(tf.constant(model.pack(texts)[n]) for n in ("input_ids", "token_type_ids")))
     real = model.pack(texts)["attention_mask"].astype(bool)
-    first = model.encoder.layers[0].attention.reads
+    first = model.encoder.layers[0].attention.input_quantizer
     # Padding inside a batch is calibrated too: it goes through the same tensors in the file.
     assert float(first.minimum) <= x.numpy()[real].min() + 1e-6 and float(first.minimum) >= x.numpy().min() - 1e-6
     assert float(first.maximum) >= x.numpy()[real].max() - 1e-6 and float(first.maximum) <= x.numpy().max() + 1e-6
@@ -116,11 +120,11 @@ def test_range_of_the_gelu_input_stops_at_minus_four(tiny):
     intermediate.bias.assign(np.linspace(-30, 3, 16))
     texts, _ = tiny.rows(12)
     quantized = quantize(model, STATIC_FIRST_DENSE, calibration=texts)
-    writes = quantized.encoder.layers[0].feed_forward.intermediate.writes
+    writes = quantized.encoder.layers[0].feed_forward.intermediate.output_quantizer
     assert float(writes.minimum) == -4 and float(writes.maximum) > 2
     np.testing.assert_allclose(quantized.predict(texts), model.predict(texts), atol=0.02)
     others = [p for p in static_points(quantized) if p is not writes]
-    assert all(point.floor is None for point in others)
+    assert all(point.clip_min is None for point in others)
 
 
 def test_calibrating_again_starts_anew_and_ends_observing(tiny, small):
@@ -131,7 +135,7 @@ def test_calibrating_again_starts_anew_and_ends_observing(tiny, small):
     few = statistics(model)
     first = "layers.0.attention.input"
     assert few[f"{first}.maximum"] < wide[f"{first}.maximum"] and few[f"{first}.minimum"] >= wide[f"{first}.minimum"]
-    assert not any(point.observer for point in activation_points(model))
+    assert not any(point.observer for point in activation_quantizers(model))
     model.predict(texts)  # traced without observing
     assert same(statistics(model), few)
     calibrate(model, texts)
@@ -148,7 +152,7 @@ def test_outlier_channels_are_scaled_down_and_back_up(tiny):
     policy = replace(POLICIES["static_wi8_ai8"], kernels=False, tables=False, activations=())
     exact, equalized = model.predict(texts), quantize(model, policy)
     calibrate(equalized, texts)
-    point = equalized.encoder.layers[0].feed_forward.reads
+    point = equalized.encoder.layers[0].feed_forward.input_quantizer
     factors = point.equalizer.numpy()
     assert factors[3] < 0.3 and (factors <= 1).all() and (np.delete(factors, 3) > 0.9).all()
     np.testing.assert_allclose(equalized.predict(texts), exact, atol=1e-6)  # in float an identity
@@ -157,8 +161,8 @@ def test_outlier_channels_are_scaled_down_and_back_up(tiny):
     np.testing.assert_allclose(kernel.served_kernel(), kernel.kernel / factors[:, None], rtol=1e-6)
     static = quantize(model, STATIC_FIRST_DENSE, calibration=texts)
     plain = quantize(model, replace(static.policy, equalized=()), calibration=texts)
-    reads = [each.encoder.layers[0].feed_forward.reads for each in (static, plain)]
-    assert float(reads[0].step) < 0.5 * float(reads[1].step)
+    reads = [each.encoder.layers[0].feed_forward.input_quantizer for each in (static, plain)]
+    assert float(reads[0].scale) < 0.5 * float(reads[1].scale)
 
 
 @pytest.mark.parametrize("calibration", [None, [], np.array([], object)])
@@ -217,7 +221,7 @@ def test_a_failed_calibration_leaves_the_model_as_it_was(tiny, small):
     before = statistics(model)
     with pytest.raises(KerasBertError):
         calibrate(model, [])
-    assert not any(point.observer for point in activation_points(model))
+    assert not any(point.observer for point in activation_quantizers(model))
     assert same(statistics(model), before)
 
 
@@ -230,8 +234,10 @@ def test_a_policy_of_ones_own(tiny):
     policy = QuantizationPolicy("mine", kernels=False, tables=False, activations=(("layers.0.attention.*", "dynamic"),))
     model = quantize(tiny.narrow(), policy)
     assert model.policy == policy
-    assert {p.path.rsplit(".", 1)[0] for p in activation_points(model) if p.kind == "dynamic"} >= {"layers.0.attention"}
-    assert not any(dense.kernel_point.enabled for dense in denses(model))
+    assert {p.path.rsplit(".", 1)[0] for p in activation_quantizers(model) if p.kind == "dynamic"} >= {
+        "layers.0.attention"
+    }
+    assert not any(dense.kernel_quantizer.enabled for dense in dense_layers(model))
 
 
 def test_quantized_predictions_stay_near_float(tiny, trained, static_model, dynamic_model):

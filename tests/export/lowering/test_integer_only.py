@@ -8,7 +8,6 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.cli import main
-from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.inspection import inspect
@@ -16,6 +15,8 @@ from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import operator_kinds, pack, unpack
 from kerasbert.layers.attention import INTEGER_MASK, SelfAttention
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.traversal import sublayers
 
 INTEGERS = {"INT8", "INT32"}
 MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]
@@ -158,8 +159,11 @@ def test_trained_ranges_stand(made, name):
             sides = (graph.tensors[i].quantization for i in (operator.inputs[0], operator.outputs[0]))
             found.add(tuple(round(float(side.scale[0]), 7) for side in sides))
     queries = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
-    for dense in denses(model):
-        reads, writes = float(dense.reads.step), float(dense.writes.step) * queries.get(dense.path, 1.0)
+    for dense in dense_layers(model):
+        reads, writes = (
+            float(dense.input_quantizer.scale),
+            float(dense.output_quantizer.scale) * queries.get(dense.path, 1.0),
+        )
         assert any(np.isclose(pair, (reads, writes), rtol=1e-3).all() for pair in found), (
             f"{dense.path}: no dense of the file has the steps {reads} and {writes}"
         )

@@ -1,4 +1,4 @@
-"""The step from a float file to an int8 one: denses and tables are found by what they hold, and nothing is guessed."""
+"""The step from a float file to an int8 one: dense_layers and tables are found by what they hold, and nothing is guessed."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPolicy
-from kerasbert.encoders.base import denses, sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.tracing import export_twin, float_model
 from kerasbert.export.passes import quantize as module
@@ -17,7 +16,9 @@ from kerasbert.export.recipes import RECIPES
 from kerasbert.export.targets import target_named
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.traversal import sublayers
 
 STATIC = RECIPES["static_wi8_ai8"]
 
@@ -35,7 +36,7 @@ def parts(tiny):
 def test_the_float_copy_gives_what_the_file_stores(parts, tiny):
     model, twin, *_ = parts
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(model, EmbeddingTable), strict=True):
-        np.testing.assert_array_equal(mine.table, theirs.on_grid())
+        np.testing.assert_array_equal(mine.table, theirs.served_table())
         assert (np.abs(mine.table - theirs.table).max() > 0) == theirs.quantized
     ours, (attention,) = sublayers(model, SelfAttention)[0], sublayers(twin, SelfAttention)
     np.testing.assert_allclose(attention.query.kernel, ours.query.kernel * ours.head_size**-0.5)
@@ -44,15 +45,18 @@ def test_the_float_copy_gives_what_the_file_stores(parts, tiny):
 
 def test_plans_carry_the_ranges(parts):
     model, _, _, plans, _ = parts
-    assert [plan.path for plan in plans] == [dense.path for dense in denses(model)]
+    assert [plan.path for plan in plans] == [dense.path for dense in dense_layers(model)]
     by_path = {plan.path: plan for plan in plans}
     attention = model.encoder.layers[0].attention
     key, query = by_path[attention.key.path], by_path[attention.query.path]
-    assert key.reads == query.reads == (float(attention.reads.minimum), float(attention.reads.maximum))
-    assert key.writes == (float(attention.key.writes.minimum), float(attention.key.writes.maximum))
+    assert (
+        key.reads == query.reads == (float(attention.input_quantizer.minimum), float(attention.input_quantizer.maximum))
+    )
+    assert key.writes == (float(attention.key.output_quantizer.minimum), float(attention.key.output_quantizer.maximum))
     np.testing.assert_allclose(
         query.writes,
-        np.array([attention.query.writes.minimum, attention.query.writes.maximum]) * attention.scale,
+        np.array([attention.query.output_quantizer.minimum, attention.query.output_quantizer.maximum])
+        * attention.scale,
         rtol=1e-6,
     )
     for path in ("layers.0.feed_forward.output_dense", "classifier"):
@@ -103,7 +107,7 @@ def test_graph_finds_operators_and_constants(parts):
     model, _, content, plans, tables = parts
     graph = FloatGraph(content)
     operators = graph.operators("FULLY_CONNECTED")
-    assert len(operators) == len(plans) == len(denses(model))
+    assert len(operators) == len(plans) == len(dense_layers(model))
     kernels = [graph.constant(operator.inputs[1]) for operator in operators]
     assert all(digest(kernel) in {plan.kernel for plan in plans} for kernel in kernels)
     assert graph.constant(operators[0].inputs[0]).size == 0

@@ -3,17 +3,18 @@ import pytest
 import tensorflow as tf
 
 from kerasbert.compression.quantization.calibration import Extremes
-from kerasbert.layers.dense import Dense
-from kerasbert.layers.embeddings import EmbeddingTable
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.embedding_table import make_embedding_table
 from kerasbert.layers.quantization.fake_quant import kernel_fake_quant, per_token_fake_quant, table_fake_quant
 from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.layers.quantization.quantizers import ActivationPoint, KernelPoint
+from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
 
 STATIC = QuantizationPolicy("static_wi8_ai8", activations=(("*", "static"),))
 
 
 def static_point(minimum, maximum, **options):
-    point = ActivationPoint(STATIC, "point", **options)
+    point = activation_quantizer(STATIC, "point", **options)
     point.minimum.assign(minimum)
     point.maximum.assign(maximum)
     return point
@@ -43,17 +44,17 @@ def test_an_unknown_kind_names_itself_and_its_rule():
 
 def test_without_a_policy_points_are_identities_without_variables():
     x = tf.constant(np.random.default_rng(0).normal(size=(3, 4)), tf.float32)
-    for point in (ActivationPoint(None, "a"), KernelPoint(None, "k")):
+    for point in (activation_quantizer(None, "a"), KernelFakeQuant(None, "k")):
         np.testing.assert_array_equal(point(x), x)
         assert point.variables == []
 
 
 def test_a_symmetric_range_keeps_its_zero_in_the_middle():
     point = static_point(-1.0, 6.35, symmetric=True)
-    point.settle_ranges()
+    point.symmetrize_ranges()
     assert (float(point.minimum), float(point.maximum)) == pytest.approx((-6.4, 6.35))
     point.minimum.assign(-12.8)
-    point.settle_ranges()
+    point.symmetrize_ranges()
     assert (float(point.minimum), float(point.maximum)) == pytest.approx((-12.8, 12.7))
     for _ in range(3):
         point(tf.constant([-50.0, 1.0]), training=True)
@@ -66,12 +67,12 @@ def test_kernel_grid_is_symmetric_and_per_channel(jit):
     kernel = np.random.default_rng(0).normal(size=(16, 6)).astype(np.float32)
     kernel[:, 1] *= 100
     kernel[:, 2] = 0  # a pruned channel
-    point = KernelPoint(STATIC, "kernel")
+    point = KernelFakeQuant(STATIC, "kernel")
     quantized = tf.function(point, jit_compile=jit)(tf.constant(kernel)).numpy()
     step = np.maximum(np.abs(kernel).max(0) / 127, 1e-30)
     np.testing.assert_allclose(quantized, np.round(kernel / step) * step, rtol=1e-5, atol=1e-7)
     np.testing.assert_array_equal(quantized[:, 2], 0)
-    np.testing.assert_allclose(point.step(kernel)[:2], step[:2], rtol=1e-6)
+    np.testing.assert_allclose(point.scale(kernel)[:2], step[:2], rtol=1e-6)
 
 
 @pytest.mark.parametrize("bits", [8, 4])
@@ -90,7 +91,7 @@ def test_kernel_grid_is_that_of_tfmot(bits, width):
 
 
 def test_kernel_grid_follows_the_kernel_at_inference_too():
-    point = KernelPoint(STATIC, "kernel")
+    point = KernelFakeQuant(STATIC, "kernel")
     point(tf.constant([[1.0], [0.3]]))
     np.testing.assert_allclose(point(tf.constant([[4.0], [0.3]])), [[4.0], [round(0.3 / 4 * 127) * 4 / 127]], rtol=1e-5)
 
@@ -116,14 +117,14 @@ def test_table_fake_quant_uses_one_grid_for_the_whole_table():
     expected = np.round(table / step) * step
     np.testing.assert_allclose(table_fake_quant(table[:5], np.abs(table).max()), expected[:5], atol=1e-5)
 
-    layer = EmbeddingTable(20, 8, STATIC, "word", "zeros")
+    layer = make_embedding_table(20, 8, STATIC, "word", "zeros")
     layer.table.assign(table)
     np.testing.assert_allclose(layer(np.array([[7, 0]])), expected[[[7, 0]]], atol=1e-5)
     np.testing.assert_array_equal(layer.slice(2, 4), table[2:6])  # a graph stores them on a grid of their own, or none
-    np.testing.assert_allclose(layer.on_grid(), expected, atol=1e-5)
-    plain = EmbeddingTable(20, 8, None, "word", "zeros")
+    np.testing.assert_allclose(layer.served_table(), expected, atol=1e-5)
+    plain = make_embedding_table(20, 8, None, "word", "zeros")
     plain.table.assign(table)
-    np.testing.assert_array_equal(plain.on_grid(), table)
+    np.testing.assert_array_equal(plain.served_table(), table)
 
 
 def test_static_fake_quant_clips_and_rounds_on_its_range():
@@ -133,7 +134,7 @@ def test_static_fake_quant_clips_and_rounds_on_its_range():
     zero = np.round(-1.0 / step) * step
     expected = np.clip(np.round(x / step) * step, zero, zero + 255 * step)
     np.testing.assert_allclose(point(x), expected, atol=1e-5)
-    assert float(point.step) == pytest.approx(step)
+    assert float(point.scale) == pytest.approx(step)
 
 
 def test_range_moves_while_training_and_rests_at_inference():
@@ -160,7 +161,7 @@ def test_observing_widens_the_range_and_passes_values_through():
 
 
 def test_floor_cuts_what_the_range_must_hold():
-    point = static_point(0.0, 0.0, floor=-4.0)
+    point = static_point(0.0, 0.0, clip_min=-4.0)
     point.observer = Extremes()
     point(tf.constant([[-30.0, 2.0]]))
     assert (float(point.minimum), float(point.maximum)) == (-4, 2)
@@ -172,7 +173,7 @@ def test_floor_cuts_what_the_range_must_hold():
 
 @pytest.mark.parametrize("kind", ["static", "dynamic", "float"])
 def test_gradient_passes_through_an_activation_point(kind):
-    point = ActivationPoint(QuantizationPolicy("r", activations=(("*", kind),)), "point")
+    point = activation_quantizer(QuantizationPolicy("r", activations=(("*", kind),)), "point")
     if kind == "static":
         point.minimum.assign(-2.0)
         point.maximum.assign(2.0)
@@ -185,8 +186,8 @@ def test_gradient_passes_through_an_activation_point(kind):
 def test_gradient_passes_through_kernels_and_tables():
     kernel = tf.Variable(np.random.default_rng(0).normal(size=(5, 3)), dtype=tf.float32)
     with tf.GradientTape(persistent=True) as tape:
-        through_kernel = tf.reduce_sum(KernelPoint(STATIC, "kernel")(kernel))
-        layer = EmbeddingTable(9, 4, STATIC, "word", "glorot_uniform")
+        through_kernel = tf.reduce_sum(KernelFakeQuant(STATIC, "kernel")(kernel))
+        layer = make_embedding_table(9, 4, STATIC, "word", "glorot_uniform")
         through_table = tf.reduce_sum(layer(tf.constant([[2, 2, 5]])))
     np.testing.assert_allclose(tape.gradient(through_kernel, kernel), np.ones((5, 3)))
     sparse = tape.gradient(through_table, layer.table)
@@ -200,10 +201,10 @@ def integer_dense(units=6, inputs=16):
     """A dense whose points all have ranges, and an input on the grid of the point it reads."""
     draw = np.random.default_rng(2)
     reads = static_point(-3.0, 3.0)
-    dense = Dense(units, reads, STATIC, "dense", initializer="glorot_uniform")
+    dense = make_dense(units, reads, STATIC, "dense", initializer="glorot_uniform")
     x = reads(draw.normal(size=(4, inputs)).astype(np.float32))
-    dense.writes.minimum.assign(-4.0)
-    dense.writes.maximum.assign(4.0)
+    dense.output_quantizer.minimum.assign(-4.0)
+    dense.output_quantizer.maximum.assign(4.0)
     dense(x)
     dense.bias.assign(draw.normal(size=units))
     return dense, x
@@ -211,14 +212,14 @@ def integer_dense(units=6, inputs=16):
 
 def test_inference_of_an_integer_dense_is_that_of_int32_accumulators():
     dense, x = integer_dense()
-    a, b = float(dense.reads.step), dense.kernel_point.step(dense.kernel).numpy().astype(np.float64)
+    a, b = float(dense.input_quantizer.scale), dense.kernel_quantizer.scale(dense.kernel).numpy().astype(np.float64)
     zero = np.round(-3.0 / a)
     q = np.round(x.numpy() / a).astype(np.int64)
     assert (q >= zero).all() and (q <= zero + 255).all()
     total = q @ np.round(dense.kernel.numpy() / b).astype(np.int64) + np.round(dense.bias.numpy() / (a * b)).astype(
         np.int64
     )
-    expected = dense.writes((total * a * b).astype(np.float32))
+    expected = dense.output_quantizer((total * a * b).astype(np.float32))
     np.testing.assert_allclose(dense(x), expected, atol=1e-6)
 
 
@@ -226,5 +227,5 @@ def test_training_and_inference_of_an_integer_dense_differ_by_rounding_only():
     dense, x = integer_dense()
     trained = dense(x, training=True).numpy()  # first: it also moves the range of the output a little
     difference = np.abs(trained - dense(x).numpy())
-    assert difference.max() <= 1.02 * float(dense.writes.step)
-    assert np.mean(difference < 0.02 * float(dense.writes.step)) > 0.8
+    assert difference.max() <= 1.02 * float(dense.output_quantizer.scale)
+    assert np.mean(difference < 0.02 * float(dense.output_quantizer.scale)) > 0.8

@@ -7,9 +7,9 @@ import tensorflow as tf
 import kerasbert as kb
 from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder, BertConfig, BertEncoder
-from kerasbert.encoders.base import sublayers
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.traversal import sublayers
 from kerasbert.training.distillation import Distiller, HiddenStates, SoftLabels, no_norm_student
 
 

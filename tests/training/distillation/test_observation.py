@@ -3,18 +3,18 @@
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.layers.capture import tap, tapped
+from kerasbert.layers.capture import capture, captured
 from kerasbert.training.distillation.observation import observe
 
 
 def test_only_who_reads_sees_and_only_then():
-    tap("a", 0)
-    with tapped() as outer:
-        tap("a", 1)
-        with tapped() as inner:
-            tap("b", 2)
-        tap("a", 3)
-    tap("a", 4)
+    capture("a", 0)
+    with captured() as outer:
+        capture("a", 1)
+        with captured() as inner:
+            capture("b", 2)
+        capture("a", 3)
+    capture("a", 4)
     assert (outer, inner) == ({"a": [1, 3], "b": [2]}, {"b": [2]})
 
 

@@ -16,7 +16,7 @@ from kerasbert.compression.pruning.structured.model_surgery import attentions, c
 from kerasbert.compression.quantization.known_tokens import check_words
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.quantization.quantizers import ActivationPoint
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.losses.classes import CrossEntropy
 
 
@@ -48,7 +48,7 @@ def neuron_importance(task, data, batch_size: int = 32) -> list[np.ndarray]:
 
 
 def gate_derivatives(
-    task, points: Sequence[ActivationPoint], gates: Sequence[int], data, batch_size: int = 32
+    task, points: Sequence[ActivationFakeQuant], gates: Sequence[int], data, batch_size: int = 32
 ) -> list[np.ndarray]:
     """|d loss / d gate|, the mean over examples: (gates,) of each point.
 
@@ -108,7 +108,7 @@ class _Seen:
     def __init__(self, tape: tf.GradientTape):
         self.tape, self.passed = tape, defaultdict(list)
 
-    def __call__(self, point: ActivationPoint, x):
+    def __call__(self, point: ActivationFakeQuant, x):
         self.tape.watch(x)
         self.passed[id(point)].append(x)
         return x

@@ -16,7 +16,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
 from kerasbert.compression.quantization.known_tokens import check_words
 from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import Cut, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import batches
 
@@ -127,7 +127,7 @@ def _with_layers(task, kept: list[int]):
         inner = getattr(config, "inner_group_num", 1)
         calls = [layer * inner + i for layer in kept for i in range(inner)]
         values["encoder.layer_mix.scores"] = old["encoder.layer_mix.scores"][[0, *(1 + call for call in calls)]]
-    return rebuilt(task, values, *Cut.of(config, *task.encoder.sizes_of(blocks)))
+    return rebuilt(task, values, *Cut.of(config, *sizes_of(task.encoder, blocks)))
 
 
 def _config_with(config, kept: list[int]):

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kerasbert.encoders.base import sublayers
 from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.transformer_block import FeedForward
+from kerasbert.layers.feed_forward import FeedForward
+from kerasbert.layers.traversal import sublayers
 
 
 def rebuilt(task, values: Mapping[str, np.ndarray], config, cut: Cut | None, tokenizer=None):

@@ -47,7 +47,7 @@ def test_layers_keep_their_weights_and_the_folder_follows(make, tiny, tmp_path, 
         assert make.parameters(smaller) < make.parameters(model)
     else:
         make.assert_equal_weights(model, smaller)
-        assert smaller.encoder.layers[0].attention.reads.calls == 2
+        assert smaller.encoder.layers[0].attention.input_quantizer.num_calls == 2
     assert np.any(make.output(smaller, tiny.rows(4)[0]) != make.output(model, tiny.rows(4)[0]))
     smaller.save_pretrained(tmp_path / "m")
     loaded = kb.load_task(tmp_path / "m")

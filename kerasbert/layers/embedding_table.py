@@ -1,0 +1,39 @@
+"""A table that ids are looked up in."""
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+
+
+class EmbeddingTable(keras.layers.Layer):
+    """One row of `width` floats for each of `rows` ids: (B, S) -> (B, S, width)."""
+
+    quantized = False
+    channel_scales = None  # equalization scales that the columns carry
+
+    def __init__(self, rows: int, width: int, path: str, initializer):
+        super().__init__(name=path.replace(".", "_"))
+        self.path = path
+        self.table = self.add_weight("table", (rows, width), initializer=initializer)
+
+    def call(self, ids, layout: GraphLayout = TRAINING_LAYOUT):
+        table = tf.cast(self.table, self.compute_dtype)
+        if not layout.flat_ids:
+            return self.served_rows(tf.gather(table, ids))
+        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, H) -> (1, B S, H)
+        if ids.shape[0] != 1:
+            rows = tf.reshape(rows, (*leading(ids), table.shape[1]))
+        return self.served_rows(rows)
+
+    def served_rows(self, rows):
+        """Rows (..., width) as the file stores them."""
+        return rows
+
+    def served_table(self):
+        """The whole table (rows, width) as the file stores it."""
+        return tf.convert_to_tensor(self.table)
+
+    def slice(self, first: int, length):
+        """`length` rows from row `first` on, in float: a graph holds them as a constant of their own."""
+        return tf.cast(self.table[first : first + length], self.compute_dtype)

@@ -1,0 +1,60 @@
+"""Residual streams of integer-only models: equalized channels and centered rows. Done once, over a built encoder.
+
+In 8 bits few outlier channels would take the range of a residual sum. The layers that write to it scale those channels down, the layers
+that read it undo that (SmoothQuant, Xiao et al. 2022), and all leave out the mean of each row, which the norm would subtract.
+"""
+
+import tensorflow as tf
+
+from kerasbert.layers.norms import LayerNorm, Norm, per_channel
+from kerasbert.layers.quantization.norms import IntegerNorm
+from kerasbert.layers.quantization.tie_ranges import last_norm
+from kerasbert.layers.transformer_block import TransformerBlock
+
+
+def equalize_residuals(encoder) -> None:
+    """Connects each residual sum of an integer-only encoder with the layers that write and read it; before the encoder is built."""
+    _equalize_embeddings(encoder.embeddings)
+    calls = list(encoder.stack())
+    before: Norm | None = encoder.embeddings.norm if encoder.embeddings.projection is None else None
+    for block in encoder.layers:
+        if isinstance(block, TransformerBlock):
+            _equalize_block(block, before if calls.count(block) == 1 else None)
+        before = last_norm(block)
+
+
+def unscaled_input(block, x):
+    """The input of a block as a float model has it, (B, S, H)."""
+    residual = getattr(block, "attention_sum", None)
+    if residual is None or not residual.residual or residual.channel_scales is None:
+        return x
+    return x / per_channel(residual.channel_scales, x)
+
+
+def _equalize_embeddings(embeddings) -> None:
+    residual, tables = embeddings.sum, [embeddings.word, embeddings.position, embeddings.token_type]
+    same_width = embeddings.word.table.shape[1] == embeddings.position.table.shape[1]
+    residual.equalized = residual.equalized and same_width and isinstance(embeddings.norm, LayerNorm)
+    if residual.equalized:
+        residual.mean_offset = lambda: 0.0
+        embeddings.norm.read_from(residual)
+        for table in filter(None, tables):
+            table.write_to(residual)
+
+
+def _equalize_block(block: TransformerBlock, norm: Norm | None) -> None:
+    """norm: the one that writes the input for this block alone; None: the input is not scaled."""
+    first, second = block.attention_sum, block.feed_forward_sum
+    block.attention.input_quantizer.carry_scales(first)
+    block.attention.output_dense.write_to(first)
+    block.attention_norm.write_to(second)
+    block.feed_forward.input_quantizer.carry_scales(second)
+    block.feed_forward.output_dense.write_to(second)
+    block.feed_forward_norm.read_from(second)
+    second.mean_offset = lambda: tf.reduce_mean(block.attention_norm.beta)
+    if not isinstance(norm, IntegerNorm):
+        first.equalized = False
+        return
+    first.mean_offset = lambda: tf.reduce_mean(norm.beta)
+    norm.write_to(first)
+    block.attention_norm.read_from(first)

@@ -1,0 +1,113 @@
+"""One tensor has one range: quantizers of inputs share the range of the output that they read. Done once, over a built encoder."""
+
+from functools import singledispatch
+
+import tf_keras as keras
+
+from kerasbert.layers.bottleneck import Bottleneck, MobileBertBlock
+from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.norms import Norm
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, StaticFakeQuant, share_range
+from kerasbert.layers.quantization.calls import numbered_calls
+from kerasbert.layers.transformer_block import TransformerBlock
+
+Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that wrote a tensor, and in which of its calls
+
+
+def tie_ranges(encoder) -> Source:
+    """Shares ranges inside each block and from block to block. Returns the source of the sequence output."""
+    for block in encoder.layers:
+        _tie_inside(block)
+    source, source_call = output_quantizer(encoder.embeddings), 0
+    for block, call in numbered_calls(encoder.stack()):
+        for quantizer in _inputs(block):
+            _share(quantizer, source, call, source_call)
+        source, source_call = output_quantizer(block), call
+    return source, source_call
+
+
+def tie_sequence(encoder, quantizer: ActivationFakeQuant) -> None:
+    """Shares the range of the sequence output with a quantizer that reads it, or one of its tokens, unchanged."""
+    if encoder.layer_mix is None and encoder.sequence_source is not None:
+        source, source_call = encoder.sequence_source
+        _share(quantizer, source, 0, source_call)
+
+
+def tie_pooled(encoder, quantizer: ActivationFakeQuant) -> None:
+    """Shares the range of the pooled output with a quantizer that reads it."""
+    if encoder.pooler is None:
+        tie_sequence(encoder, quantizer)
+    else:
+        _share(quantizer, encoder.pooled_quantizer)
+
+
+def _share(quantizer, source, call: int = 0, source_call: int = 0) -> None:
+    if isinstance(source, StaticFakeQuant):
+        share_range(quantizer, source, call, source_call)
+
+
+@singledispatch
+def output_quantizer(layer: keras.layers.Layer) -> ActivationFakeQuant | None:
+    """The quantizer of a layer's output; None where that stays in float."""
+    return getattr(layer, "output_quantizer", None)
+
+
+@output_quantizer.register
+def _(embeddings: Embeddings):
+    return output_quantizer(embeddings.norm if embeddings.projection is None else embeddings.projection)
+
+
+@output_quantizer.register
+def _(block: TransformerBlock):
+    return output_quantizer(block.feed_forward_norm)
+
+
+@output_quantizer.register
+def _(bottleneck: Bottleneck):
+    return output_quantizer(bottleneck.dense if bottleneck.folds else bottleneck.norm)
+
+
+@output_quantizer.register
+def _(block: MobileBertBlock):
+    return output_quantizer(last_norm(block))
+
+
+@singledispatch
+def last_norm(block: TransformerBlock) -> Norm:
+    """The norm that produces a block's output."""
+    return block.feed_forward_norm
+
+
+@last_norm.register
+def _(block: MobileBertBlock):
+    return block.feed_forwards[-1].norm if block.output_dense is None else block.output_norm
+
+
+@singledispatch
+def _inputs(block: TransformerBlock) -> list[ActivationFakeQuant]:
+    """The quantizers that read a block's input."""
+    return [block.attention.input_quantizer]
+
+
+@_inputs.register
+def _(block: MobileBertBlock):
+    bottlenecks = [each for each in (block.bottleneck, block.shared_bottleneck) if each is not None]
+    inputs = [bottleneck.input_quantizer for bottleneck in bottlenecks]
+    inputs += [block.attention.input_quantizer] if block.attended_bottleneck is None else []
+    return inputs + ([block.attention.value_quantizer] if block.attention.value_quantizer is not None else [])
+
+
+@singledispatch
+def _tie_inside(block: TransformerBlock) -> None:
+    _share(block.feed_forward.input_quantizer, output_quantizer(block.attention_norm))
+
+
+@_tie_inside.register
+def _(block: MobileBertBlock):
+    if block.attended_bottleneck is not None:
+        _share(block.attention.input_quantizer, output_quantizer(block.attended_bottleneck))
+    norms = [block.attention_norm, *(network.norm for network in block.feed_forwards)]
+    inputs = [network.feed_forward.input_quantizer for network in block.feed_forwards]
+    inputs += [] if block.output_dense is None else [block.output_input]
+    for quantizer, norm in zip(inputs, norms, strict=False):
+        _share(quantizer, output_quantizer(norm))
