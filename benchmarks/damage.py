@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from kerasbert.export.tflite.metadata import packed_size
-from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.model import decode, encode
 
 _NUMBERS = (
     0,
@@ -240,10 +240,10 @@ def _one(things: Sequence, draw: Draw):
 def _changed(data: bytes, change: Callable[[object], None]) -> bytes:
     """The file with changed objects, and its archive again behind them."""
     size = packed_size(data)
-    content = unpack(data[: len(data) - size])
+    content = decode(data[: len(data) - size])
     change(content)
     archive = zipfile.ZipFile(io.BytesIO(data))
-    stream = io.BytesIO(pack(content))
+    stream = io.BytesIO(encode(content))
     with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as whole:
         for member in archive.infolist():
             whole.writestr(zipfile.ZipInfo(member.filename), archive.read(member))

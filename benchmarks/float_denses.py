@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 
 
 def float_denses(model: bytes) -> bytes:
     """The same file, in which every dense with floats in and a kernel of 8 bits has that kernel widened to float32. Without a card."""
     from ai_edge_litert import schema_py_generated as schema
 
-    content = unpack(model)
+    content = decode(model)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
@@ -25,4 +25,4 @@ def float_denses(model: bytes) -> bytes:
             content.buffers.append(buffer)
             kernel.type, kernel.buffer, kernel.quantization = schema.TensorType.FLOAT32, len(content.buffers) - 1, None
         operator.builtinOptions.asymmetricQuantizeInputs = False
-    return pack(content)
+    return encode(content)

@@ -66,9 +66,9 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             ("task_folder", "train"),
             [python, HERE / "quantized_steps.py", given.task_folder, "--train", given.train],
         ),
-        "half_sums": (
+        "split_k": (
             ("task_folder", "dev"),
-            [python, HERE / "half_sums.py", "--model", given.task_folder, given.dev],
+            [python, HERE / "split_k.py", "--model", given.task_folder, given.dev],
         ),
         "steps_apart": (
             ("task_folder", "train", "dev"),

@@ -22,7 +22,7 @@ import record
 from float_denses import float_denses
 
 from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.tflite.model import code_of, new_operator, pack, signature_end, unpack
+from kerasbert.export.tflite.model import code_of, decode, encode, new_operator, signature_end
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 RECIPE = "static_wi8_ai8"
@@ -73,7 +73,7 @@ def _tapped(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]]]:
     """The file with every tensor of 8 bits that it computes as a further output, in floats, and the step and zero point of each."""
     from ai_edge_litert import schema_py_generated as schema
 
-    content = unpack(model)
+    content = decode(model)
     graph, signature, steps = content.subgraphs[0], content.signatureDefs[0], {}
     for operator in list(graph.operators):
         for tensor in map(int, operator.outputs):
@@ -83,7 +83,7 @@ def _tapped(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]]]:
                 signature.outputs.append(signature_end(name, _widen(content, tensor)))
     graph.outputs = [each.tensorIndex for each in signature.outputs]
     content.metadata = None
-    return pack(content), steps
+    return encode(content), steps
 
 
 def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str, tuple[int, ...]]]:
@@ -92,7 +92,7 @@ def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str,
     from ai_edge_litert import schema_py_generated as schema
 
     cut = integer_denses(model)
-    content = unpack(cut.content)
+    content = decode(cut.content)
     graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
     code = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
     kind, options = schema.BuiltinOptions.QuantizeOptions, schema.QuantizeOptionsT()
@@ -109,7 +109,7 @@ def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str,
     graph.inputs, graph.outputs = (
         [each.tensorIndex for each in side] for side in (signature.inputs, signature.outputs)
     )
-    return pack(content), grids, {name: shape[1:] for name, shape in cut.inputs.items()}
+    return encode(content), grids, {name: shape[1:] for name, shape in cut.inputs.items()}
 
 
 def _widen(content, tensor: int) -> int:

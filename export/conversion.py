@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kerasbert import __version__
 from kerasbert.cleanup import temporary_folder
 from kerasbert.errors import KerasBertError
-from kerasbert.export.passes.merge_signatures import merged
+from kerasbert.export.passes.context import PassContext
+from kerasbert.export.passes.merge_signatures import merge_signatures
 from kerasbert.export.recipes import Recipe, recipe_named
 from kerasbert.export.runtime.partitioned_model import host_path, written_files
-from kerasbert.export.targets import Target, target_named
+from kerasbert.export.targets import INTEGER_ONLY, Target, target_named
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.metadata import IDS, TEXT, Metadata
+from kerasbert.export.tflite.model import Model, decode, encode
 from kerasbert.export.tflite.op_versions import check_version, is_newer, minimum_runtime
-from kerasbert.export.tflite.tflite_metadata import described
+from kerasbert.export.tflite.tflite_metadata import add_tflite_metadata
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import check_own
 from kerasbert.memory import release
@@ -59,7 +61,7 @@ def convert(
     integer_only: bool = False,
     min_runtime: str | None = None,
     inputs: str = IDS,
-    whole_sums: bool = False,
+    split_k: bool = False,
 ) -> TFLiteModel:
     """Converts a task.
 
@@ -78,8 +80,8 @@ def convert(
     inputs: `ids`, or `text` for a file that splits a text itself, with tensorflow-text's operators, which its runtime then needs; of one
     length for the target cpu, by recipes with floats between. See `kerasbert.export.lowering.text_inputs` for what it splits otherwise.
 
-    whole_sums: for the target gpu, whose float denses add up in parts: one sum each. Faster, and further off where a GPU computes in 16
-    bits (`half_sums`).
+    split_k: for the target gpu: float matrix products accumulate in parts, for GPUs that accumulate in fp16. Nearer to float32 there, and
+    1.4 to 2.2 times slower (`passes.split_k`).
 
     A masked language model's file gives the scores of all words at every token, (1, S, V) float32: 15.6 MB for 128 tokens and 30,522 words.
     It holds its word table once, also where that is the decoder (for the target gpu, which lays tables out otherwise, twice).
@@ -92,8 +94,7 @@ def convert(
     from kerasbert.layers.traversal import sublayers
 
     target = target_named(target)
-    if whole_sums:
-        target = target.with_whole_sums()
+    target.check_split_k(split_k)
     integer_only = integer_only or is_integer_only(task) or target.split
     recipe = recipe_named(recipe or (INTEGER_RECIPE if integer_only else trained_for(task) or target.default_recipe))
     target.check_recipe(recipe.name)
@@ -117,20 +118,18 @@ def convert(
     card = _metadata(task, recipe, target.name, lengths, integer_only, inputs)
     if target.split:
         return _split(task, target, lengths[0], card, min_runtime)
-    waiting, contents = [task], {}
-    del task  # `_content` lets go of it before it converts
+    waiting, models = [task], {}
+    del task  # `_lowered` lets go of it before it converts
+    per_channel = min_runtime is None or not is_newer(PER_CHANNEL_SINCE, min_runtime)
     for number, each in enumerate(
         reversed(lengths), start=1
     ):  # the longest first: some tools know the first graph only
         given = waiting.pop() if number == len(lengths) else waiting[0]
-        per_channel = min_runtime is None or not is_newer(PER_CHANNEL_SINCE, min_runtime)
-        contents[f"{SIGNATURE}_{each}"] = _content(
-            given, recipe, target, each, integer_only, per_channel, inputs == TEXT
-        )
-    longest = next(iter(contents))
+        context = PassContext(recipe, per_channel=per_channel, split_k=split_k)
+        models[f"{SIGNATURE}_{each}"] = _lowered(given, target, each, context, integer_only, inputs == TEXT)
     if inputs == IDS:
-        contents[longest] = described(contents[longest], card)
-    content = merged(contents) if len(contents) > 1 else contents[longest]
+        add_tflite_metadata(next(iter(models.values())), card)
+    content = encode(merge_signatures(models) if len(models) > 1 else next(iter(models.values())))
     if min_runtime is not None:
         _check_runtime(content, min_runtime)
     return TFLiteModel(packed.append(content, card), card)
@@ -172,40 +171,29 @@ def _check_text_file(task, inputs: str, target: Target, lengths: list, integer_o
     check_text_inputs(task)
 
 
-def _content(
-    task, recipe: Recipe, target: Target, length: int | None, integer_only: bool, per_channel: bool, texts: bool
-) -> bytes:
-    """A file of one length, without its card."""
-    from kerasbert.export.lowering import integer_only as integer_file
+def _lowered(task, target: Target, length: int | None, context: PassContext, integer_only: bool, texts: bool) -> Model:
+    """The model of one length: traced, decoded, and through the passes of its target."""
+    from kerasbert.export.lowering import integer_only as integers
     from kerasbert.export.lowering import tracing
-    from kerasbert.export.passes import keep_embeddings_fp32, split_k
-    from kerasbert.export.passes import quantize as quantize_file
-    from kerasbert.export.tflite import model
 
     if integer_only:
-        target = integer_file.integer_target(target)
-    twin = integer_file.integer_twin(task) if integer_only else tracing.export_twin(task)
-    plans, tables = None, None
-    if integer_only:
-        tables = [twin.encoder.embeddings.word.table.numpy()]
-    elif recipe.integer:
-        plans, tables = _plans(task, twin, recipe)
+        target, twin = integers.integer_target(target), integers.integer_twin(task)
+        context = replace(context, tables=[twin.encoder.embeddings.word.table.numpy()])
+    else:
+        twin = tracing.export_twin(task)
+        if context.recipe.integer:
+            plans, tables = _plans(task, twin, context.recipe)
+            context = replace(context, plans=plans, tables=tables)
     with temporary_folder("graph") as folder:
         tracing.save_graph(twin, target, length, folder, texts)
         # The converter holds the weights several times over; our copies need not be there as well.
         del task, twin
         release()
-        content = tracing.converted_graph(folder, half=recipe.name == "float16", integer=integer_only, texts=texts)
-    if integer_only:
-        return integer_file.integer_file(content, tables)
-    if plans is not None:
-        return quantize_file.quantize_file(content, plans, tables, recipe, per_channel)
-    unpacked = model.unpack(content)
-    if target.single_tables and recipe.name == "float16":
-        keep_embeddings_fp32.single_tables(unpacked)
-    if target.sums_in_parts:
-        split_k.sums_in_parts(unpacked)
-    return model.pack(unpacked)  # also as it is: runtimes of before 2024 read constants inside it only
+        half = context.recipe.name == "float16"
+        model = decode(tracing.converted_graph(folder, half=half, integer=integer_only, texts=texts))
+    for run in INTEGER_ONLY if integer_only else target.passes:
+        run(model, context)
+    return model
 
 
 def check_integer_only(recipe: Recipe) -> None:
@@ -270,7 +258,7 @@ def _prepared(task, recipe: Recipe, calibration, integer_only: bool):
 
 def _plans(task, twin, recipe: Recipe) -> tuple[list, list]:
     """How each dense is stored, and the tables that are stored in int8 around zero."""
-    from kerasbert.export.passes.quantize import dense_plans
+    from kerasbert.export.lowering.dense_plans import dense_plans
     from kerasbert.layers.embedding_table import EmbeddingTable
     from kerasbert.layers.traversal import sublayers
 

@@ -1,31 +1,44 @@
-"""Who will run a file, and what that asks of its graph."""
+"""Deployment targets: the lowering options and the passes that each requires."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.passes.check_integer_only import check_integer_only
+from kerasbert.export.passes.context import Pass
+from kerasbert.export.passes.dynamic_range_versions import set_dynamic_range_versions
+from kerasbert.export.passes.keep_embeddings_fp32 import keep_embeddings_fp32
+from kerasbert.export.passes.quantize import quantize
+from kerasbert.export.passes.split_k import split_k_fully_connected
+from kerasbert.export.passes.tie_embeddings import tie_embeddings
 from kerasbert.export.recipes import RECIPES
 from kerasbert.layers.lowering.options import GraphLayout
+
+QUANTIZE = (quantize, tie_embeddings, set_dynamic_range_versions)
+INTEGER_ONLY: tuple[Pass, ...] = (tie_embeddings, check_integer_only)
 
 
 @dataclass(frozen=True)
 class Target:
-    """fixed, resizable: how the layers lay out their graph for a file of one length and for one whose length the caller sets; None where
-    such a file cannot run.
+    """A kind of runtime and hardware.
 
-    default_recipe: what to use when a user names none. single_tables: whether tables stay in float32 in a file of 16 bits.
-    sums_in_parts: whether denses with kernels in floats add up in parts (`half_sums`).
-    squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
-    refused_recipes: recipes of which the backend runs no file, with the reason.
-    split: whether ids become vectors in a file of their own, and the other one computes with integers only (`split_file`).
+    Attributes:
+        fixed, resizable: lowering options for a file of one length, and for one whose length the caller sets; None where such a file
+            cannot run.
+        default_recipe: the recipe where a user names none.
+        passes: run over every traced model that is not integer-only, in this order.
+        can_split_k: whether `--split-k` applies.
+        squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
+        refused_recipes: recipes of which the backend runs no file, with the reason.
+        split: whether ids become vectors in a file of their own, and the other one computes with integers only (`partition`).
     """
 
     name: str
     fixed: GraphLayout
     resizable: GraphLayout | None
     default_recipe: str
-    single_tables: bool = False
-    sums_in_parts: bool = False
+    passes: tuple[Pass, ...] = QUANTIZE
+    can_split_k: bool = False
     split: bool = False
     squares_by_itself: bool = True
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
@@ -42,14 +55,13 @@ class Target:
             )
         return found
 
-    def with_whole_sums(self) -> "Target":
-        """The target without sums in parts. Raises KerasBertError for one that has none."""
-        if not self.sums_in_parts:
-            names = [each.name for each in TARGETS.values() if each.sums_in_parts]
+    def check_split_k(self, split_k: bool) -> None:
+        """Raises KerasBertError where split-K accumulation is asked of a target that has none."""
+        if split_k and not self.can_split_k:
+            names = " or ".join(each.name for each in TARGETS.values() if each.can_split_k)
             raise KerasBertError(
-                f"expected the target {' or '.join(names)} for whole sums, received {self.name!r}: its sums are whole in any case"
+                f"expected --target {names} for --split-k, received {self.name!r}; leave --split-k out"
             )
-        return replace(self, sums_in_parts=False)
 
     def check_recipe(self, name: str) -> None:
         """Raises KerasBertError for a recipe of which the backend runs no file."""
@@ -74,8 +86,8 @@ TARGETS = {
             fixed=GraphLayout(flat_ids=True, scaled_query=True),
             resizable=None,
             default_recipe="float16",
-            single_tables=True,
-            sums_in_parts=True,
+            passes=(*QUANTIZE, keep_embeddings_fp32, split_k_fully_connected),
+            can_split_k=True,
             squares_by_itself=False,
             refused_recipes={
                 "weight_only_wi8": "its accelerator does not start on a dense whose 8-bit kernel is widened first",

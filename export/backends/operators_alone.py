@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.export.tflite.model import drop_unused, operator_kinds, pack, signature_end, unpack
+from kerasbert.export.passes.dead_code import eliminate_dead_code
+from kerasbert.export.tflite.model import decode, encode, operator_kinds, signature_end
 
 _DENSES = ("FULLY_CONNECTED", "CONV_2D")
 
@@ -22,7 +23,7 @@ def integer_denses(model: bytes) -> OperatorsAlone | None:
     """The dense operators of the first graph that read and write int8 with a batch of 1; None where there are none."""
     from ai_edge_litert import schema_py_generated as schema
 
-    content = unpack(model)
+    content = decode(model)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     inputs, outputs, shapes, chosen = [], [], {}, []
     for operator in graph.operators:
@@ -46,5 +47,5 @@ def integer_denses(model: bytes) -> OperatorsAlone | None:
     content.signatureDefs, content.subgraphs, content.metadata = [signature], [graph], None
     graph.operators = chosen
     graph.inputs, graph.outputs = ([each.tensorIndex for each in side] for side in (inputs, outputs))
-    drop_unused(content)
-    return OperatorsAlone(pack(content), shapes)
+    eliminate_dead_code(content)
+    return OperatorsAlone(encode(content), shapes)

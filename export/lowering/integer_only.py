@@ -9,10 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kerasbert.errors import KerasBertError
-from kerasbert.export.passes.tie_embeddings import share
 from kerasbert.export.targets import Target
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
@@ -47,32 +44,3 @@ def integer_target(target: Target) -> Target:
     """The target with a graph of which integer operators can be made."""
     resizable = target.resizable and replace(target.resizable, integer=True)
     return replace(target, fixed=replace(target.fixed, integer=True), resizable=resizable)
-
-
-def integer_file(model: bytes, tables: list[np.ndarray]) -> bytes:
-    """The converter's file, checked. tables: those that a dense reads too, which then share a buffer.
-
-    Raises KerasBertError when something would still be computed in float.
-    """
-    content = unpack(share(model, tables))
-    if left := in_float(content):
-        raise KerasBertError(
-            f"expected every operator of an integer file in 8 bits, {len(left)} stay in float: "
-            f"{', '.join(sorted(set(left)))}. Convert without integer_only"
-        )
-    return pack(content)
-
-
-def in_float(content) -> list[str]:
-    """The kinds of operators that read or write float, other than the last ones, which give the outputs."""
-    from ai_edge_litert.schema_py_generated import TensorType
-
-    graph, kinds = content.subgraphs[0], operator_kinds(content)
-    found = []
-    for operator in graph.operators:
-        kind = kinds[operator.opcodeIndex]
-        last = kind == "DEQUANTIZE" and all(tensor in graph.outputs for tensor in operator.outputs)
-        tensors = operator.inputs if last else [*operator.inputs, *operator.outputs]
-        if any(graph.tensors[tensor].type == TensorType.FLOAT32 for tensor in tensors if tensor >= 0):
-            found.append(kind)
-    return found

@@ -10,12 +10,14 @@ import tensorflow as tf
 from kerasbert.cleanup import temporary_folder
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.export.lowering.integer_only import in_float, integer_target, integer_twin
+from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
-from kerasbert.export.passes.fully_connected_to_conv1x1 import denses_as_convolutions, fewer_reshapes
+from kerasbert.export.passes.check_integer_only import float_operators
+from kerasbert.export.passes.dead_code import eliminate_dead_code
+from kerasbert.export.passes.fully_connected_to_conv1x1 import fold_reshapes, fully_connected_to_conv1x1
 from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
-from kerasbert.export.tflite.model import drop_unused, operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
 from kerasbert.layers.quantization.tie_ranges import output_quantizer
@@ -51,11 +53,11 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
     }
     host = _integers(_converted(embed, ids))
     body = _integers(_converted(serve, vectors))
-    denses_as_convolutions(body)
-    fewer_reshapes(body)
+    fully_connected_to_conv1x1(body)
+    fold_reshapes(body)
     for part in (host, body):
-        drop_unused(part)
-    return pack(host), pack(body)
+        eliminate_dead_code(part)
+    return encode(host), encode(body)
 
 
 def _converted(function, specs) -> bytes:
@@ -67,7 +69,7 @@ def _converted(function, specs) -> bytes:
 
 def _integers(model: bytes):
     """The unpacked file without the operators that lead from float at its start and to float at its end."""
-    content = unpack(model)
+    content = decode(model)
     (graph,), (signature,) = content.subgraphs, content.signatureDefs
     kinds, moved, kept = operator_kinds(content), {}, []
     for operator in graph.operators:
@@ -85,7 +87,7 @@ def _integers(model: bytes):
     for named in (*signature.inputs, *signature.outputs):
         named.tensorIndex = moved.get(named.tensorIndex, named.tensorIndex)
         graph.tensors[named.tensorIndex].name = named.name  # a compiler may keep names of tensors and no signature
-    if left := in_float(content):
+    if left := float_operators(content):
         raise KerasBertError(
             f"expected every operator of an integer file in 8 bits, {len(left)} stay in float: {', '.join(sorted(set(left)))}"
         )

@@ -1,29 +1,27 @@
-"""What a file must say of its dynamically quantized denses, for every runtime to compute them alike."""
+"""Operator versions of dynamically quantized FULLY_CONNECTED operators."""
 
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.passes.context import PassContext
+from kerasbert.export.tflite.model import Model, operator_kinds
 
 # The operator versions that know float activations, quantized asymmetrically at run time, against int8 kernels.
 _PER_CHANNEL, _ONE_SCALE = 12, 9
 
 
-def declare(model: bytes) -> bytes:
-    """The same file with its dynamic denses of operator version 12, or 9 where a kernel has one scale, and with asymmetric inputs.
+def set_dynamic_range_versions(model: Model, context: PassContext) -> None:
+    """Sets operator version 12 for dynamic FULLY_CONNECTED, or 9 where a kernel has one scale, and asymmetric inputs.
 
     XNNPACK quantizes their inputs asymmetrically whatever the file says, and the built-in kernels only when it says so: half of an 8-bit
     range would be lost to GELU's short negative side. The version makes a runtime that would misread the scales refuse the file.
     """
     from ai_edge_litert import schema_py_generated as schema
 
-    content = unpack(model)
-    kinds = operator_kinds(content)
+    kinds = operator_kinds(model)
     dynamic = [
         (graph, operator)
-        for graph in content.subgraphs
+        for graph in model.subgraphs
         for operator in graph.operators
         if kinds[operator.opcodeIndex] == "FULLY_CONNECTED" and _dynamic(graph, operator, schema.TensorType)
     ]
-    if not dynamic:
-        return model
     for version in (_PER_CHANNEL, _ONE_SCALE):
         mine = [operator for graph, operator in dynamic if _version(graph, operator) == version]
         if not mine:
@@ -31,11 +29,10 @@ def declare(model: bytes) -> bytes:
         code = schema.OperatorCodeT()
         code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.FULLY_CONNECTED
         code.version = version
-        content.operatorCodes.append(code)
+        model.operatorCodes.append(code)
         for operator in mine:
-            operator.opcodeIndex = len(content.operatorCodes) - 1
+            operator.opcodeIndex = len(model.operatorCodes) - 1
             operator.builtinOptions.asymmetricQuantizeInputs = True
-    return pack(content)
 
 
 def _dynamic(graph, operator, types) -> bool:

@@ -4,14 +4,14 @@ import re
 
 import numpy as np
 
-from kerasbert.export.tflite.model import operator_kinds, unpack
+from kerasbert.export.tflite.model import Model, operator_kinds
 
 
 class FloatGraph:
     """The main subgraph of a file that the converter has just written (trusted bytes: `tflite_file` reads files of unknown origin)."""
 
-    def __init__(self, model: bytes):
-        self._model = unpack(model)
+    def __init__(self, model: Model):
+        self._model = model
         self._graph = self._model.subgraphs[0]
         self._kinds = operator_kinds(self._model)
         self._producers = {tensor: operator for operator in self._graph.operators for tensor in operator.outputs}

@@ -1,23 +1,23 @@
-"""Denses as convolutions of size 1, for processors that take a dense of one row only."""
+"""FULLY_CONNECTED as convolutions of size 1, for accelerators that take a FULLY_CONNECTED of one row only."""
 
 import copy
 
 import numpy as np
 
-from kerasbert.export.tflite.model import code_of, new_operator, operator_kinds
+from kerasbert.export.tflite.model import Model, code_of, new_operator, operator_kinds
 
 
-def denses_as_convolutions(content) -> None:
-    """Changes every FULLY_CONNECTED of an unpacked file with one graph to a CONV_2D over rows (1, 1, rows, in) with the same kernel.
+def fully_connected_to_conv1x1(model: Model) -> None:
+    """Changes every FULLY_CONNECTED of a model with one graph to a CONV_2D over rows (1, 1, rows, in) with the same kernel.
 
     Both compute the same: products of 8 bits in sums of 32, a scale for each output channel, one rounding. Kernels of a convolution have
     had such scales since TFLite 2.1.
     """
     from ai_edge_litert import schema_py_generated as schema
 
-    (graph,), kinds = content.subgraphs, operator_kinds(content)
-    convolution = code_of(content, schema.BuiltinOperator.CONV_2D, 3)
-    reshape = code_of(content, schema.BuiltinOperator.RESHAPE, 1)
+    (graph,), kinds = model.subgraphs, operator_kinds(model)
+    convolution = code_of(model, schema.BuiltinOperator.CONV_2D, 3)
+    reshape = code_of(model, schema.BuiltinOperator.RESHAPE, 1)
     operators = []
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
@@ -38,9 +38,7 @@ def denses_as_convolutions(content) -> None:
         options.padding = schema.Padding.VALID
         options.fusedActivationFunction = operator.builtinOptions.fusedActivationFunction
         bias = (
-            operator.inputs[2]
-            if len(operator.inputs) > 2 and operator.inputs[2] >= 0
-            else _zeros(content, wide, kernel)
+            operator.inputs[2] if len(operator.inputs) > 2 and operator.inputs[2] >= 0 else _zeros(model, wide, kernel)
         )
         inputs = [wide, operator.inputs[1], bias]
         operators.append(new_operator(convolution, inputs, [result], schema.BuiltinOptions.Conv2DOptions, options))
@@ -50,9 +48,9 @@ def denses_as_convolutions(content) -> None:
     graph.operators = operators
 
 
-def fewer_reshapes(content) -> None:
+def fold_reshapes(model: Model) -> None:
     """Lets a RESHAPE of what another one gives read that one's input; those that nobody reads any more go."""
-    (graph,), kinds = content.subgraphs, operator_kinds(content)
+    (graph,), kinds = model.subgraphs, operator_kinds(model)
     shaped = {}
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] == "RESHAPE":
@@ -67,18 +65,18 @@ def fewer_reshapes(content) -> None:
     ]
 
 
-def _zeros(content, source: int, kernel) -> int:
+def _zeros(model: Model, source: int, kernel) -> int:
     """A new bias of zeros: a dense may be without one, a convolution not."""
     from ai_edge_litert import schema_py_generated as schema
 
-    (graph,) = content.subgraphs
+    (graph,) = model.subgraphs
     steps = np.asarray(kernel.quantization.scale) * graph.tensors[source].quantization.scale[0]
     bias, buffer, grid = schema.TensorT(), schema.BufferT(), schema.QuantizationParametersT()
     grid.scale, grid.zeroPoint = steps.astype(np.float32), np.zeros(len(steps), np.int64)
     buffer.data = np.zeros(4 * int(kernel.shape[0]), np.uint8)
-    content.buffers.append(buffer)
+    model.buffers.append(buffer)
     bias.type, bias.shape, bias.quantization = schema.TensorType.INT32, kernel.shape[:1], grid
-    bias.name, bias.buffer = b"zeros", len(content.buffers) - 1
+    bias.name, bias.buffer = b"zeros", len(model.buffers) - 1
     graph.tensors.append(bias)
     return len(graph.tensors) - 1
 

@@ -1,32 +1,31 @@
-"""Files of several lengths as one: a signature each, and every constant once."""
+"""Models of several lengths as one: a signature each, and every constant once."""
 
 import hashlib
 from collections.abc import Mapping
 
 import numpy as np
 
-from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.model import Model
 
 
-def merged(files: Mapping[str, bytes]) -> bytes:
-    """One file with the subgraph of each, under the signature that the mapping names it by. Each file has one subgraph and one signature.
+def merge_signatures(models: Mapping[str, Model]) -> Model:
+    """One model with the subgraph of each, under the signature that the mapping names it by. Each has one subgraph and one signature.
 
     Nothing of a graph is changed, so each signature computes what its own file did. Constants of equal bytes share a buffer; what remains
     of each length is its operators and its rows of the position table.
     """
-    contents = {name: unpack(file) for name, file in files.items()}
-    first = next(iter(contents.values()))
+    first = next(iter(models.values()))
     buffers, codes, scales = _Once(_buffer_key), _Once(_code_key), _Once(_scales_key, _PackedOnce)
     buffers.place(first.buffers[0])  # the empty one: by convention the first
     graphs, signatures = [], []
-    for name, content in contents.items():
-        (graph,), (signature,) = content.subgraphs, content.signatureDefs
+    for name, model in models.items():
+        (graph,), (signature,) = model.subgraphs, model.signatureDefs
         for tensor in graph.tensors:
-            tensor.buffer = buffers.place(content.buffers[tensor.buffer])
+            tensor.buffer = buffers.place(model.buffers[tensor.buffer])
             if tensor.quantization is not None:
                 tensor.quantization = scales.kept[scales.place(tensor.quantization)]
         for operator in graph.operators:
-            operator.opcodeIndex = codes.place(content.operatorCodes[operator.opcodeIndex])
+            operator.opcodeIndex = codes.place(model.operatorCodes[operator.opcodeIndex])
         graph.name = signature.signatureKey = name
         signature.subgraphIndex = len(graphs)
         graphs.append(graph)
@@ -35,7 +34,7 @@ def merged(files: Mapping[str, bytes]) -> bytes:
         entry.buffer = buffers.place(first.buffers[entry.buffer])
     first.subgraphs, first.signatureDefs = graphs, signatures
     first.buffers, first.operatorCodes = buffers.kept, codes.kept
-    return pack(first)
+    return first
 
 
 class _Once:

@@ -1,4 +1,4 @@
-"""Dense sums in parts, for devices that add up in 16 bits.
+"""Split-K rewriting of FULLY_CONNECTED for accelerators that accumulate in fp16.
 
 LiteRT's GPU accelerator in 16 bits adds the products of a dense one after the other to a 16-bit number. What it rounds away grows with the
 number of products. A part of a sum is as exact as a shorter sum, and adding the parts up rounds a few times only.
@@ -8,30 +8,33 @@ import copy
 
 import numpy as np
 
-from kerasbert.export.tflite.model import code_of, drop_unused, new_operator, operator_kinds
+from kerasbert.export.passes.context import PassContext
+from kerasbert.export.passes.dead_code import eliminate_dead_code
+from kerasbert.export.tflite.model import Model, code_of, new_operator, operator_kinds
 
-# How many parts, the most first: `benchmarks/half_sums.py` says what each gains and takes.
+# How many parts, the most first: `benchmarks/split_k.py` says what each gains and takes.
 PARTS = (8, 4, 2)
 # Channels lie in fours in a GPU's memory: a part that started between them would have to be moved.
 _LANES = 4
 
 
-def parts_of(channels: int) -> int:
-    """Into how many parts the sums of a dense with so many inputs go; 1: it is left whole."""
+def split_k_factor(channels: int) -> int:
+    """The number of parts in which a product over `channels` inputs is accumulated; 1: it is not split."""
     return next((parts for parts in PARTS if channels % (parts * _LANES) == 0), 1)
 
 
-def sums_in_parts(content) -> None:
-    """Changes every FULLY_CONNECTED of an unpacked file with one graph that multiplies floats by a constant kernel (out, in), in float32
-    or widened from float16: several of them, each of some of the input's channels, are added up.
+def split_k_fully_connected(model: Model, context: PassContext) -> None:
+    """Splits every FULLY_CONNECTED that multiplies floats by a constant kernel (out, in), in float32 or widened from float16, along its
+    input channels; the partial products are added up. Only in float recipes, and where the context says so.
 
-    Left as they are: kernels whose channels cannot be divided so, and those that something else reads as well, such as a word table that
-    is a decoder too. Inputs that several denses read, and kernels that several calls share, are divided once.
+    Left as they are: kernels whose channels cannot be divided so, and those that something else reads as well, such as an embedding table
+    that is a decoder too. Inputs that several operators read, and kernels that several calls share, are divided once.
     """
-    _Division(content).apply()
+    if context.split_k and not context.recipe.integer:
+        _SplitK(model).apply()
 
 
-class _Division:
+class _SplitK:
     def __init__(self, content):
         self.content, (self.graph,) = content, content.subgraphs
         self.kinds = operator_kinds(content)
@@ -59,7 +62,7 @@ class _Division:
             if self.kinds[operator.opcodeIndex] != "DEQUANTIZE" or operator.outputs[0] in read
         ]
         stored = {self._stored(kernel).buffer for kernel in self.kernels}
-        drop_unused(self.content)
+        eliminate_dead_code(self.content)
         for buffer in stored - {tensor.buffer for tensor in self.graph.tensors}:
             self.content.buffers[buffer].data = None
 
@@ -88,7 +91,7 @@ class _Division:
         channels = int(stored.shape[-1])
         # A dense may read its rows out of a tensor of another shape.
         rows = channels == int(self.graph.tensors[source].shape[-1])
-        return floats and constant and rows and parts_of(channels) > 1
+        return floats and constant and rows and split_k_factor(channels) > 1
 
     def _divide(self, operator) -> None:
         """The operators that stand for one dense."""
@@ -117,7 +120,7 @@ class _Division:
 
         if source not in self.inputs:
             *rows, channels = map(int, self.graph.tensors[source].shape)
-            count = parts_of(channels)
+            count = split_k_factor(channels)
             parts = [self._tensor(source, (*rows, channels // count)) for _ in range(count)]
             axis, options = schema.TensorT(), schema.SplitOptionsT()
             axis.name, axis.type, axis.shape = b"channels", schema.TensorType.INT32, np.array([], np.int32)
@@ -138,7 +141,7 @@ class _Division:
             stored, self.kernels[kernel] = self._stored(kernel), []
             kind = np.float32 if stored.type == TensorType.FLOAT32 else np.float16
             values = np.ascontiguousarray(self.content.buffers[stored.buffer].data, np.uint8).view(kind)
-            for part in np.split(values.reshape(stored.shape), parts_of(int(stored.shape[-1])), axis=1):
+            for part in np.split(values.reshape(stored.shape), split_k_factor(int(stored.shape[-1])), axis=1):
                 piece = self._tensor(kernel, part.shape)
                 self.kernels[kernel].append(piece)
                 if kernel not in self.widens:

@@ -2,41 +2,38 @@
 
 import numpy as np
 
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.passes.context import PassContext
+from kerasbert.export.tflite.model import Model, operator_kinds
 
 
-def share(model: bytes, tables: list[np.ndarray]) -> bytes:
-    """The same file, in which a dense whose kernel is one of the tables reads the buffer that the look-up in this table reads.
+def tie_embeddings(model: Model, context: PassContext) -> None:
+    """Makes a decoder whose kernel is one of the context's tables read the buffer of the look-up in this table.
 
-    The quantizer writes a copy of the table for each kind of reader. Training sees one grid for both: one step for the whole table. A dense
-    wants a step for each word, and is given that one as often as there are words.
+    The quantizer writes a copy of the table for each kind of reader. Training sees one grid for both: one scale for the whole table. A
+    FULLY_CONNECTED wants a scale for each word, and is given that one as often as there are words.
     """
-    content = unpack(model)
-    graph, kinds = content.subgraphs[0], operator_kinds(content)
+    graph, kinds = model.subgraphs[0], operator_kinds(model)
     readers = {
         kind: [op for op in graph.operators if kinds[op.opcodeIndex] == kind] for kind in ("GATHER", "FULLY_CONNECTED")
     }
     copies = set()
     for gather in readers["GATHER"]:
         stored = graph.tensors[gather.inputs[0]]
-        table = next((table for table in tables if _holds(content, stored, table)), None)
+        table = next((table for table in context.tables if _holds(model, stored, table)), None)
         for dense in readers["FULLY_CONNECTED"] if table is not None else ():
             kernel = graph.tensors[dense.inputs[1]]
-            if kernel.buffer != stored.buffer and _holds(content, kernel, table):
+            if kernel.buffer != stored.buffer and _holds(model, kernel, table):
                 copies.add(kernel.buffer)
                 _point(kernel, stored)
-    if not copies:
-        return model
-    for unused in copies - {tensor.buffer for part in content.subgraphs for tensor in part.tensors}:
-        content.buffers[unused].data = None
-    return pack(content)
+    for unused in copies - {tensor.buffer for part in model.subgraphs for tensor in part.tensors}:
+        model.buffers[unused].data = None
 
 
-def _holds(content, tensor, table: np.ndarray) -> bool:
+def _holds(model: Model, tensor, table: np.ndarray) -> bool:
     """Whether a constant is the table, in float or on a grid of 8 bits."""
     from ai_edge_litert.schema_py_generated import TensorType
 
-    data = content.buffers[tensor.buffer].data
+    data = model.buffers[tensor.buffer].data
     shape = tuple(tensor.shape)[-2:]  # a look-up may have its table with an axis of 1 before it
     if data is None or shape != table.shape or tensor.type not in (TensorType.FLOAT32, TensorType.INT8):
         return False

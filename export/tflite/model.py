@@ -1,59 +1,40 @@
-"""A `.tflite` that we have just written, as objects to change and back again (files of unknown origin: `tflite_file`)."""
+"""A `.tflite` that was written here, as objects that passes change (files of unknown origin: `tflite_file`)."""
+
+from typing import Any, TypeAlias
 
 import numpy as np
 
+Model: TypeAlias = Any  # the schema's `ModelT`, which has no stubs
 
-def unpack(model: bytes):
-    """The file as the schema's `ModelT`; its constants are views into `model`, also those that lie behind the flatbuffer."""
+
+def decode(content: bytes | bytearray) -> Model:
+    """The objects of a file; constants are views into `content`, also those that lie behind the FlatBuffer."""
     from ai_edge_litert import schema_py_generated as schema
 
-    content = schema.ModelT.InitFromPackedBuf(model, 0)
-    for buffer in content.buffers:
+    model = schema.ModelT.InitFromPackedBuf(content, 0)
+    for buffer in model.buffers:
         if buffer.offset > 1:  # such an offset would be wrong after packing anew
-            buffer.data = np.frombuffer(model, np.uint8, buffer.size, buffer.offset)
+            buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
             buffer.offset = buffer.size = 0
-    return content
+    return model
 
 
-def pack(content) -> bytes:
-    """The file's bytes."""
+def encode(model: Model) -> bytes:
+    """The bytes of a file."""
     import flatbuffers
 
-    size = sum(len(buffer.data) for buffer in content.buffers if buffer.data is not None)
+    size = sum(len(buffer.data) for buffer in model.buffers if buffer.data is not None)
     builder = flatbuffers.Builder(size + size // 64 + 65536)
-    builder.Finish(content.Pack(builder), b"TFL3")
+    builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
 
 
-def operator_kinds(content) -> list[str]:
+def operator_kinds(model: Model) -> list[str]:
     """The builtin operator's name of every operator code."""
     from ai_edge_litert import schema_py_generated as schema
 
     names = {value: name for name, value in vars(schema.BuiltinOperator).items() if isinstance(value, int)}
-    return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in content.operatorCodes]
-
-
-def drop_unused(content) -> None:
-    """Takes out the tensors and operator codes of a file with one graph that nothing uses: an old runtime refuses a newer operator that
-    stands in the list alone."""
-    (graph,) = content.subgraphs
-    ends = [
-        tensor.tensorIndex for signature in content.signatureDefs for tensor in (*signature.inputs, *signature.outputs)
-    ]
-    used = {*graph.inputs, *graph.outputs, *ends}
-    used |= {tensor for operator in graph.operators for tensor in (*operator.inputs, *operator.outputs) if tensor >= 0}
-    places = {tensor: place for place, tensor in enumerate(sorted(map(int, used)))} | {-1: -1}
-    graph.tensors = [graph.tensors[tensor] for tensor in sorted(used)]
-    for holder in (graph, *graph.operators):
-        holder.inputs, holder.outputs = (
-            [places[int(tensor)] for tensor in end] for end in (holder.inputs, holder.outputs)
-        )
-    for tensor in (each for signature in content.signatureDefs for each in (*signature.inputs, *signature.outputs)):
-        tensor.tensorIndex = places[int(tensor.tensorIndex)]
-    codes = sorted({operator.opcodeIndex for operator in graph.operators})
-    content.operatorCodes = [content.operatorCodes[code] for code in codes]
-    for operator in graph.operators:
-        operator.opcodeIndex = codes.index(operator.opcodeIndex)
+    return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in model.operatorCodes]
 
 
 def code_of(content, builtin: int, version: int) -> int:

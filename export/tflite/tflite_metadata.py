@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kerasbert.export.tflite.metadata import LABELS, VOCABULARY, Metadata
-from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.model import Model
 from kerasbert.text.client_wordpiece import client_refusal
 
 ENTRY = b"TFLITE_METADATA"
@@ -27,21 +27,19 @@ _AXIS_LABELS, _VOCABULARY = 2, 5  # AssociatedFileType
 _BERT_TOKENIZER, _FEATURES = 4, 1  # ProcessUnitOptions, ContentProperties
 
 
-def described(model: bytes, card: Metadata) -> bytes:
-    """The file with TFLite's metadata in it; of several graphs the first is described, which is the one that the clients run."""
-    content = unpack(model)
-    graph, signature = content.subgraphs[0], content.signatureDefs[0]
+def add_tflite_metadata(model: Model, card: Metadata) -> None:
+    """Adds TFLite's metadata; of several graphs the first is described, which is the one that the clients run."""
+    graph, signature = model.subgraphs[0], model.signatureDefs[0]
     names = {port.tensorIndex: port.name for port in (*signature.inputs, *signature.outputs)}
     inputs, outputs = ([_text(names[tensor]) for tensor in side] for side in (graph.inputs, graph.outputs))
-    buffer, entry = _new(content)
+    buffer, entry = _new()
     buffer.data = np.frombuffer(_model_metadata(card, inputs, outputs), np.uint8)
-    entry.name, entry.buffer = ENTRY, len(content.buffers)
-    content.buffers.append(buffer)
-    content.metadata = [*(each for each in content.metadata or () if each.name != ENTRY), entry]
-    return pack(content)
+    entry.name, entry.buffer = ENTRY, len(model.buffers)
+    model.buffers.append(buffer)
+    model.metadata = [*(each for each in model.metadata or () if each.name != ENTRY), entry]
 
 
-def _new(content):
+def _new():
     from ai_edge_litert import schema_py_generated as schema
 
     return schema.BufferT(), schema.MetadataT()

@@ -9,7 +9,7 @@ import kerasbert as kb
 from kerasbert.encoders import AlbertConfig, BertConfig, MobileBertConfig, encoder_class
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.tflite.model import operator_kinds, unpack
+from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
@@ -89,7 +89,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
 def test_every_dense_is_in_int8_and_none_is_added(models, files, name, recipe):
     from ai_edge_litert.schema_py_generated import TensorType
 
-    model, content = models(name, recipe), unpack(files(name, recipe))
+    model, content = models(name, recipe), decode(files(name, recipe))
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     found = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "FULLY_CONNECTED"]
     assert len(found) == sum(dense.input_quantizer.num_calls for dense in dense_layers(model))

@@ -21,7 +21,7 @@ from kerasbert.encoders import (
 )
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.tflite.model import operator_kinds, unpack
+from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
@@ -192,7 +192,7 @@ def stored_kernels(content: bytes) -> list[tuple[int, bytes, np.ndarray]]:
     """(buffer, its bytes, real values (out, in)) of the kernel of every dense call, in the order of execution."""
     from ai_edge_litert.schema_py_generated import TensorType
 
-    model = unpack(content)
+    model = decode(content)
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     sources = {
         op.outputs[0]: op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "DEQUANTIZE"
@@ -261,7 +261,7 @@ def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
         assert len(same) == calls[path], path
         assert len({buffer for buffer, _ in same}) == 1, f"{path}: one kernel, several buffers"
         used.add(same[0])
-    buffers = [bytes(bytearray(b.data)) for b in unpack(content).buffers if b.data is not None and len(b.data)]
+    buffers = [bytes(bytearray(b.data)) for b in decode(content).buffers if b.data is not None and len(b.data)]
     assert len(used) == len(kernels)
     for _, data in used:
         assert buffers.count(data) == 1
@@ -273,7 +273,7 @@ def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
     ("name", "recipe"), [("electra", "float32"), ("electra", "static_wi8_ai8"), ("mobilebert", "static_wi8_ai8")]
 )
 def test_a_word_table_that_is_the_decoder_is_stored_once(models, files, name, recipe):
-    model, content = models(name, recipe), unpack(files(name, recipe))
+    model, content = models(name, recipe), decode(files(name, recipe))
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     words = model.config.vocab_size, model.config.embedding_size
     readers = {

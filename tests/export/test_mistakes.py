@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import kerasbert as kb
 from kerasbert.export import targets
-from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.validation.validator import validate
 
 LENGTH, WIDTH = 8, 16
@@ -91,12 +91,12 @@ def test_a_first_token_by_a_slice_that_drops_the_axis(graph_file, helpers):
 
 
 def test_inputs_that_changed_places(float_file, helpers, tmp_path):
-    content = unpack(float_file.read_bytes())
+    content = decode(float_file.read_bytes())
     ends = {bytes(each.name): each for each in content.signatureDefs[0].inputs}
     mask, types = ends[b"attention_mask"], ends[b"token_type_ids"]
     mask.tensorIndex, types.tensorIndex = types.tensorIndex, mask.tensorIndex
     file = tmp_path / "swapped.tflite"
-    file.write_bytes(pack(content))
+    file.write_bytes(encode(content))
     check = found(file, ["cpu"], float_file, helpers.packed_rows(8))["cpu-xnnpack"]
     assert check.status == "failed" and "'probabilities'" in check.reason  # a row of zeros as its mask has no mean
 

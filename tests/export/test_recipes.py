@@ -8,7 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.inspection import inspect
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.tflite.model import operator_kinds, unpack
+from kerasbert.export.tflite.model import decode, operator_kinds
 
 RECIPES = ("dynamic_wi4_afp32", "weight_only_wi8", "static_wi8_ai16")
 
@@ -51,7 +51,7 @@ def test_what_a_dense_reads(made, recipe, kernel, activation):
     from ai_edge_litert.schema_py_generated import TensorType
 
     names = {value: name for name, value in vars(TensorType).items()}
-    content = unpack(made[recipe][1].content)
+    content = decode(made[recipe][1].content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     denses = [op for op in graph.operators if kinds[op.opcodeIndex] == "FULLY_CONNECTED"]
     found = [tuple(names[graph.tensors[i].type] for i in (op.inputs[1], op.inputs[0])) for op in denses]

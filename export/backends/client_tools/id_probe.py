@@ -4,8 +4,8 @@ import numpy as np
 
 from kerasbert.export.runtime.interpreter_model import SIGNATURE
 from kerasbert.export.tflite.metadata import Metadata, append
-from kerasbert.export.tflite.model import new_operator, pack, signature_end
-from kerasbert.export.tflite.tflite_metadata import described
+from kerasbert.export.tflite.model import encode, new_operator, signature_end
+from kerasbert.export.tflite.tflite_metadata import add_tflite_metadata
 from kerasbert.export.validation.examples import INPUTS
 
 _OUTPUT = "embedding"
@@ -23,7 +23,8 @@ def probe_file(card: Metadata, length: int) -> bytes:
         task="SentenceEncoder", problem="embedding", sequence_length=length, recipe="float32", target="cpu", parameters=0,
         tokenizer=card.tokenizer, vocabulary=card.vocabulary,
     )  # fmt: skip
-    return append(described(pack(content), told), told)
+    add_tflite_metadata(content, told)
+    return append(encode(content), told)
 
 
 def _cast_model(length: int):

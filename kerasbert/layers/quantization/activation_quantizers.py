@@ -83,6 +83,10 @@ class ActivationFakeQuant(keras.layers.Layer):
         """Makes room for a range of each call. Equalization scales stay one vector: they are a part of the kernels, which are shared."""
         self.num_calls = calls
 
+    def freeze_ranges(self) -> None:
+        """Makes constants of all ranges, as the converter asks of a graph."""
+        self.ranges = [tuple(map(float, ends)) for ends in self.ranges]
+
     @property
     def _observes_unscaled(self) -> bool:
         return self.observer is not None and self.observer.before_scaling
@@ -236,10 +240,6 @@ class StaticFakeQuant(ActivationFakeQuant):
             scale = max(float(maximum) / 127, -float(minimum) / 128)
             minimum.assign(-128 * scale)
             maximum.assign(127 * scale)
-
-    def freeze_ranges(self) -> None:
-        """Makes constants of all ranges, as the converter asks of a graph."""
-        self.ranges = [tuple(map(float, ends)) for ends in self.ranges]
 
 
 class LearnedRangeFakeQuant(StaticFakeQuant):

@@ -226,12 +226,12 @@ def test_zeros_are_kept_while_a_model_is_quantized(tiny, pruned):
 def test_an_int8_file_has_the_zeros(tiny, pruned):
     """The query's kernel is stored scaled, the first feed-forward one with equalized rows: zeros are zeros."""
     from kerasbert.export.conversion import convert
-    from kerasbert.export.tflite.model import operator_kinds, unpack
+    from kerasbert.export.tflite.model import decode, operator_kinds
 
     model = quantize(pruned, "static_wi8_ai8", calibration=tiny.rows(16)[0])
     point = model.encoder.layers[0].feed_forward.input_quantizer
     point.equalizer.assign(np.linspace(0.3, 1, 8).astype(np.float32))
-    content = unpack(convert(model, recipe="static_wi8_ai8").content)
+    content = decode(convert(model, recipe="static_wi8_ai8").content)
     kinds, graph = operator_kinds(content), content.subgraphs[0]
     files = []
     for operator in graph.operators:

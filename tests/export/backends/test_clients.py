@@ -13,8 +13,8 @@ from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers,
 from kerasbert.export.backends.client_tools.calls import ask as ask_client
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite.metadata import Metadata, append, read
-from kerasbert.export.tflite.model import unpack
-from kerasbert.export.tflite.tflite_metadata import ENTRY, IDENTIFIER, described, has_client_tokenizer
+from kerasbert.export.tflite.model import decode, encode
+from kerasbert.export.tflite.tflite_metadata import ENTRY, IDENTIFIER, add_tflite_metadata, has_client_tokenizer
 from kerasbert.export.validation.checks import FAILED, NOT_JUDGED, NOT_RUN, PASSED
 from kerasbert.export.validation.validator import validate
 from kerasbert.text import ClientWordPiece
@@ -66,14 +66,16 @@ def test_embedders_give_our_vectors(client, tiny, tmp_path):
 def test_the_metadata_is_in_the_file_once(classifier):
     data = classifier.read_bytes()
     card = read(data)
-    content = unpack(data)
+    content = decode(data)
     entries = [entry for entry in content.metadata if entry.name == ENTRY]
     assert len(entries) == 1
     raw = bytes(content.buffers[entries[0].buffer].data)
     assert raw[4:8] == IDENTIFIER
     for word in (b"ids", b"mask", b"segment_ids", b"probability", b"vocab.txt", b"labels.txt"):
         assert word in raw
-    again = unpack(append(described(data, card), card))
+    again = decode(data)
+    add_tflite_metadata(again, card)
+    again = decode(append(encode(again), card))
     assert sum(entry.name == ENTRY for entry in again.metadata) == 1
 
 
@@ -82,7 +84,8 @@ def test_a_tokenizer_that_the_clients_do_not_have_is_not_named(classifier, train
     assert has_client_tokenizer(card)
     object.__setattr__(card, "tokenizer", {**card.tokenizer, "lowercase": False})
     assert not has_client_tokenizer(card)
-    content = unpack(described(classifier.read_bytes(), card))
+    content = decode(classifier.read_bytes())
+    add_tflite_metadata(content, card)
     raw = bytes(content.buffers[next(e.buffer for e in content.metadata if e.name == ENTRY)].data)
     assert b"vocab.txt" not in raw and b"labels.txt" in raw
 

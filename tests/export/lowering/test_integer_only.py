@@ -13,7 +13,7 @@ from kerasbert.export.conversion import convert
 from kerasbert.export.inspection import inspect
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.layers.attention import INTEGER_MASK, SelfAttention
 from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.traversal import sublayers
@@ -79,7 +79,7 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
     from ai_edge_litert.schema_py_generated import TensorType
 
     names = {value: name for name, value in vars(TensorType).items()}
-    model = unpack(content)
+    model = decode(content)
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     return [
         (kinds[op.opcodeIndex], [names[graph.tensors[i].type] for i in [*op.inputs, *op.outputs] if i >= 0])
@@ -137,7 +137,7 @@ def test_what_stands_in_the_padding_does_not_matter(tiny, learned_mobilebert, re
 @pytest.mark.parametrize("name", MADE)
 def test_xnnpack_multiplies_queries_keys_and_values(made, name):
     content = made[name][1].content
-    model = unpack(content)
+    model = decode(content)
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     products = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "BATCH_MATMUL"]
     second = [graph.tensors[product.inputs[1]] for product in products]
@@ -151,7 +151,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
 @pytest.mark.parametrize("name", ["mobilebert_trained", "bert_trained"])
 def test_trained_ranges_stand(made, name):
     model, result = made[name]
-    content = unpack(result.content)
+    content = decode(result.content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     found = set()
     for operator in graph.operators:
@@ -170,7 +170,7 @@ def test_trained_ranges_stand(made, name):
 
 
 def test_tables_and_kernels_lie_around_zero(made):
-    content = unpack(made["mobilebert_trained"][1].content)
+    content = decode(made["mobilebert_trained"][1].content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] == "FULLY_CONNECTED":
@@ -191,7 +191,7 @@ def test_rows_without_padding_still_give_the_mask_a_range(shallow):
     """Otherwise the mask has no range, and padding is attended."""
     full = shallow.pack([" ".join([word] * 20) for word in ("film", "book", "song", "end")])
     assert full["attention_mask"].all()
-    content = unpack(convert(shallow, integer_only=True, calibration=full).content)
+    content = decode(convert(shallow, integer_only=True, calibration=full).content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     softmaxes = [op for op in graph.operators if kinds[op.opcodeIndex] == "SOFTMAX"]
     for operator in softmaxes[:-1]:  # the last is the classifier's
@@ -245,7 +245,7 @@ def test_what_stays_in_float_is_named(tiny, calibration):
 
 def test_the_same_bytes_after_unpacking(made):
     content = made["mobilebert"][1].content
-    again = pack(unpack(content))
+    again = encode(decode(content))
     assert dtypes(again) == dtypes(content) and len(again) <= len(content)
 
 

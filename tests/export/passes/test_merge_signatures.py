@@ -5,12 +5,12 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.export.passes.merge_signatures import merged
+from kerasbert.export.passes.merge_signatures import merge_signatures
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.metadata import append, read
-from kerasbert.export.tflite.model import pack, unpack
+from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.validator import validate
 
@@ -142,13 +142,13 @@ def test_validation_runs_every_length(files, tiny, trained):
 
 def test_a_length_with_other_weights_fails(files, tiny, trained, tmp_path):
     _, single = files
-    broken = unpack(single[8].read_bytes())
+    broken = decode(single[8].read_bytes())
     for buffer in broken.buffers:
         if buffer.data is not None and len(buffer.data) >= 1024:
             buffer.data = np.ascontiguousarray(buffer.data[::-1])
     file = tmp_path / "mixed.tflite"
-    parts = {"serve_16": single[16].read_bytes(), "serve_8": pack(broken)}
-    file.write_bytes(append(merged(parts), read(single[16])))
+    parts = {"serve_16": decode(single[16].read_bytes()), "serve_8": broken}
+    file.write_bytes(append(encode(merge_signatures(parts)), read(single[16])))
     texts, labels = tiny.rows(150, seed=3)
     texts = [" ".join(text.split()[:4]) for text in texts]
     found = {check.name: check for check in validate(file, against=trained, data=(texts, labels)).checks}

@@ -8,12 +8,15 @@ import pytest
 import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPolicy
 from kerasbert.errors import KerasBertError
+from kerasbert.export.lowering.dense_plans import dense_plans
 from kerasbert.export.lowering.tracing import export_twin, float_model
 from kerasbert.export.passes import quantize as module
+from kerasbert.export.passes.context import PassContext
 from kerasbert.export.passes.float_graph import FloatGraph
-from kerasbert.export.passes.quantize import dense_plans, digest, quantize_file
+from kerasbert.export.passes.quantize import digest, quantize
 from kerasbert.export.recipes import RECIPES
 from kerasbert.export.targets import target_named
+from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import dense_layers
@@ -82,14 +85,14 @@ def test_a_static_range_on_one_side_only_is_refused(tiny):
 def test_a_dense_without_a_plan_is_refused(parts):
     _, _, content, plans, tables = parts
     with pytest.raises(KerasBertError, match="another with a kernel of shape"):
-        quantize_file(content, plans[1:], tables, STATIC)
+        quantize(decode(content), PassContext(STATIC, plans[1:], tables))
 
 
 def test_a_plan_without_a_dense_is_refused(parts):
     _, _, content, plans, tables = parts
     other = replace(plans[0], path="layers.9.query", kernel=digest(np.ones((3, 2))))
     with pytest.raises(KerasBertError, match=r"1 are not there: layers\.9\.query"):
-        quantize_file(content, [*plans, other], tables, STATIC)
+        quantize(decode(content), PassContext(STATIC, [*plans, other], tables))
 
 
 def test_tables_that_are_not_given_stay_float(parts):
@@ -97,7 +100,9 @@ def test_tables_that_are_not_given_stay_float(parts):
 
     _, _, content, plans, tables = parts
     for given, expected in ((tables, {"int8"}), (tables[:1], {"int8", "float32"}), ([tables[0] + 1], {"float32"})):
-        file = TFLiteFile.read(quantize_file(content, plans, given, STATIC))
+        model = decode(content)
+        quantize(model, PassContext(STATIC, plans, given))
+        file = TFLiteFile.read(encode(model))
         graph = file.subgraphs[0]
         gathers = [operator for operator in graph.operators if operator.name == "GATHER"]
         assert {graph.tensors[operator.inputs[0]].dtype for operator in gathers} == expected
@@ -105,7 +110,7 @@ def test_tables_that_are_not_given_stay_float(parts):
 
 def test_graph_finds_operators_and_constants(parts):
     model, _, content, plans, tables = parts
-    graph = FloatGraph(content)
+    graph = FloatGraph(decode(content))
     operators = graph.operators("FULLY_CONNECTED")
     assert len(operators) == len(plans) == len(dense_layers(model))
     kernels = [graph.constant(operator.inputs[1]) for operator in operators]
@@ -120,7 +125,7 @@ def test_graph_finds_operators_and_constants(parts):
 def test_scopes_fit_one_operator_each(parts):
     import re
 
-    graph = FloatGraph(parts[2])
+    graph = FloatGraph(decode(parts[2]))
     operators = graph.operators("FULLY_CONNECTED")
     names = ["".join(f"{graph.name(tensor)};" for tensor in operator.outputs) for operator in operators]
     for operator in operators:
@@ -133,8 +138,8 @@ def test_recipes_with_a_training_policy_are_known():
 
 def test_tables_for_a_gpu_are_quantized_with_two_dimensions(static_model, monkeypatch):
     """Others fail above 32 MiB, which no tiny model has; the file has three again."""
-    given, rewrite = [], module.rewrite
-    monkeypatch.setattr(module, "rewrite", lambda model, *more: given.append(model) or rewrite(model, *more))
+    given = []
+    monkeypatch.setattr(module, "encode", lambda model: given.append(encode(model)) or given[-1])
     made = kb.export.convert(static_model, target="gpu").content
     ranks = []
     for file in (*given, made):

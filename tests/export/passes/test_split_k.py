@@ -7,10 +7,12 @@ import kerasbert as kb
 from kerasbert.cli import main
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.export.lowering.tracing import export_twin, float_model
-from kerasbert.export.passes.split_k import parts_of, sums_in_parts
+from kerasbert.export.passes.context import PassContext
+from kerasbert.export.passes.split_k import split_k_factor, split_k_fully_connected
+from kerasbert.export.recipes import RECIPES
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.targets import target_named
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.tasks import MaskedLM, TextClassifier
 
 MODELS = ("bert", "albert", "mobilebert")
@@ -26,7 +28,7 @@ def _model(name: str, tiny):
 
 
 def _operators(content: bytes, kind: str) -> list:
-    model = unpack(content)
+    model = decode(content)
     kinds = operator_kinds(model)
     return [
         (model.subgraphs[0], operator)
@@ -47,26 +49,27 @@ def _answers(content: bytes, model, texts) -> np.ndarray:
 
 
 def test_how_many_parts():
-    assert [parts_of(channels) for channels in (384, 64, 48, 24, 16, 8, 4, 30)] == [8, 8, 4, 2, 4, 2, 1, 1]
+    assert [split_k_factor(channels) for channels in (384, 64, 48, 24, 16, 8, 4, 30)] == [8, 8, 4, 2, 4, 2, 1, 1]
 
 
 @pytest.mark.parametrize(("name", "recipe"), [("bert", "float32"), ("mobilebert", "float32"), ("albert", "float16")])
 def test_same_values(name, recipe, tiny):
     model, texts = _model(name, tiny), tiny.rows(6, seed=3)[0]
-    whole, parts = (kb.export.convert(model, recipe=recipe, target=target).content for target in ("cpu", "gpu"))
+    whole = kb.export.convert(model, recipe=recipe).content
+    parts = kb.export.convert(model, recipe=recipe, target="gpu", split_k=True).content
     assert max(_widths(parts)) <= 12 and max(_widths(whole)) >= 32
     np.testing.assert_allclose(_answers(parts, model, texts), _answers(whole, model, texts), atol=2e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kernel_is_held_once(name, tiny):
-    content = unpack(float_model(export_twin(_model(name, tiny)), target_named("gpu"), 8))
+    content = decode(float_model(export_twin(_model(name, tiny)), target_named("gpu"), 8))
 
     def held() -> int:
         return sum(len(each.data) for each in content.buffers if each.data is not None)
 
     before = held()
-    sums_in_parts(content)
+    split_k_fully_connected(content, PassContext(RECIPES["float32"], split_k=True))
     assert before <= held() < 1.01 * before
 
 
@@ -87,11 +90,11 @@ def test_an_activation_and_a_bias_come_once(tiny):
 def test_a_decoder_that_is_the_word_table_stays_whole(tiny):
     """Its parts would be a second copy of the largest table."""
     model = MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
-    content = unpack(_cpu(model))
-    sums_in_parts(content)
+    content = decode(_cpu(model))
+    split_k_fully_connected(content, PassContext(RECIPES["float32"], split_k=True))
     shapes = [
         tuple(map(int, graph.tensors[each.inputs[1]].shape))
-        for graph, each in _operators(pack(content), "FULLY_CONNECTED")
+        for graph, each in _operators(encode(content), "FULLY_CONNECTED")
     ]
     decoder = (len(tiny.vocabulary), tiny.sizes["hidden_size"])
     assert decoder in shapes and max(shape[1] for shape in shapes if shape != decoder) <= 8
@@ -100,22 +103,24 @@ def test_a_decoder_that_is_the_word_table_stays_whole(tiny):
 def test_kernels_of_8_bits_stay_whole(tiny):
     model = tiny.classifier()
     whole, parts = (
-        kb.export.convert(model, recipe="static_wi8_ai8", target=target, calibration=tiny.rows(16)[0]).content
-        for target in ("cpu", "gpu")
+        kb.export.convert(
+            model, calibration=tiny.rows(16)[0], recipe="static_wi8_ai8", target=target, split_k=split
+        ).content
+        for target, split in (("cpu", False), ("gpu", True))
     )
     assert sorted(_widths(parts)) == sorted(_widths(whole))
 
 
-def test_whole_sums_on_request(tiny, capsys, tmp_path):
+def test_only_on_request(tiny, capsys, tmp_path):
     model = tiny.narrow()
     found = [
-        _widths(kb.export.convert(model, recipe="float32", target="gpu", whole_sums=whole).content)
-        for whole in (True, False)
+        _widths(kb.export.convert(model, recipe="float32", target="gpu", split_k=split).content)
+        for split in (False, True)
     ]
     assert found[0] == _widths(_cpu(model)) and len(found[1]) > len(found[0])
     out = tmp_path / "model.tflite"
-    assert main(["convert", str(tmp_path / "none"), "--whole-sums", "-o", str(out)]) == 2
-    assert "expected the target gpu for whole sums, received 'cpu'" in capsys.readouterr().err and not out.exists()
+    assert main(["convert", str(tmp_path / "none"), "--split-k", "-o", str(out)]) == 2
+    assert "expected --target gpu for --split-k, received 'cpu'" in capsys.readouterr().err and not out.exists()
 
 
 def test_less_is_rounded_away():
@@ -135,7 +140,7 @@ def test_less_is_rounded_away():
             sums = [one + other for one, other in zip(sums[::2], sums[1::2], strict=True)]
         return float(np.abs(sums[0] - x.astype(np.float64) @ kernel).mean())
 
-    assert error(parts_of(384)) < 0.5 * error(1)
+    assert error(split_k_factor(384)) < 0.5 * error(1)
 
 
 def _cpu(model) -> bytes:
@@ -143,4 +148,4 @@ def _cpu(model) -> bytes:
 
 
 def _gpu(model) -> bytes:
-    return kb.export.convert(model, recipe="float32", target="gpu").content
+    return kb.export.convert(model, recipe="float32", target="gpu", split_k=True).content

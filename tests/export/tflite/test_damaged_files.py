@@ -10,7 +10,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.export.inspection import inspect
 from kerasbert.export.tflite import metadata
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.verifier import Malformed, verify
 
@@ -50,11 +50,11 @@ def test_damaged_files_are_read_or_refused_in_one_line(damage, sources):
 
 def changed(path, change, kind=None) -> bytes:
     """The file after a change of its graph, or of its first operator of a kind."""
-    content = unpack(path.read_bytes())
+    content = decode(path.read_bytes())
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     things = [graph] if kind is None else [each for each in graph.operators if kinds[each.opcodeIndex] == kind]
     change(content, things[0])
-    return pack(content)
+    return encode(content)
 
 
 def as_activation_in_a_constant(content, softmax):

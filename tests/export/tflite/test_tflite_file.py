@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite.model import operator_kinds, pack, unpack
+from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
@@ -88,12 +88,12 @@ def test_a_dense_may_be_without_a_bias(float_file):
 
 def _changed(path, kind: str, change: dict) -> bytes:
     """The file with other tensors at its first operator of a kind."""
-    content = unpack(path.read_bytes())
+    content = decode(path.read_bytes())
     kinds = operator_kinds(content)
     operator = next(each for each in content.subgraphs[0].operators if kinds[each.opcodeIndex] == kind)
     for side, tensors in change.items():
         setattr(operator, side, np.array(tensors, np.int32))
-    return pack(content)
+    return encode(content)
 
 
 def test_vectors_that_all_stand_in_one_place_take_no_time():
