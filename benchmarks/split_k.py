@@ -31,7 +31,7 @@ def main() -> None:
 
 def _measured(arguments, folder: str, data: Path) -> dict:
     from kerasbert.data.reading import read_for
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
     rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)

@@ -47,7 +47,7 @@ def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
     from kerasbert.data.reading import read_for
     from kerasbert.export import convert
     from kerasbert.export.validation.examples import Data, text_examples
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
     calibration = read_for(model.problem, train, max_rows=512).x

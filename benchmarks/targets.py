@@ -106,7 +106,7 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
 
 def _trained(arguments, folder: str, data: str, train: str) -> Subject:
     from kerasbert.data.reading import read_for
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
     return Subject(

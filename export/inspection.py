@@ -13,7 +13,8 @@ from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.model_size import model_size
 from kerasbert.export.tflite.op_versions import minimum_runtime
 from kerasbert.export.tflite.reader import read_file
-from kerasbert.export.tflite.tflite_file import Operator, Subgraph, Tensor, TFLiteFile, load_bytes
+from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor, load_bytes
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 EMBEDDINGS, DENSE, OTHER, OVERHEAD, PACKED = (
     "embeddings",

@@ -22,7 +22,7 @@ _HOMES = {
     "keep_memory": "kerasbert.memory",
     "load_adapters": "kerasbert.tasks.adapters",
     "load_encoder": "kerasbert.tasks.pretrained",
-    "load_task": "kerasbert.tasks.pretrained",
+    "load_task": "kerasbert.tasks.auto",
     "open": "kerasbert.export.runtime.opened_model",
     "save_adapters": "kerasbert.tasks.adapters",
     "train_adapters": "kerasbert.tasks.adapters",

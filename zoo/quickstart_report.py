@@ -21,11 +21,14 @@ def write_report(
       reports, benchmarks: of each file, by recipe.
       int8_file: the file that is inspected and whose validation is shown whole.
     """
-    from kerasbert.zoo.quickstart import COLUMNS
-
     files = [row for row in summary.models if row.latency is not None]
     sections = [
-        Table("Models", COLUMNS, summary.cells(), "Most test texts were written unlike any text of the train split."),
+        Table(
+            "Models",
+            summary.table().columns,
+            summary.cells(),
+            "Most test texts were written unlike any text of the train split.",
+        ),
         Table("Predictions of the int8 file", ("text", "intent", "probability"), _predictions(summary)),
         Table(
             "Validation of each file", ("file", "verdict", "checks"), [_verdict(report) for report in reports.values()]

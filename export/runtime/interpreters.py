@@ -15,7 +15,7 @@ from kerasbert.export.runtime.interpreter_model import RunningModel, one_line
 from kerasbert.export.runtime.partitioned_model import SplitModel, check_host, is_body
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.reader import check_structure
-from kerasbert.export.tflite.tflite_file import check_identifier
+from kerasbert.export.tflite.structure import check_identifier
 from kerasbert.optional import optional
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.

@@ -33,7 +33,7 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
         from kerasbert.export.runtime.predictor import open_predictor
 
         return OpenedModel(name_or_path, open_predictor(name_or_path, threads, isolated=isolated))
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     return OpenedModel(name_or_path, load_task(name_or_path))
 

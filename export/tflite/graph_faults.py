@@ -1,6 +1,6 @@
 """Tensors and operators that contradict each other. Every offset of such a file is right, yet a runtime crashes, hangs or fills memory."""
 
-from kerasbert.export.tflite.tflite_file import Operator, Quantization, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.tflite.structure import FileStructure, Operator, Quantization, Subgraph, Tensor
 
 _BITS = {
     "int2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "bool": 8, "int16": 16, "uint16": 16, "float16": 16, "bfloat16": 16,
@@ -35,7 +35,7 @@ _MOST_AXES = 8  # arrays of kernels have room for no more
 _MOST_BYTES = 1 << 32  # of one tensor
 
 
-def fault_of(file: TFLiteFile) -> str:
+def fault_of(file: FileStructure) -> str:
     """The first contradiction in a file's graphs, in words; empty for a file without one."""
     for graph in file.subgraphs:
         if wrong := _fault_of_tensors(graph) or _fault_of_order(graph):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite.tflite_file import load_bytes
+from kerasbert.export.tflite.structure import load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json
 from kerasbert.files.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json

@@ -9,13 +9,13 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.graph_faults import fault_of
-from kerasbert.export.tflite.tflite_file import (
+from kerasbert.export.tflite.structure import (
+    FileStructure,
     Operator,
     Quantization,
     Signature,
     Subgraph,
     Tensor,
-    TFLiteFile,
     load_bytes,
 )
 from kerasbert.export.tflite.verifier import verify
@@ -36,7 +36,7 @@ _OPTIONAL = {
 }  # fmt: skip
 
 
-def read_file(data: bytes, name: str) -> TFLiteFile:
+def read_file(data: bytes, name: str) -> FileStructure:
     """Parses a file's bytes. name: for messages. Raises KerasBertError for damaged ones."""
     schema = _schema()
     try:
@@ -103,7 +103,7 @@ class _Reader:
         self.activation_names = _names(schema.ActivationFunctionType)
         self.dtype_names = {code: text.lower() for code, text in _names(schema.TensorType).items()}
 
-    def file(self) -> TFLiteFile:
+    def file(self) -> FileStructure:
         model = self.schema.Model.GetRootAs(self.data, 0)
         spans = tuple(self._span(b) for b in self._each(model.BuffersLength, model.Buffers))
         buffers = tuple(size for _, size in spans)
@@ -114,7 +114,7 @@ class _Reader:
         signatures = tuple(
             self._signature(s, subgraphs) for s in self._each(model.SignatureDefsLength, model.SignatureDefs)
         )
-        return TFLiteFile(len(self.data), subgraphs, signatures, spans, self.data)
+        return FileStructure(len(self.data), subgraphs, signatures, spans, self.data)
 
     def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
         """Items of a vector of tables; each entry takes at least four bytes, so a longer vector than that is a lie. So are many vectors

@@ -80,7 +80,7 @@ def cut(
     with loading("the model"):
         from kerasbert.compression.pruning import structured
         from kerasbert.compression.pruning.structured.model_surgery import check_float
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
         check_float(task)

@@ -82,7 +82,7 @@ def diagnose(
         from kerasbert import compression
         from kerasbert.cli.common.diagnosis_text import as_json, blocks
         from kerasbert.compression.quantization.diagnosis import worst_first
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
     of_float = {"--recipe": recipe, "--integer-only": integer_only, "--calibration": calibration, "--ranges": ranges}

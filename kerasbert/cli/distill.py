@@ -117,7 +117,7 @@ def distill(
         import tf_keras as keras
 
         from kerasbert.cli.common import fitting
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
         from kerasbert.training.trainer import shown
 

@@ -116,7 +116,7 @@ def prune(
         from kerasbert.compression.pruning.magnitude import Sparsity
         from kerasbert.compression.pruning.masks import KeepZeros, MagnitudePruning
         from kerasbert.compression.pruning.sparsity_report import sparsity_report, zeros_of
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.trainer import shown
 

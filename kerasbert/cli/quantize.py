@@ -110,7 +110,7 @@ def quantize(
 
         from kerasbert import compression
         from kerasbert.cli.common import fitting
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.trainer import Fitted, shown
 

@@ -137,7 +137,7 @@ def convert(
         recipe = recipe or INTEGER_RECIPE
         check_integer_only(recipe_named(recipe))
     with progress("loading TensorFlow and the model"):
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
     from kerasbert.export.conversion import convert as run

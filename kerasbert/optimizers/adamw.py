@@ -7,8 +7,8 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
-from kerasbert.tasks.parts import moved_by_path, rate_factors
 
 # An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
 # 8-bit values.
@@ -26,8 +26,8 @@ class FusedAdamW(keras.optimizers.AdamW):
 
     Learned ranges move in shares of their width (`RANGE_RATE`), and only in the phase that moves them.
 
-    exclude: parts of names of variables without weight decay. layer_decay, shares: see `kerasbert.tasks.parts.rate_factors`; they
-    need a task, whose `compile` calls `bind`.
+    exclude: parts of names of variables without weight decay. layer_decay, shares: see
+    `kerasbert.optimizers.parameter_groups.lr_multipliers`; they need a task, whose `compile` calls `bind`.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class FusedAdamW(keras.optimizers.AdamW):
 
     def bind(self, task) -> None:
         """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
-        factors = rate_factors(task, self.layer_decay, dict(self.shares))
+        factors = lr_multipliers(task, self.layer_decay, dict(self.shares))
         self._factors = self._no_dependency(self._by_key(factors, task))
         learned = [(point, ends) for point in activation_quantizers(task) for ends in point.learned_ranges]
         ranges = {self._var_key(end): (point, ends) for point, ends in learned for end in ends}
@@ -57,7 +57,7 @@ class FusedAdamW(keras.optimizers.AdamW):
 
     def _by_key(self, values: Mapping, task) -> dict:
         """What is given by path, by variable."""
-        moved = moved_by_path(task)
+        moved = trainable_variables_by_path(task)
         return {self._var_key(variable): value for path, value in values.items() for variable in moved[path]}
 
     def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:

@@ -10,7 +10,7 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import sublayers
-from kerasbert.tasks.parts import depths, parts_named, unknown_part
+from kerasbert.optimizers.parameter_groups import depths, parts_named, unknown_part
 
 
 def freeze(task, *parts: str) -> None:

@@ -65,29 +65,6 @@ def load_encoder(
     return encoder
 
 
-def load_task(name_or_path: str | os.PathLike):
-    """The task that a folder's kerasbert.json or config.json names, heads included.
-
-    Raises KerasBertError when neither names a task that is known here.
-    """
-    from kerasbert.tasks import TASKS
-
-    folder = resolve(name_or_path)
-    own, config = read_own(folder), read_config(folder)
-    name = own.get("task")
-    if name is None:
-        architecture = (config.get("architectures") or ["none"])[0]
-        fitting = (
-            key
-            for key, task in TASKS.items()
-            if architecture.endswith(task.architecture) and config.get("model_type") not in task.not_for
-        )
-        name = next(fitting, architecture)
-    if name not in TASKS:
-        raise KerasBertError(f"{folder}: expected a task of {sorted(TASKS)}, received {name!r}")
-    return from_folder(TASKS[name], folder)
-
-
 def from_folder(
     task_class,
     name_or_path: str | os.PathLike,

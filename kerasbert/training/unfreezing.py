@@ -4,7 +4,7 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.adamw import fused_adamw_of
-from kerasbert.tasks.parts import depths, moved_by_path, part_of
+from kerasbert.optimizers.parameter_groups import depths, part_of, trainable_variables_by_path
 
 
 class GradualUnfreezing(keras.callbacks.Callback):
@@ -24,7 +24,7 @@ class GradualUnfreezing(keras.callbacks.Callback):
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.every, self.stages = every, _stages(task)
         stage_of = {part: number for number, stage in enumerate(self.stages) for part in stage}
-        paths = {path: stage_of.get(part_of(path), 0) for path in moved_by_path(task)}
+        paths = {path: stage_of.get(part_of(path), 0) for path in trainable_variables_by_path(task)}
         self._open_to = fused_adamw_of(task).open_by(paths, task)
         task.train_function = None  # what was traced knows of no closed layers
 

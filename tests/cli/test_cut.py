@@ -39,7 +39,7 @@ def cut(place, folder):
 
 
 def test_everything_in_one_go(cut):
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     task = load_task(cut)
     assert task.config.num_hidden_layers == 2 and task.config.intermediate_size == 24
@@ -77,7 +77,7 @@ def test_training_and_converting_go_on(run, place, cut):
     assert own[0] == own[1]
     assert run("convert", trained, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
     from kerasbert.export.runtime.predictor import open_predictor
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     texts = ["a good film", "so bad", "boring plot"]
     found = [answer["probabilities"] for answer in open_predictor(str(file), 1).answer(texts)]

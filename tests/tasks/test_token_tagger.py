@@ -12,7 +12,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
-from kerasbert.tasks.pretrained import load_task
+from kerasbert.tasks.auto import load_task
 from kerasbert.tasks.token_tagger import TaggedAccuracy
 
 LABELS = ("O", "B-GOOD", "I-GOOD", "B-BAD", "I-BAD")

@@ -7,7 +7,7 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.parts import part_of
+from kerasbert.optimizers.parameter_groups import part_of
 from kerasbert.training import GradualUnfreezing, freeze, train_only, unfreeze
 
 LOW = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 16}

@@ -8,8 +8,8 @@ import pytest
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.losses import ContrastiveLoss, CosineLoss, CrossEntropy, InBatchNegatives
+from kerasbert.optimizers.parameter_groups import part_of
 from kerasbert.tasks.freezing import frozen_paths
-from kerasbert.tasks.parts import part_of
 from kerasbert.training import GradualUnfreezing, Recipe, WarmupCosineDecay
 from kerasbert.training.preparation import class_weights_of, is_chief, prepare, strategy_named
 

@@ -9,7 +9,7 @@ import tf_keras as keras
 
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.pretrained import load_task
+from kerasbert.tasks.auto import load_task
 from kerasbert.training import Recipe, RunFolder, Settings, adamw, run
 from kerasbert.training.run_folder import check_resumable
 from kerasbert.training.trainer import Listener, kept_line

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.export.tflite.tflite_file import Operator, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list
         )
     import tensorflow as tf
 
-    from kerasbert.tasks.pretrained import load_task
+    from kerasbert.tasks.auto import load_task
 
     tf.config.threading.set_intra_op_parallelism_threads(threads[0])
     tf.config.threading.set_inter_op_parallelism_threads(1)

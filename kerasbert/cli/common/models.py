@@ -35,7 +35,7 @@ def open_predictor(model: str, threads: int = 1) -> Predictor:
 
         return open_file(model, threads, isolated=True)
     with loading("the model"):
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         return _Folder(load_task(model))
 

@@ -158,7 +158,7 @@ def saved_problem(model: str) -> Problem:
     if (problem := problem_of(model)) is not None:
         return problem
     with loading("the model"):
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         return load_task(model).asks
 

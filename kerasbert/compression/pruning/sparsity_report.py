@@ -38,7 +38,7 @@ def sparsity_report(task) -> SparsityReport:
     Raises KerasBertError for a folder that holds no task.
     """
     if isinstance(task, str | os.PathLike):
-        from kerasbert.tasks.pretrained import load_task
+        from kerasbert.tasks.auto import load_task
 
         task = load_task(task)
     return SparsityReport(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.parts import depths, parts_of
+from kerasbert.optimizers.parameter_groups import depths, parts_of
 from kerasbert.training.distillation.objective import LayerObjective
 
 

@@ -28,7 +28,7 @@ def unloaded(monkeypatch):
         raise AssertionError("TensorFlow would have been loaded")
 
     monkeypatch.setattr(loading, "progress", fail)
-    monkeypatch.setattr("kerasbert.tasks.pretrained.load_task", fail)
+    monkeypatch.setattr("kerasbert.tasks.auto.load_task", fail)
     monkeypatch.setattr("kerasbert.export.validation.validator.validate", fail)
 
 

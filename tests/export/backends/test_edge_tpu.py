@@ -10,7 +10,8 @@ import pytest
 
 from kerasbert.export.backends import edge_tpu
 from kerasbert.export.backends.edge_tpu import Compiled, forecast
-from kerasbert.export.tflite.tflite_file import Operator, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 
 WHOLE = """Edge TPU Compiler version 16.0.384591198

@@ -6,7 +6,7 @@ import tf_keras as keras
 
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.pretrained import load_task
+from kerasbert.tasks.auto import load_task
 from kerasbert.text import WordPiece
 from kerasbert.training import RunFolder, Settings, adamw, freeze, run
 from kerasbert.training.distillation import (

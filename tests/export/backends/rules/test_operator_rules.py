@@ -9,7 +9,8 @@ from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.gpu_opencl import GPU_CLASSIC
 from kerasbert.export.backends.rules.operator_rules import Call, Verdict, counted, operators_by_backend, told, verdicts
-from kerasbert.export.tflite.tflite_file import Operator, Subgraph, Tensor, TFLiteFile
+from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
 def file(*calls) -> TFLiteFile:

@@ -42,7 +42,7 @@ def paths_named(task, name: str) -> list[str]:
 
     Raises KerasBertError naming the parts where there are none.
     """
-    paths, parts = moved_by_path(task), parts_named(task, name)
+    paths, parts = trainable_variables_by_path(task), parts_named(task, name)
     found = [path for path in paths if part_of(path) in parts] or [path for path in paths if fnmatchcase(path, name)]
     if not found:
         raise unknown_part(task, name, f", or a pattern over variables such as {next(iter(paths))}")
@@ -71,7 +71,7 @@ def depths(task, method: str) -> dict[str, int]:
     return {part: below.get(part, 0) for part in parts}
 
 
-def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[str, float]:
+def lr_multipliers(task, layer_decay: float, shares: Mapping[str, float]) -> dict[str, float]:
     """What the learning rate of each variable is multiplied by, by path.
 
     layer_decay: the rate of each layer as a share of the one above it; the head has all of it, the embeddings the least. shares: of
@@ -79,7 +79,7 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
 
     Raises KerasBertError for a name that nothing fits, and for `layer_decay` where layers share their weights.
     """
-    paths = moved_by_path(task)
+    paths = trainable_variables_by_path(task)
     factors = dict.fromkeys(paths, 1.0)
     if layer_decay != 1:
         below = depths(task, "layer_decay")
@@ -89,7 +89,7 @@ def rate_factors(task, layer_decay: float, shares: Mapping[str, float]) -> dict[
     return factors
 
 
-def moved_by_path(task) -> dict[str, list]:
+def trainable_variables_by_path(task) -> dict[str, list]:
     """What an optimizer moves: every trained variable, alone, and under the path of its point both ends of each learned range."""
     inside = {id(point) for point in activation_quantizers(task.encoder)}
     found = {path: [variable] for path, variable in task.variables_by_path().items()}

@@ -12,7 +12,7 @@ import kerasbert as kb
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.adamw import FusedAdamW
-from kerasbert.tasks.parts import part_of, parts_of, paths_named, rate_factors
+from kerasbert.optimizers.parameter_groups import lr_multipliers, part_of, parts_of, paths_named
 
 NARROW = {
     "vocab_size": 40, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
@@ -59,7 +59,7 @@ def test_every_architecture(tiny, model_type):
     if model_type != "albert":
         assert parts_of(model) == ["embeddings", "layers.0", "layers.1", "layer_mix", "pooler", "head"]
         wanted = {"embeddings": 0.125, "layers.0": 0.25, "layers.1": 0.5, "layer_mix": 1, "pooler": 1, "head": 1}
-        for path, factor in rate_factors(model, 0.5, {}).items():
+        for path, factor in lr_multipliers(model, 0.5, {}).items():
             assert factor == wanted[part_of(path)], path
     optimizer = kb.adamw(1e-3)
     decaying = {path for path, variable in paths.items() if optimizer._use_weight_decay(variable)}
