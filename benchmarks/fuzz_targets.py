@@ -82,13 +82,13 @@ def _squad(folder: Path) -> None:
 
 def _choices(folder: Path) -> None:
     from kerasbert.data.choices import read_choices
-    from kerasbert.processors import problem_named
+    from kerasbert.processors import processor_named
 
     (path,) = folder.iterdir()
     table = read_choices(path)
     table.describe()
     if table.y is not None:
-        problem = problem_named("multiple_choice")
+        problem = processor_named("multiple_choice")
         problem.targets(table.y, problem.examples(table.x), problem.rows(problem.examples(table.x), _wordpiece(), 16))
 
 
@@ -610,7 +610,7 @@ def _card(folder: Path) -> None:
 
     found = metadata.read(folder / "a.tflite")
     if found is not None:
-        found.asks()
+        found.processor()
         from kerasbert.export.runtime.predictor import tokenizer_of
 
         tokenizer_of(found).encode(TEXTS, max_length=16)

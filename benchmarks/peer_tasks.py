@@ -6,7 +6,7 @@ import transformers
 from finetuning_cases import Case
 
 from kerasbert.data import read_table
-from kerasbert.processors import problem_class, problem_named
+from kerasbert.processors import processor_class, processor_named
 
 IGNORED = -100
 EVALUATION_BATCH = 64
@@ -21,8 +21,8 @@ class Classification:
         train, self.dev = (
             read_table(data / name, text=text, pair=pair, label=label) for name in (case.train, case.dev)
         )
-        kind = problem_class("regression" if case.task == "regression" else "single_label")
-        self.problem = problem_named(kind.name, kind.label_names(train.labels))
+        kind = processor_class("regression" if case.task == "regression" else "single_label")
+        self.problem = processor_named(kind.name, kind.label_names(train.labels))
         self.rows, self.dev_rows = (self._tokenized(table) for table in (train, self.dev))
         self.targets = self.problem.targets(train.labels, train.texts, None)
         self.examples, self.lengths = len(train), np.array([len(row["input_ids"]) for row in self.rows])
@@ -55,7 +55,7 @@ class Tagging:
 
         self.case, self.tokenizer = case, transformers.AutoTokenizer.from_pretrained(checkpoint)
         train, self.dev = (read_conll(data / name) for name in (case.train, case.dev))
-        self.labels = list(problem_class("tagging").label_names(train.y))
+        self.labels = list(processor_class("tagging").label_names(train.y))
         self.rows, self.targets = self._tokenized(train)
         self.dev_rows, self.dev_targets = self._tokenized(self.dev)
         self.examples, self.lengths = len(train), np.array([len(row["input_ids"]) for row in self.rows])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import record
 
-from kerasbert.export.backends.subprocesses.probe import last_words
+from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite.reader import check_structure
 
@@ -31,7 +31,7 @@ def measured(path: Path, rounds: int) -> dict:
     predictors = {"row_here": open_predictor(path), "row_there": open_predictor(path, isolated=True)}
     ways: dict[str, Callable] = {
         "verified": lambda: check_structure(path),
-        "probed": lambda: last_words(path),
+        "probed": lambda: failure_reason(path),
         "digest": lambda: hashlib.sha256(path.read_bytes()).hexdigest(),
         "here": lambda: open_predictor(path).answer([TEXT]),
         "there": lambda: open_predictor(path, isolated=True).answer([TEXT]),

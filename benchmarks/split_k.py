@@ -83,7 +83,7 @@ def _run(file: Path, place: Path) -> tuple[np.ndarray, np.ndarray]:
     outputs = place / "outputs.npz"
     ended = run_module(CHILD, (file, place / "rows.npz", outputs, "gpu", "device"), SECONDS, LAVAPIPE.variables)
     if not ended.well:
-        raise SystemExit(f"lavapipe: {ended.last_words}")
+        raise SystemExit(f"lavapipe: {ended.failure_reason}")
     read = ChildOutputs.read(outputs)
     return next(iter(read.outputs.values())), read.seconds
 

@@ -52,7 +52,7 @@ def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
     model = load_task(folder)
     calibration = read_for(model.problem, train, max_rows=512).x
     texts = Data(read_for(model.problem, data).x)
-    examples = text_examples(texts, model.asks, model.tokenizer, arguments.length, arguments.rows)
+    examples = text_examples(texts, model.processor, model.tokenizer, arguments.length, arguments.rows)
     rows = {name: values[: arguments.rows] for name, values in examples.inputs.items()}
     made = convert(model, recipe=RECIPE, target="gpu", calibration=calibration, length=arguments.length)
     floats = float_denses(made.content)
@@ -208,7 +208,7 @@ def _on_gpu(place: Path) -> tuple[dict[str, np.ndarray], str]:
         if said.adapter:
             break
     if not (said.adapter and ended.well):
-        sys.exit(f"no GPU, or it did not take the file: {said.told or said.fault or ended.last_words}")
+        sys.exit(f"no GPU, or it did not take the file: {said.told or said.fault or ended.failure_reason}")
     read = ChildOutputs.read(place / "outputs.npz")
     if not read.more["fully_accelerated"]:
         sys.exit("not all operators ran on the GPU")
@@ -223,7 +223,7 @@ def _on_wasm(place: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     ended = run_page(place / "model.tflite", place / "rows.json", "wasm")
     said = said_by(ended)
     if said is None or "outputs" not in said:
-        sys.exit(f"not run in the browser: {said or ended.last_words}")
+        sys.exit(f"not run in the browser: {said or ended.failure_reason}")
     return outputs_of(said)
 
 

@@ -225,7 +225,9 @@ def _child(paths: list[str], **settings) -> dict:
         options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")
         ended = run_module(CHILD, [options], SECONDS)
         if not ended.well:
-            raise KerasBertError(f"Expected a measurement of {paths[0]}. Received: a process with {ended.last_words}.")
+            raise KerasBertError(
+                f"Expected a measurement of {paths[0]}. Received: a process with {ended.failure_reason}."
+            )
         result = read_json_object(answer)
     if "error" in result:
         raise KerasBertError(result["error"])

@@ -12,7 +12,7 @@ from kerasbert.export.passes.quantize import quantize
 from kerasbert.export.passes.split_k import split_k_fully_connected
 from kerasbert.export.passes.tie_embeddings import tie_embeddings
 from kerasbert.export.recipes import RECIPES
-from kerasbert.layers.lowering.options import GraphLayout
+from kerasbert.layers.lowering.options import LoweringOptions
 
 QUANTIZE = (quantize, tie_embeddings, set_dynamic_range_versions)
 INTEGER_ONLY: tuple[Pass, ...] = (tie_embeddings, check_integer_only)
@@ -34,8 +34,8 @@ class Target:
     """
 
     name: str
-    fixed: GraphLayout
-    resizable: GraphLayout | None
+    fixed: LoweringOptions
+    resizable: LoweringOptions | None
     default_recipe: str
     passes: tuple[Pass, ...] = QUANTIZE
     can_split_k: bool = False
@@ -43,7 +43,7 @@ class Target:
     squares_by_itself: bool = True
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
-    def layout(self, length: int | None) -> GraphLayout:
+    def layout(self, length: int | None) -> LoweringOptions:
         """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
 
         Raises KerasBertError where the backend cannot run a file of the latter kind.
@@ -77,13 +77,13 @@ TARGETS = {
     for target in (
         Target(
             "cpu",
-            fixed=GraphLayout(positions="slice", scaled_query=True),
-            resizable=GraphLayout(positions="gather", scaled_query=True),
+            fixed=LoweringOptions(positions="slice", scaled_query=True),
+            resizable=LoweringOptions(positions="gather", scaled_query=True),
             default_recipe="dynamic_wi8_afp32",
         ),
         Target(
             "gpu",
-            fixed=GraphLayout(flat_ids=True, scaled_query=True),
+            fixed=LoweringOptions(flat_ids=True, scaled_query=True),
             resizable=None,
             default_recipe="float16",
             passes=(*QUANTIZE, keep_embeddings_fp32, split_k_fully_connected),
@@ -96,13 +96,13 @@ TARGETS = {
         ),
         Target(
             "web",
-            fixed=GraphLayout(positions="slice", scaled_query=True),
+            fixed=LoweringOptions(positions="slice", scaled_query=True),
             resizable=None,  # LiteRT.js takes tensors of the shapes that the file has
             default_recipe="dynamic_wi8_afp32",
         ),
         Target(
             "edge-tpu",
-            fixed=GraphLayout(positions="slice", scaled_query=True, sums=True),
+            fixed=LoweringOptions(positions="slice", scaled_query=True, sums=True),
             resizable=None,
             default_recipe="static_wi8_ai8",
             split=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, Job
-from kerasbert.export.backends.environments.arm64 import PROCESSORS, Processor
+from kerasbert.export.backends.context import ChildOutputs, ValidationContext
+from kerasbert.export.backends.environments.arm64 import PROCESSORS, CpuModel
 from kerasbert.export.backends.environments.known import ARM64
 from kerasbert.export.backends.operators_alone import integer_denses
 from kerasbert.export.backends.subprocesses.process import Ended, run_child
@@ -22,7 +22,7 @@ _ROWS_TO_AGREE = 30  # the fewest on which equal outputs pass a spot check, see 
 _DRAWS = 2
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Some rows on each processor; and every dense of static 8 bits by itself, which must give what it gives here, bit for bit."""
     names = [f"{NAME} {processor.name}" for processor in PROCESSORS]
     if not ARM64.ready:
@@ -39,18 +39,18 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     return found, []
 
 
-def _whole(job: Job, name: str, processor: Processor, rows: np.ndarray, place: Path) -> Check:
+def _whole(job: ValidationContext, name: str, processor: CpuModel, rows: np.ndarray, place: Path) -> Check:
     device = f"{processor.name} under QEMU, {processor.stands_for}"
     outputs = place / f"{processor.part}.npz"
     ended = _run(processor, job.model_path, place / "rows.npz", outputs)
     if not ended.well:
-        return Check(name, FAILED, ended.last_words, device=device)
+        return Check(name, FAILED, ended.failure_reason, device=device)
     found = ChildOutputs.read(outputs)
     kept = job.keep(found.outputs, rows)
     return job.judged(name, rows, kept, found.seconds, remark=job.where(rows), device=device, threads=1)
 
 
-def _operators(job: Job, place: Path) -> Check:
+def _operators(job: ValidationContext, place: Path) -> Check:
     name = f"{NAME} operators"
     alone = integer_denses(Path(job.model_path).read_bytes())
     if alone is None:
@@ -63,13 +63,13 @@ def _operators(job: Job, place: Path) -> Check:
     )
     ended = run_child([sys.executable, CHILD, file, given, here], SECONDS)
     if not ended.well:
-        return Check(name, FAILED, f"on this machine: {ended.last_words}")
+        return Check(name, FAILED, f"on this machine: {ended.failure_reason}")
     expected, wrong = ChildOutputs.read(here).outputs, []
     for processor in PROCESSORS:
         outputs = place / f"operators-{processor.part}.npz"
         ended = _run(processor, file, given, outputs)
         if not ended.well:
-            wrong.append(f"{processor.name}: {ended.last_words}")
+            wrong.append(f"{processor.name}: {ended.failure_reason}")
             continue
         found = ChildOutputs.read(outputs).outputs
         different = [key for key, values in expected.items() if not np.array_equal(values, found[key])]
@@ -79,5 +79,5 @@ def _operators(job: Job, place: Path) -> Check:
     return Check(name, FAILED if wrong else PASSED, "; ".join(wrong) or same, rows=_DRAWS)
 
 
-def _run(processor: Processor, model: str | Path, rows: Path, outputs: Path) -> Ended:
+def _run(processor: CpuModel, model: str | Path, rows: Path, outputs: Path) -> Ended:
     return run_child(ARM64.command(processor, CHILD, model, rows, outputs), SECONDS, ARM64.variables)

@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.answerer import LENGTH, answerer_checks
 from kerasbert.export.backends.client_tools.calls import CLIENTS, KINDS, Client, ClientAnswers, ask
 from kerasbert.export.backends.client_tools.tokenization import RowsApart, decision_limits, rows_apart
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
@@ -21,17 +21,17 @@ from kerasbert.export.validation.examples import Kept
 from kerasbert.text.client_wordpiece import client_refusal
 
 
-def mediapipe(job: Job) -> tuple[list[Check], list[Kept]]:
+def mediapipe(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs all rows in MediaPipe Tasks."""
     return _checks(CLIENTS["mediapipe"], job)
 
 
-def task_library(job: Job) -> tuple[list[Check], list[Kept]]:
+def task_library(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs all rows in TFLite's Task Library."""
     return _checks(CLIENTS["task-library"], job)
 
 
-def _checks(client: Client, job: Job) -> tuple[list[Check], list[Kept]]:
+def _checks(client: Client, job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     card = packed.read(job.model_path)
     if reason := _not_run(client, job, card):
         return [Check(client.name, NOT_RUN, reason)], []
@@ -57,7 +57,7 @@ def _checks(client: Client, job: Job) -> tuple[list[Check], list[Kept]]:
     return _judged(client, job, apart, kept, answers.seconds), kept
 
 
-def _not_run(client: Client, job: Job, card: Metadata | None) -> str:
+def _not_run(client: Client, job: ValidationContext, card: Metadata | None) -> str:
     """Why nothing is run; empty where it can be."""
     if not client.environment.ready:
         return client.environment.missing
@@ -75,7 +75,7 @@ def _not_run(client: Client, job: Job, card: Metadata | None) -> str:
     return ""
 
 
-def flat_texts(job: Job) -> list[str]:
+def flat_texts(job: ValidationContext) -> list[str]:
     """The texts of all token lists, in their order."""
     return [text for each in job.examples.raw for text in (each if isinstance(each, tuple) else (each,))]
 
@@ -97,7 +97,9 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, sorted(names)))
 
 
-def _judged(client: Client, job: Job, apart: RowsApart, kept: list[Kept], seconds: Sequence[float]) -> list[Check]:
+def _judged(
+    client: Client, job: ValidationContext, apart: RowsApart, kept: list[Kept], seconds: Sequence[float]
+) -> list[Check]:
     """One check where every row is tokenized alike; else one of each kind of rows, and of the metric over all."""
     took = np.reshape(seconds, (len(job.examples), -1)).mean(axis=1)  # of a row's texts, of which a pair has two
 

@@ -20,7 +20,7 @@ _OUTPUT = "output "
 
 
 @dataclass(frozen=True)
-class Job:
+class ValidationContext:
     """The file, real packed rows, what was kept of the other side's outputs of each, and when that is good enough.
 
     reference_rows: rows for backends that are slow. proven: whether another backend runs all rows, so that of these a part is enough.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.context import Job
-from kerasbert.export.runtime.interpreter_model import SIGNATURE, RunningModel
+from kerasbert.export.backends.context import ValidationContext
+from kerasbert.export.runtime.interpreter_model import SIGNATURE, InterpreterModel
 from kerasbert.export.runtime.interpreters import cpu_model, open_model
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.validation.examples import Kept, spread
@@ -25,10 +25,10 @@ class _Run:
 
     kept: list[Kept]
     seconds: list[float]
-    model: RunningModel
+    model: InterpreterModel
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs the CPU checks. Returns them with what is kept of XNNPACK's outputs, empty when it did not get that far."""
     every = np.arange(len(job.examples))
     some = job.some_rows
@@ -37,7 +37,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     return [xnnpack, *_shorter(job), reference, _threads(job, some)], kept
 
 
-def _shorter(job: Job) -> list[Check]:
+def _shorter(job: ValidationContext) -> list[Check]:
     """The file's other lengths, each on some of the rows that it fits. A row that fills it is left out: the last token of a MobileBERT sees
     what stands behind it."""
     try:
@@ -56,7 +56,7 @@ def _shorter(job: Job) -> list[Check]:
 
 
 def on_kernels(
-    job: Job, name: str, kernels: str, rows: np.ndarray, length: int | None = None
+    job: ValidationContext, name: str, kernels: str, rows: np.ndarray, length: int | None = None
 ) -> tuple[Check, list[Kept]]:
     """Some rows on one set of kernels (`open_model`), and what is kept of the outputs, empty when it did not get that far.
 
@@ -76,7 +76,7 @@ def on_kernels(
     return check, run.kept
 
 
-def _threads(job: Job, rows: np.ndarray) -> Check:
+def _threads(job: ValidationContext, rows: np.ndarray) -> Check:
     """The same rows with one thread and with several: a race or an uninitialized buffer shows here."""
     several = max(2, min(os.cpu_count() or 1, _MOST_THREADS))
     name = f"cpu-threads 1={several}"
@@ -102,7 +102,9 @@ def _threads(job: Job, rows: np.ndarray) -> Check:
     )
 
 
-def _run(job: Job, label: str, kernels: str, threads: int, rows: np.ndarray, length: int | None = None) -> _Run:
+def _run(
+    job: ValidationContext, label: str, kernels: str, threads: int, rows: np.ndarray, length: int | None = None
+) -> _Run:
     """length: tokens of the rows, cut to it; by default all that they are padded to."""
     length = length or job.examples.length
     model = open_model(job.model_path, threads=threads, kernels=kernels, length=length)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.context import ChildOutputs, ValidationContext
 from kerasbert.export.backends.cpu import on_kernels
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.operator_rules import Verdict, calls, operators_by_backend, told, verdicts
@@ -77,7 +77,7 @@ def forecast(file: TFLiteFile) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """The forecast, the numbers of the body, and what compiler and device say where they are installed."""
     found = forecast(TFLiteFile.read(job.model_path))
     body, kept = _body(job)
@@ -87,7 +87,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     return [_forecast(found), body, compiler, device], on_device or kept
 
 
-def _body(job: Job) -> tuple[Check, list[Kept]]:
+def _body(job: ValidationContext) -> tuple[Check, list[Kept]]:
     """Integer arithmetic is the same everywhere, up to a rounding: reference kernels tell what an Edge TPU would compute."""
     if not host_path(job.model_path).is_file():
         return Check("edge-tpu body", NOT_RUN, "the file is not in two parts: convert it with --target edge-tpu"), []
@@ -109,7 +109,7 @@ def _forecast(found: tuple[Verdict, ...]) -> Check:
     )
 
 
-def _compiler(job: Job, found: tuple[Verdict, ...], folder: Path) -> tuple[Check, Path | None]:
+def _compiler(job: ValidationContext, found: tuple[Verdict, ...], folder: Path) -> tuple[Check, Path | None]:
     """What the compiler says, and the file that it made, if any: in the folder."""
     name = "edge-tpu compiler"
     command = shutil.which(COMPILER)
@@ -122,7 +122,7 @@ def _compiler(job: Job, found: tuple[Verdict, ...], folder: Path) -> tuple[Check
         return Check(name, FAILED, f"{COMPILER} does not start: {error.strerror}"), None
     said, made = Compiled.of(ended.log), next(folder.glob("*_edgetpu.tflite"), None)
     if not ended.well or said.error or made is None:
-        return Check(name, FAILED, said.error or ended.last_words, device=COMPILER), None
+        return Check(name, FAILED, said.error or ended.failure_reason, device=COMPILER), None
     hoped = sum(verdict.refused is None for verdict in found)
     total = sum(said.operators.values())
     told_of = f"{said.mapped} of {total} operators mapped, {hoped} of {len(found)} forecast"
@@ -135,7 +135,7 @@ def _compiler(job: Job, found: tuple[Verdict, ...], folder: Path) -> tuple[Check
     return Check(name, PASSED if passed else FAILED, "; ".join([told_of, *left[:4]]), device=COMPILER), made
 
 
-def _device(job: Job, compiled: Path | None) -> tuple[Check, list[Kept]]:
+def _device(job: ValidationContext, compiled: Path | None) -> tuple[Check, list[Kept]]:
     """Some rows on an Edge TPU, with the file that the compiler made just now, or earlier beside the model."""
     name, library = "edge-tpu device", find_library("edgetpu")
     compiled = compiled or compiled_path(job.model_path)
@@ -153,7 +153,7 @@ def _device(job: Job, compiled: Path | None) -> tuple[Check, list[Kept]]:
         job.write(given, rows)
         ended = run_module(CHILD, [library, host, compiled, given, outputs], SECONDS)
         if not ended.well:
-            return Check(name, FAILED, ended.last_words, device=library), []
+            return Check(name, FAILED, ended.failure_reason, device=library), []
         found = ChildOutputs.read(outputs)
     kept = job.keep(found.outputs, rows)
     check = job.judged(name, rows, kept, found.seconds, remark=job.where(rows), device=f"Edge TPU by {library}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.context import ChildOutputs, ValidationContext
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
 from kerasbert.export.backends.subprocesses.process import Ended, run_module
@@ -33,7 +33,7 @@ _WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}
 _NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
     rows = job.some_rows
     with temporary_folder("gpu") as place:
@@ -50,7 +50,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
     return [strict, mixed, half], kept if len(kept) == len(job.examples) else []
 
 
-def _half(job: Job, rows: np.ndarray, place: Path, first: Ended) -> Check:
+def _half(job: ValidationContext, rows: np.ndarray, place: Path, first: Ended) -> Check:
     """What phones do by default, and SwiftShader cannot: 16 bits, in which a large mask constant is infinite."""
     name = "gpu-half"
     if _SINGLE_PRECISION not in GpuLog.of(first.log).architecture:
@@ -59,11 +59,11 @@ def _half(job: Job, rows: np.ndarray, place: Path, first: Ended) -> Check:
         return Check(name, NOT_RUN, LAVAPIPE.missing)
     ended = _run(job, place, name, LAVAPIPE.variables)
     if not GpuLog.of(ended.log).adapter:
-        return Check(name, NOT_RUN, f"lavapipe was not named as a device; {ended.last_words}")
+        return Check(name, NOT_RUN, f"lavapipe was not named as a device; {ended.failure_reason}")
     return _check(job, name, rows, place, ended)[0]
 
 
-def _device(job: Job, place: Path) -> tuple[dict[str, str], Ended | None, str]:
+def _device(job: ValidationContext, place: Path) -> tuple[dict[str, str], Ended | None, str]:
     """The environment in which there is a device, and the strict run there; or why there is none."""
     try:
         from ai_edge_litert import compiled_model  # noqa: F401 (only whether it is there)
@@ -79,19 +79,19 @@ def _device(job: Job, place: Path) -> tuple[dict[str, str], Ended | None, str]:
             return environment, ended, ""
     if said.missing or ended.well:
         return {}, None, _NOBODY
-    return {}, None, f"no Vulkan device was named; {ended.last_words}"
+    return {}, None, f"no Vulkan device was named; {ended.failure_reason}"
 
 
-def _run(job: Job, place: Path, name: str, environment: dict[str, str]) -> Ended:
+def _run(job: ValidationContext, place: Path, name: str, environment: dict[str, str]) -> Ended:
     (place / f"{name}.npz").unlink(missing_ok=True)
     arguments = (job.model_path, place / "rows.npz", place / f"{name}.npz", _WAYS[name], "device")
     return run_module(CHILD, arguments, SECONDS, environment)
 
 
-def _check(job: Job, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
+def _check(job: ValidationContext, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
     said = GpuLog.of(ended.log)
     if not ended.well:
-        reason = said.told or said.fault or ended.last_words
+        reason = said.told or said.fault or ended.failure_reason
         return Check(name, FAILED, reason, device=said.adapter), []
     found = ChildOutputs.read(place / f"{name}.npz")
     whole = bool(found.more["fully_accelerated"])

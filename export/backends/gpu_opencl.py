@@ -1,6 +1,6 @@
 """The OpenCL and OpenGL delegate of TFLite, which no package for computers has: its rules, held against the file."""
 
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.backends.rules.gpu_opencl import GPU_CLASSIC
 from kerasbert.export.backends.rules.operator_rules import Call, calls, operators_by_backend, told, verdicts
 from kerasbert.export.tflite.tflite_file import TFLiteFile
@@ -11,7 +11,7 @@ NAME = "gpu-classic rules"
 _SHAPES = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Whether the delegate would take every operator but those that bring the ids in shape. Nothing is run: there are no outputs."""
     file = TFLiteFile.read(job.model_path)
     found = verdicts(file, GPU_CLASSIC)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, Job
+from kerasbert.export.backends.context import ChildOutputs, ValidationContext
 from kerasbert.export.backends.environments.known import LEGACY
 from kerasbert.export.backends.subprocesses.process import run_child
 from kerasbert.export.runtime.interpreters import cpu_model
@@ -15,7 +15,7 @@ CHILD = Path(__file__).parent / "subprocesses" / "runtime_worker.py"
 SECONDS = 900.0
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs some rows on the old runtime, with its own kernels and XNNPACK."""
     device = f"{LEGACY.packages[0].replace('==', ' ')}, {cpu_model()}"
     if not LEGACY.ready:
@@ -26,7 +26,7 @@ def checks(job: Job) -> tuple[list[Check], list[Kept]]:
         job.write(given, rows)
         ended = run_child([LEGACY.python, CHILD, job.model_path, given, outputs], SECONDS)
         if not ended.well:
-            return [Check(NAME, FAILED, ended.last_words, device=device)], []
+            return [Check(NAME, FAILED, ended.failure_reason, device=device)], []
         found = ChildOutputs.read(outputs)
     kept = job.keep(found.outputs, rows)
     check = job.judged(NAME, rows, kept, found.seconds, remark=job.where(rows), device=device, threads=1)

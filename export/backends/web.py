@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import half_limits
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
@@ -25,7 +25,7 @@ _ACCELERATORS = {"web-wasm": "wasm", "web-webgpu": "webgpu"}
 _RESULT = "RESULT "
 
 
-def checks(job: Job) -> tuple[list[Check], list[Kept]]:
+def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
     """Runs some rows in the browser, in WebAssembly and over WebGPU."""
     reason = _missing()
     if reason:
@@ -82,10 +82,10 @@ def outputs_of(said: dict) -> dict[str, np.ndarray]:
     }
 
 
-def _check(job: Job, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
+def _check(job: ValidationContext, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
     said = said_by(ended)
     if said is None:
-        return Check(name, FAILED, ended.last_words), []
+        return Check(name, FAILED, ended.failure_reason), []
     if "missing" in said:
         return Check(name, NOT_RUN, said["missing"], device=said.get("browser", "")), []
     device = ", ".join(filter(None, (said.get("browser"), said.get("adapter"))))

@@ -11,7 +11,7 @@ import tensorflow as tf
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.metadata import TEXT
-from kerasbert.layers.lowering.options import GraphLayout
+from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.tasks import SentenceEncoder, TextClassifier
 from kerasbert.text.in_graph import tensorflow_text
 from kerasbert.text.wordpiece import WordPiece
@@ -36,7 +36,7 @@ def check_text_inputs(task) -> None:
     tensorflow_text()
 
 
-def text_function(twin, length: int, layout: GraphLayout):
+def text_function(twin, length: int, layout: LoweringOptions):
     """`serve` of one text, and its specification. A text is cut to the length."""
     tokenizer = twin.tokenizer
     pieces = tensorflow_text().FastBertTokenizer(

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.bucketed_model import FittingModels
-from kerasbert.export.runtime.interpreter_model import RunningModel, one_line
+from kerasbert.export.runtime.bucketed_model import BucketedModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
 from kerasbert.files.json_text import read_json_object
 from kerasbert.optional import optional
@@ -27,11 +27,11 @@ ONNX = ".onnx"
 Run = Callable[[], None]
 
 
-class TFLiteSubject:
+class TFLiteRunner:
     """A `.tflite` file that was verified, of one length, or of the shortest that each row fits."""
 
     def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
-        self.models = None if longest is None else FittingModels.of(path, longest, threads)
+        self.models = None if longest is None else BucketedModel.of(path, longest, threads)
         if self.models is not None:
             self._model = self.models.at(longest)
         else:
@@ -172,10 +172,10 @@ def _full_row(length: int, words: int) -> tuple[list[int], list[int]]:
 
 
 def _subject(path: str) -> type:
-    return OnnxSubject if path.endswith(ONNX) else TFLiteSubject
+    return OnnxSubject if path.endswith(ONNX) else TFLiteRunner
 
 
-def _packed(ids: Sequence[int], types: Sequence[int], model: RunningModel) -> dict[str, np.ndarray]:
+def _packed(ids: Sequence[int], types: Sequence[int], model: InterpreterModel) -> dict[str, np.ndarray]:
     """The arrays of one row, cut or padded to the model's length."""
     values = dict(zip(INPUTS, (ids, [1] * len(ids), types), strict=True))
     row = {}

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_at_any_length, open_model
 from kerasbert.export.tflite.metadata import Metadata
 
@@ -12,7 +12,7 @@ _BUCKET = 16  # a resizable file is opened once for each multiple of this
 
 
 @dataclass(frozen=True)
-class FittingModels:
+class BucketedModel:
     """A file, opened once for each length that is asked for.
 
     longest: tokens in its longest row. lengths: those of a file with a signature for each. fixed: that of a file of one. open: opens the
@@ -25,11 +25,11 @@ class FittingModels:
     fixed: int | None = None
     threads: int = 1
     kernels: str = "xnnpack"
-    open: Callable[[int], RunningModel] | None = None
-    opened: dict[int, RunningModel] = field(default_factory=dict, repr=False)
+    open: Callable[[int], InterpreterModel] | None = None
+    opened: dict[int, InterpreterModel] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "FittingModels":
+    def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "BucketedModel":
         """Of a file that was verified and may carry no card: it is opened to see. Raises KerasBertError as `open_model` does."""
         model = open_at_any_length(path, threads, verified=True)
         if model.resizable:
@@ -41,11 +41,11 @@ class FittingModels:
     @classmethod
     def of_card(
         cls, path: str | os.PathLike, card: Metadata, longest: int, threads: int, kernels: str, open=None
-    ) -> "FittingModels":
+    ) -> "BucketedModel":
         """Of a file that tells its lengths and was verified; nothing is opened yet."""
         return cls(path, longest, card.lengths or (), card.sequence_length, threads, kernels, open)
 
-    def at(self, tokens: int) -> RunningModel:
+    def at(self, tokens: int) -> InterpreterModel:
         """The model for a row of so many tokens; the longest there is, for longer ones."""
         length = self.length(tokens)
         if length not in self.opened:

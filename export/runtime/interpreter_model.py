@@ -24,7 +24,7 @@ class Port:
     dtype: np.dtype
 
 
-class RunningModel:
+class InterpreterModel:
     """A `.tflite` model on an interpreter, its inputs and outputs bound by signature name, batch 1.
 
     Attributes:
@@ -54,12 +54,12 @@ class RunningModel:
         self.inputs = _ports(self._details(self._indices))
         self.outputs = _ports(self._details(self._output_indices))
 
-    def at(self, length: int) -> "RunningModel":
+    def at(self, length: int) -> "InterpreterModel":
         """The signature of another of its `lengths`, on the same interpreter: the file is not opened again.
 
         Raises KerasBertError for a length that the file has none for.
         """
-        return RunningModel(self._interpreter, self.name, self.kernels, self.threads, length, self.vocab_size)
+        return InterpreterModel(self._interpreter, self.name, self.kernels, self.threads, length, self.vocab_size)
 
     @property
     def length(self) -> int | None:

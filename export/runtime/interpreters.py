@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import RunningModel, one_line
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
 from kerasbert.export.runtime.partitioned_model import SplitModel, check_host, is_body
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.reader import check_structure
@@ -64,7 +64,7 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
     verified: bool = False,
-) -> "RunningModel":
+) -> "InterpreterModel":
     """Opens a `.tflite` file, ready to run; one in two parts (target edge-tpu) with the other part beside it.
 
     Args:
@@ -92,7 +92,7 @@ def open_model(
         interpreter = _interpreter_class(runtime, card)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        model = RunningModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
+        model = InterpreterModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
         if is_body(model):
             host = open_model(check_host(path_or_bytes), threads, kernels, length)
             return SplitModel(host, model)
@@ -107,7 +107,7 @@ def open_model(
 
 def open_at_any_length(
     path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", verified: bool = False
-) -> RunningModel:
+) -> InterpreterModel:
     """The file at its own length, or at `DEFAULT_LENGTH` where the caller sets one. Raises KerasBertError as `open_model` does."""
     try:
         return open_model(path, threads, kernels, verified=verified)

@@ -13,7 +13,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import Ended
-from kerasbert.export.runtime.interpreter_model import Port, RunningModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.messages import Channel, Ending, Silence
 from kerasbert.export.tflite.reader import check_structure
 
@@ -67,7 +67,7 @@ class IsolatedFile:
             line for line in self._log.read().decode("utf-8", "replace").splitlines() if not line.startswith("INFO:")
         )
         self.close()
-        words = Ended(None if isinstance(error, Silence) else status, log, self.seconds).last_words
+        words = Ended(None if isinstance(error, Silence) else status, log, self.seconds).failure_reason
         if not isinstance(error, Ending | Silence):
             words = f"that answers {error}"
         return KerasBertError(
@@ -86,8 +86,8 @@ def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
     file.close()
 
 
-class IsolatedModel(RunningModel):
-    """A model of an `IsolatedFile` at one length, as `RunningModel` is."""
+class IsolatedModel(InterpreterModel):
+    """A model of an `IsolatedFile` at one length, as `InterpreterModel` is."""
 
     def __init__(self, file: IsolatedFile, length: int | None, described: dict):
         self._file, self._asked = file, length

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
 from kerasbert.export.runtime.messages import Channel, Ending
 from kerasbert.export.tflite.metadata import TEXT
@@ -34,7 +34,7 @@ def main() -> None:
     path, threads, kernels = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     find_runtime()  # imported before memory is limited
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    models: dict[int | None, RunningModel] = {}
+    models: dict[int | None, InterpreterModel] = {}
     with contextlib.suppress(Ending):
         while True:
             header, arrays = channel.receive()
@@ -68,13 +68,13 @@ def _answer(models: dict, header: dict, arrays: dict, path: str, threads: int, k
     return {}, {name: np.stack([outputs[name] for outputs in found]) for name in found[0]}
 
 
-def _outputs(model: RunningModel, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _outputs(model: InterpreterModel, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     model.fill(inputs)
     model.invoke()
     return model.fetch()
 
 
-def _opened(models: dict, length: int | None, path: str, threads: int, kernels: str) -> RunningModel:
+def _opened(models: dict, length: int | None, path: str, threads: int, kernels: str) -> InterpreterModel:
     other = next(iter(models.values()), None)
     if other is not None and other.lengths:
         return other.at(length)
@@ -98,7 +98,7 @@ def _limit_memory(path: str) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def _described(model: RunningModel) -> dict:
+def _described(model: InterpreterModel) -> dict:
     def ports(side) -> dict:
         return {name: [list(port.shape), port.dtype.str] for name, port in side.items()}
 

@@ -9,7 +9,7 @@ import numpy as np
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.file_kind import is_tflite
-from kerasbert.processors import Problem
+from kerasbert.processors import Processor
 
 _WITH_TOP = ("single_label", "multi_label", "masked_lm", "question_answering")
 
@@ -48,7 +48,7 @@ class OpenedModel:
 
     def __init__(self, name: str | os.PathLike, predictor):
         self._name, self._predictor = os.fspath(name), predictor
-        self.problem: Problem = predictor.problem if isinstance(predictor.problem, Problem) else predictor.asks
+        self.problem: Processor = predictor.problem if isinstance(predictor.problem, Processor) else predictor.asks
         self.labels = self.problem.labels
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ class OpenedModel:
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
 
-    def _with_top(self, top_k: int | None) -> Problem:
+    def _with_top(self, top_k: int | None) -> Processor:
         name = self.problem.name
         if top_k is None:
             return self.problem

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import Port, RunningModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.tflite.metadata import sidecar_path
 from kerasbert.files.own_files import HOST, METADATA, MODEL
 
@@ -34,7 +34,7 @@ def written_files(path: str | os.PathLike, host: bool) -> list[tuple[Path, str]]
     return [(path, MODEL), (sidecar_path(path), METADATA), *([(host_path(path), HOST)] if host else [])]
 
 
-def is_body(model: RunningModel) -> bool:
+def is_body(model: InterpreterModel) -> bool:
     """Whether a model takes what a host's file gives."""
     return set(model.inputs) == {HIDDEN, BIAS}
 
@@ -54,10 +54,10 @@ def check_host(path: str | os.PathLike | bytes) -> Path:
     return host
 
 
-class SplitModel(RunningModel):
+class SplitModel(InterpreterModel):
     """As one model: inputs and length are the host's, outputs the body's in float32, operators the body's."""
 
-    def __init__(self, host: RunningModel, body: RunningModel):
+    def __init__(self, host: InterpreterModel, body: InterpreterModel):
         self.host, self.body = host, body
         self.vocab_size, self.name, self.kernels, self.threads = body.vocab_size, body.name, body.kernels, body.threads
         self.signature, self.resizable, self.lengths = body.signature, False, ()

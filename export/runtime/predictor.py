@@ -11,15 +11,15 @@ import numpy as np
 from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.bucketed_model import FittingModels
-from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.runtime.bucketed_model import BucketedModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.reader import check_structure
-from kerasbert.processors import Problem, Reading, Rows
+from kerasbert.processors import Processor, Reading, Rows
 from kerasbert.processors.base import check_finite
 
 _PER_TOKEN = ("tagging", "masked_lm", "question_answering")
@@ -42,7 +42,7 @@ def open_predictor(
     check_structure(path)
     process = IsolatedFile(path, threads, kernels) if isolated else None  # it starts while the tokenizer is made
     kind = Predictor if card.inputs == metadata.IDS else TextPredictor
-    return kind(path, card, card.asks(), tokenizer_of(card), threads, kernels, process)
+    return kind(path, card, card.processor(), tokenizer_of(card), threads, kernels, process)
 
 
 def tokenizer_of(card: Metadata):
@@ -67,7 +67,7 @@ class Predictor:
 
     path: str | os.PathLike
     card: Metadata
-    problem: Problem
+    problem: Processor
     tokenizer: object
     threads: int = 1
     kernels: str = "xnnpack"
@@ -75,9 +75,9 @@ class Predictor:
     _noted: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @functools.cached_property
-    def _models(self) -> FittingModels:
+    def _models(self) -> BucketedModel:
         opened = None if self.process is None else self.process.open
-        return FittingModels.of_card(self.path, self.card, self.length, self.threads, self.kernels, opened)
+        return BucketedModel.of_card(self.path, self.card, self.length, self.threads, self.kernels, opened)
 
     @property
     def length(self) -> int:
@@ -85,7 +85,7 @@ class Predictor:
         own = self.card.sequence_length or self.card.row_length
         return own or min(getattr(self.tokenizer, "model_max_length", None) or _LONGEST, _LONGEST)
 
-    def answer(self, x, report: Report | None = None, problem: Problem | None = None) -> list:
+    def answer(self, x, report: Report | None = None, problem: Processor | None = None) -> list:
         """One answer an example, JSON-able: the same as `Task.answer` gives. problem: see there."""
         examples, rows = self._rows(x, self.problem.rows)
         return (problem or self.problem).answers(examples, rows, self._readings(examples, rows, report))
@@ -115,7 +115,7 @@ class Predictor:
                     report(done, len(rows))
         return found
 
-    def _inputs(self, model: RunningModel, rows: Rows, numbers: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
+    def _inputs(self, model: InterpreterModel, rows: Rows, numbers: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
         """The model's inputs for the token lists of some rows, one list after the other."""
         checked = False
         for row in numbers:
@@ -150,7 +150,7 @@ class TextPredictor(Predictor):
     """A file that takes a text as it is."""
 
     @functools.cached_property
-    def _model(self) -> RunningModel:
+    def _model(self) -> InterpreterModel:
         if self.process is not None:
             return self.process.open()
         return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
@@ -172,7 +172,7 @@ class TextPredictor(Predictor):
         return found
 
 
-def _check_ports(model: RunningModel, inputs: Iterable[str], problem: Problem) -> None:
+def _check_ports(model: InterpreterModel, inputs: Iterable[str], problem: Processor) -> None:
     """Raises KerasBertError unless the model takes some of the inputs, and gives what the problem reads, as wide as there are labels."""
     by = (
         f"the names of its signature {model.signature!r}"
@@ -205,7 +205,7 @@ def _check_ports(model: RunningModel, inputs: Iterable[str], problem: Problem) -
         )
 
 
-def _read(problem: Problem, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:
+def _read(problem: Processor, outputs: Sequence[Reading], rows: Rows, row: int) -> Reading:
     """One row's reading. outputs: of each of its token lists, with a batch axis of 1."""
     if rows.group == 1:
         return problem.read({name: values[0] for name, values in outputs[0].items()}, rows, row)

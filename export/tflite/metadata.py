@@ -20,7 +20,7 @@ from kerasbert.export.tflite.structure import load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json
 from kerasbert.files.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
-from kerasbert.processors import PROBLEMS, Problem, problem_named
+from kerasbert.processors import PROBLEMS, Processor, processor_named
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 FORMAT = 1
@@ -77,9 +77,9 @@ class Metadata:
             if any("\n" in line or "\r" in line for line in lines):
                 raise KerasBertError(f"Expected {name} of one line each. Received: an entry with a line break.")
 
-    def asks(self) -> Problem:
+    def processor(self) -> Processor:
         """What the file is asked and answers. Raises KerasBertError for settings that its problem does not have."""
-        return problem_named(self.problem, self.labels, self.settings)
+        return processor_named(self.problem, self.labels, self.settings)
 
     def card(self) -> dict[str, object]:
         """The content of `kerasbert.json`."""

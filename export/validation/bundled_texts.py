@@ -2,12 +2,12 @@
 
 from kerasbert.data import assistant
 from kerasbert.export.validation.examples import Data
-from kerasbert.processors import Problem
+from kerasbert.processors import Processor
 
 _CONTEXT, _CHOICES = 6, 4  # sentences behind a question, and to choose from
 
 
-def bundled_data(problem: Problem) -> Data:
+def bundled_data(problem: Processor) -> Data:
     """Examples as the problem takes them, without labels: what they are about is not what the model was trained for."""
     split = assistant.load("test")
     texts = list(split.texts)

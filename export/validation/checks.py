@@ -16,7 +16,7 @@ from kerasbert.export.validation.comparison import Metric, OutputDifference
 from kerasbert.export.validation.details import Details
 from kerasbert.export.validation.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
 from kerasbert.files.own_files import REPORT, check_own
-from kerasbert.processors import problem_class
+from kerasbert.processors import processor_class
 
 __all__ = [
     "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty",
@@ -140,7 +140,7 @@ class ValidationReport:
 
 def check_columns(problem: str, wide: bool = False) -> tuple[str, ...]:
     """The headings of `check_row`; what counts as saying the same depends on the problem."""
-    same = {"embedding": "cosine", "regression": "correlation"}.get(problem_class(problem).compared_as, "agreement")
+    same = {"embedding": "cosine", "regression": "correlation"}.get(processor_class(problem).compared_as, "agreement")
     more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))
     return ("check", "result", "rows", "max error", *more, same, "metric", "share", "p50", "p90", *last, "remark")
 

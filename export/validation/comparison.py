@@ -123,7 +123,7 @@ def compare(
     """Measures a model against a reference. Lines that are not finite count as broken and are left out.
 
     pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair. compared_as: see
-    `kerasbert.processors.Problem`. row_lines: lines of each row, whose decisions depend on each other; None: a line is a row.
+    `kerasbert.processors.Processor`. row_lines: lines of each row, whose decisions depend on each other; None: a line is a row.
     """
     found = _Differences(compared_as)
     for reference, model in pairs:

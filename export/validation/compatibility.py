@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import RunningModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.validation.reference import Side
+from kerasbert.export.validation.reference import Reference
 from kerasbert.text.client_wordpiece import SETTING
 
 
-def check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
+def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> None:
     """Raises KerasBertError unless packed arrays are what the file takes."""
     missing = sorted(set(model.inputs) - set(arrays))
     if missing:
@@ -31,7 +31,7 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: RunningModel) -> None:
             raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {arrays[name].dtype}.")
 
 
-def check_same_kind(card: packed.Metadata | None, side: Side, model_path) -> None:
+def check_same_kind(card: packed.Metadata | None, side: Reference, model_path) -> None:
     """Raises KerasBertError unless the file and the other side have the same problem, labels, vocabulary and tokenization, as far as both
     say."""
     if card is None:

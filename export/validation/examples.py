@@ -10,7 +10,7 @@ from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import Port
 from kerasbert.export.validation.comparison import Evidence, Metric
-from kerasbert.processors import Problem, Reading, Rows
+from kerasbert.processors import Processor, Reading, Rows
 from kerasbert.processors.features import TokenLists
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -32,7 +32,7 @@ class Examples:
         y: labels as the user wrote them, or None.
     """
 
-    problem: Problem
+    problem: Processor
     rows: Rows
     inputs: Packed
     numbers: np.ndarray
@@ -167,7 +167,7 @@ class Data:
         return int(np.shape(self.x["input_ids"])[-1]) if self.is_packed and "input_ids" in self.x else None
 
 
-def read_data(data, problem: Problem | None) -> Data:
+def read_data(data, problem: Processor | None) -> Data:
     """What `validate` takes as data, as `Data`. A path is read as the problem asks for, by default as a table of texts."""
     if isinstance(data, str | os.PathLike):
         from kerasbert.data.reading import read_for
@@ -180,7 +180,7 @@ def read_data(data, problem: Problem | None) -> Data:
     return Data(data)
 
 
-def text_examples(data: Data, problem: Problem, tokenizer, length: int, wanted: int | None) -> Examples:
+def text_examples(data: Data, problem: Processor, tokenizer, length: int, wanted: int | None) -> Examples:
     """`wanted` of the examples, tokenized and packed to the length."""
     raw = problem.examples(data.x)
     numbers, y = _chosen(len(raw), data.y, wanted)
@@ -191,7 +191,7 @@ def text_examples(data: Data, problem: Problem, tokenizer, length: int, wanted: 
     return Examples(problem, rows, inputs, numbers[rows.example], raw, y)
 
 
-def packed_examples(data: Data, problem: Problem, wanted: int | None) -> Examples:
+def packed_examples(data: Data, problem: Processor, wanted: int | None) -> Examples:
     """`wanted` rows of arrays that are (rows, S), or (rows, lists, S)."""
     shapes = {np.shape(values) for values in data.x.values()}
     if len(shapes) > 1 or not all(len(shape) in (2, 3) for shape in shapes) or not {*INPUTS[:2]} <= data.x.keys():

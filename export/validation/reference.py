@@ -15,7 +15,7 @@ from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.validation.examples import INPUTS, Data, Examples, Kept, Packed
 from kerasbert.export.validation.npz_file import read_npz
-from kerasbert.processors import Problem, problem_named
+from kerasbert.processors import Processor, processor_named
 
 _PROBLEM_OF_OUTPUT = {
     "probabilities": "single_label",
@@ -29,7 +29,7 @@ _CHUNK_BYTES, _CHUNK = 64 << 20, 64
 
 
 @dataclass(frozen=True)
-class Side:
+class Reference:
     """The other side of a comparison.
 
     outputs: packed arrays (N, S) -> outputs by name (N, ...). problem, tokenizer: what it is asked, and what turns texts into ids; None
@@ -40,7 +40,7 @@ class Side:
 
     name: str
     outputs: Callable[[Packed], dict[str, np.ndarray]]
-    problem: Problem | None = None
+    problem: Processor | None = None
     tokenizer: object = None
     vocabulary: tuple[str, ...] | None = None
     length: int | None = None
@@ -48,13 +48,13 @@ class Side:
     weights: str = ""
 
 
-def open_side(against, length: int | None, threads: int) -> Side:
-    """Makes a `Side` of a Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
+def open_reference(against, length: int | None, threads: int) -> Reference:
+    """Makes a `Reference` of a Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
 
     Raises:
         KerasBertError: `against` is none of these, or cannot be read.
     """
-    if hasattr(against, "serve_numpy") and hasattr(against, "asks"):
+    if hasattr(against, "serve_numpy") and hasattr(against, "processor"):
         return _task_side(against)
     if not isinstance(against, str | os.PathLike):
         raise KerasBertError(
@@ -71,7 +71,7 @@ def open_side(against, length: int | None, threads: int) -> Side:
     return _tflite_side(path, length, threads)
 
 
-def guess_problem(outputs: Packed) -> Problem:
+def guess_problem(outputs: Packed) -> Processor:
     """The problem behind outputs that carry no metadata, by their name and width; probabilities that do not sum to 1 are per label."""
     name, values = next(iter(outputs.items()))
     guess = _PROBLEM_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
@@ -82,11 +82,11 @@ def guess_problem(outputs: Packed) -> Problem:
     elif guess == "single_label" and not np.allclose(values.sum(axis=1), 1.0, atol=0.05):
         guess = "multi_label" if name == "probabilities" else "embedding"
     classes = guess in ("single_label", "multi_label", "tagging")
-    return problem_named(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
+    return processor_named(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
 
 
 def collect(
-    side: Side, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
+    side: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
 ) -> list[Kept]:
     """What the problem keeps of the other side's outputs, row by row; few rows at a time where outputs are large.
 
@@ -96,7 +96,7 @@ def collect(
     chunk, found = int(np.clip(_CHUNK_BYTES // max(width, 1), 1, _CHUNK)), []
     for start in range(0, len(examples), chunk):
         stop = min(start + chunk, len(examples))
-        outputs = side_outputs(side, examples, start, stop)
+        outputs = reference_outputs(side, examples, start, stop)
         if not start:
             _same_shapes(outputs, ports, side.name)
         for row in range(start, stop):
@@ -106,7 +106,7 @@ def collect(
     return found
 
 
-def side_outputs(side: Side, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
+def reference_outputs(side: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
     """The other side's outputs for the token lists of some rows."""
     lists = examples.lists(start, stop)
     return side.outputs({**lists, "row": examples.numbers[start:stop]} if side.fixed else lists)
@@ -126,13 +126,13 @@ def _same_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
             )
 
 
-def _task_side(task, name: str | None = None) -> Side:
+def _task_side(task, name: str | None = None) -> Reference:
     tokenizer = getattr(task, "tokenizer", None) if getattr(task, "has_tokenizer", True) else None
     vocabulary = getattr(tokenizer, "vocabulary", None)
-    return Side(
+    return Reference(
         name=name or f"Keras {type(task).__name__}",
         outputs=lambda rows: {key: np.asarray(value) for key, value in task.serve_numpy(rows).items()},
-        problem=task.asks,
+        problem=task.processor,
         tokenizer=tokenizer,
         vocabulary=None if vocabulary is None else tuple(vocabulary),
         length=getattr(task, "sequence_length", None),
@@ -140,7 +140,7 @@ def _task_side(task, name: str | None = None) -> Side:
     )
 
 
-def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
+def _tflite_side(path: Path, length: int | None, threads: int) -> Reference:
     card = packed.read(path)
     own = card.sequence_length if card else None
     if own is not None and own != length:
@@ -153,10 +153,10 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
         results = list(model.run_each(one_by_one))
         return {name: np.concatenate([result[name] for result in results]) for name in model.outputs}
 
-    return Side(
+    return Reference(
         name=path.name,
         outputs=outputs,
-        problem=card.asks() if card else None,
+        problem=card.processor() if card else None,
         tokenizer=tokenizer_of(card) if card and card.vocabulary else None,
         vocabulary=card.vocabulary if card else None,
         length=own,
@@ -164,7 +164,7 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Side:
     )
 
 
-def _npz_side(path: Path) -> Side:
+def _npz_side(path: Path) -> Reference:
     arrays = read_npz(path)
     inputs = {name: arrays.pop(name) for name in INPUTS if name in arrays}
     labels = arrays.pop(_NPZ_LABELS, None)
@@ -179,4 +179,4 @@ def _npz_side(path: Path) -> Side:
         # Rows are found again by their position, which `validate` passes along.
         return {name: values[asked["row"]] for name, values in arrays.items()}
 
-    return Side(name=path.name, outputs=outputs, fixed=Data(inputs, labels))
+    return Reference(name=path.name, outputs=outputs, fixed=Data(inputs, labels))

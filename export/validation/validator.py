@@ -12,9 +12,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends import arm64, clients, cpu, edge_tpu, gpu, gpu_opencl, tflite_2_14, web
-from kerasbert.export.backends.context import Job
-from kerasbert.export.backends.subprocesses.probe import last_words
-from kerasbert.export.runtime.interpreter_model import RunningModel, one_line
+from kerasbert.export.backends.context import ValidationContext
+from kerasbert.export.backends.subprocesses.probe import failure_reason
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, describe_machine, open_model
 from kerasbert.export.runtime.partitioned_model import SplitModel
 from kerasbert.export.runtime.predictor import tokenizer_of
@@ -32,10 +32,10 @@ from kerasbert.export.validation.checks import (
 from kerasbert.export.validation.compatibility import check_inputs, check_same_kind
 from kerasbert.export.validation.details import details_of
 from kerasbert.export.validation.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
-from kerasbert.export.validation.reference import Side, collect, guess_problem, open_side, side_outputs
+from kerasbert.export.validation.reference import Reference, collect, guess_problem, open_reference, reference_outputs
 from kerasbert.export.validation.tolerances import TRAINED_FURTHER, recipe_of, tolerance_of
 from kerasbert.export.validation.verdict import warnings
-from kerasbert.processors import problem_named
+from kerasbert.processors import processor_named
 
 BACKENDS = {
     "cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_opencl.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
@@ -46,7 +46,7 @@ RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
 REFERENCE_ROWS = 64
 _SAMPLE = 4000
 _GUESSED = 64  # rows whose outputs tell the problem
-_UNKNOWN = problem_named("regression")  # keeps outputs as they are, until it is known what they are
+_UNKNOWN = processor_named("regression")  # keeps outputs as they are, until it is known what they are
 
 Progress = Callable[[str, int, int], None]
 
@@ -98,7 +98,7 @@ def validate(
     progress = progress or (lambda what, done, total: None)
     card = packed.read(model_path)
     packed.check_takes_ids(model_path, card, "to compare it")
-    if isolated and (words := last_words(model_path)):
+    if isolated and (words := failure_reason(model_path)):
         check = Check("opens and runs once", FAILED, words)
         return _written(_broken(model_path, against, card, check), report, None)
     given, notes = _data(card, against, data, model_path)
@@ -106,7 +106,7 @@ def validate(
     model = open_model(model_path, threads=threads, length=length)
     if card is not None and model.signature is None:  # nothing of ours can be bound
         return _written(_broken(model_path, against, card, _signature_check(model, 0)), report, None)
-    side = open_side(against, model.length, threads)
+    side = open_reference(against, model.length, threads)
     check_same_kind(card, side, model_path)
     examples = _examples(model, card, side, given, rows, model_path)
     expected = collect(side, examples, model.outputs, lambda done, total: progress(side.name, done, total))
@@ -120,7 +120,7 @@ def validate(
             "against 0.9. For a check of the conversion itself, validate against the folder that was converted"
         )
     some = reference_rows or rows or REFERENCE_ROWS
-    job = Job(str(model_path), examples, expected, limits, threads, some, progress, proven="cpu" in on)
+    job = ValidationContext(str(model_path), examples, expected, limits, threads, some, progress, proven="cpu" in on)
     checks, samples, details = [_signature_check(model, len(examples))], {}, None
     for backend in on:
         found, kept = _run_backend(backend, job, split=isinstance(model, SplitModel))
@@ -184,7 +184,7 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _run_backend(backend: str, job: Job, split: bool) -> tuple[list[Check], list[Kept]]:
+def _run_backend(backend: str, job: ValidationContext, split: bool) -> tuple[list[Check], list[Kept]]:
     if split and backend not in RUN_PARTS:
         return [Check(backend, NOT_RUN, "the file is one of two parts, made for an Edge TPU and its host")], []
     try:
@@ -203,7 +203,7 @@ def _data(card: packed.Metadata | None, against, data, model_path) -> tuple[Data
         )
     if archive:
         return None, []
-    problem = card.asks() if card else getattr(against, "asks", None)
+    problem = card.processor() if card else getattr(against, "processor", None)
     if data is not None:
         return read_data(data, problem), []
     if problem is None:
@@ -226,27 +226,29 @@ def _length(model_path, card: packed.Metadata | None, against, data: Data | None
         if "resizable" not in str(error):
             raise
     if data is None:
-        return open_side(against, None, 1).fixed.length
+        return open_reference(against, None, 1).fixed.length
     if data.length is not None:
         return data.length
     other = packed.read(against) if isinstance(against, str | os.PathLike) and Path(against).is_file() else None
     return getattr(other or against, "sequence_length", None) or (card.row_length if card else None) or DEFAULT_LENGTH
 
 
-def _examples(model: RunningModel, card, side: Side, data: Data | None, rows: int | None, model_path) -> Examples:
+def _examples(
+    model: InterpreterModel, card, side: Reference, data: Data | None, rows: int | None, model_path
+) -> Examples:
     """Packed rows of the model's length with their problem, which outputs must tell where neither side does."""
-    problem, data = card.asks() if card else side.problem, data or side.fixed
+    problem, data = card.processor() if card else side.problem, data or side.fixed
     if not data.is_packed:
         tokenizer = side.tokenizer or tokenizer_of(packed.require(model_path, "to validate it on texts"))
         return text_examples(data, problem, tokenizer, model.length, rows)
     unlabelled = packed_examples(Data(data.x), problem or _UNKNOWN, rows)
     check_inputs(unlabelled.inputs, model)
     if problem is None:
-        problem = guess_problem(side_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
+        problem = guess_problem(reference_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
     return packed_examples(data, problem, rows)
 
 
-def _signature_check(model: RunningModel, rows: int) -> Check:
+def _signature_check(model: InterpreterModel, rows: int) -> Check:
     """Whether the file can be bound by name; one without a signature is bound by tensor names, which other tools may
     change."""
     if model.signature is None:

@@ -104,7 +104,7 @@ def judge(
         tolerance: the limits.
         outputs: each output's difference to the reference.
         metrics: the task's metrics of both sides, the one that is judged first; none without labels.
-        compared_as: see `kerasbert.processors.Problem`.
+        compared_as: see `kerasbert.processors.Processor`.
         rows: how many rows there were.
         spot_check: whether these rows are a part of those on which another backend proves the file; then equal outputs or the
             metric must only surely reach `SPOT_CHECK`, and no limit be surely missed.

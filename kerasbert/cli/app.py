@@ -55,8 +55,21 @@ class Commands(typer.core.TyperGroup):
 
 def build_app() -> typer.Typer:
     """All commands. Their modules import what they need when they run."""
-    from kerasbert.cli import cut, diagnose, distill, evaluate, predict, prune, quantize, quickstart, train
-    from kerasbert.cli import tflite_commands as export
+    from kerasbert.cli import (
+        benchmark,
+        convert,
+        cut,
+        diagnose,
+        distill,
+        evaluate,
+        inspect,
+        predict,
+        prune,
+        quantize,
+        quickstart,
+        train,
+        validate,
+    )
     from kerasbert.cli.setup import setup
 
     app = typer.Typer(
@@ -71,7 +84,7 @@ def build_app() -> typer.Typer:
     app.callback()(_kerasbert)
     for command in (
         quickstart.quickstart, train.train, quantize.quantize, cut.cut, diagnose.diagnose, evaluate.evaluate, predict.predict,
-        prune.prune, distill.distill, export.convert, export.inspect, export.validate, export.benchmark,
+        prune.prune, distill.distill, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark,
         setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)

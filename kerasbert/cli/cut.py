@@ -85,7 +85,7 @@ def cut(
         task = load_task(model)
         check_float(task)
     for path in to_check:
-        check_labels(task.asks, tables[path])
+        check_labels(task.processor, tables[path])
     whole, table = task, tables.get(data)
     with progress("cutting"):
         if layers is not None:

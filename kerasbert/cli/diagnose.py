@@ -131,7 +131,7 @@ def _labels(task, examples, labels, rows: int):
         return None
     labels = labels[:rows]
     try:
-        task.asks.check(labels, task.asks.examples(examples))
+        task.processor.check(labels, task.processor.examples(examples))
     except KerasBertError as error:
         note(f"no metric, for the labels are not the model's: {error}")
         return None

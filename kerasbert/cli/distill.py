@@ -125,7 +125,7 @@ def distill(
         keras.utils.set_random_seed(seed)
         large = load_task(teacher)
         small = _student(large, student, layers, strategy, sequence_length)
-    _check(large.asks, *tables, label_weight)
+    _check(large.processor, *tables, label_weight)
     if no_norm:
         with progress("fitting the student's scales and shifts"):
             texts = spread(tables[0].x, _FITTED_ROWS)

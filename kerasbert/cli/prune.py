@@ -114,7 +114,7 @@ def prune(
 
         from kerasbert.cli.common import fitting
         from kerasbert.compression.pruning.magnitude import Sparsity
-        from kerasbert.compression.pruning.masks import KeepZeros, MagnitudePruning
+        from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
         from kerasbert.compression.pruning.sparsity_report import sparsity_report, zeros_of
         from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
@@ -133,7 +133,7 @@ def prune(
     if keep_zeros and not zeros_of(task):
         raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
     tables = checked_tables(task, tables)
-    callbacks = [KeepZeros()] if keep_zeros else []
+    callbacks = [PreserveSparsity()] if keep_zeros else []
     if wanted:
         wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)
         callbacks.append(MagnitudePruning(wanted))

@@ -136,9 +136,9 @@ def quantize(
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])
         phases = (activation_delay, freeze_ranges) != (0.0, 1.0)
-        callbacks = (compression.QuantizationPhases(quantized, activation_delay, freeze_ranges),) if phases else ()
+        callbacks = (compression.QuantizationSchedule(quantized, activation_delay, freeze_ranges),) if phases else ()
         if compression.zeros_of(quantized):  # it was pruned
-            callbacks = (*callbacks, compression.KeepZeros(quantized))
+            callbacks = (*callbacks, compression.PreserveSparsity(quantized))
         learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
         with fitting.training() as listener:
             fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=callbacks)

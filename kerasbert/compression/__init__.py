@@ -7,13 +7,13 @@ import importlib
 
 _HOMES = {
     "INTEGER_ONLY": "kerasbert.compression.quantization.policies",
-    "KeepZeros": "kerasbert.compression.pruning.masks",
+    "PreserveSparsity": "kerasbert.compression.pruning.masks",
     "MagnitudePruning": "kerasbert.compression.pruning.masks",
     "OutputEffect": "kerasbert.compression.quantization.output_effects",
     "OutputEffects": "kerasbert.compression.quantization.output_effects",
     "POLICIES": "kerasbert.compression.quantization.policies",
     "PointLoss": "kerasbert.compression.quantization.diagnosis",
-    "QuantizationPhases": "kerasbert.compression.quantization.schedule",
+    "QuantizationSchedule": "kerasbert.compression.quantization.schedule",
     "QuantizationPolicy": "kerasbert.layers.quantization.policy",
     "Sparsity": "kerasbert.compression.pruning.magnitude",
     "SparsityReport": "kerasbert.compression.pruning.sparsity_report",

@@ -13,7 +13,7 @@ from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.capture import capture
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.pooling import first_token
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE, activation_quantizer
 from kerasbert.layers.quantization.calls import numbered_calls, set_call, set_num_calls
@@ -122,7 +122,7 @@ class Encoder(keras.layers.Layer):
         training=None,
         output_hidden_states=False,
         output_attentions=False,
-        layout: GraphLayout = TRAINING_LAYOUT,
+        layout: LoweringOptions = TRAINING_OPTIONS,
     ):
         x, bias = self.embedded(inputs, training=training, layout=layout)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = [], []
@@ -143,7 +143,7 @@ class Encoder(keras.layers.Layer):
             tuple(attentions) if output_attentions else None,
         )
 
-    def embedded(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> tuple:
+    def embedded(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> tuple:
         """The input of the first block (B, S, H), and the attention bias (B, 1, 1, S).
 
         inputs: as of a call. They may hold just these two instead, as `hidden` and `attention_bias` (B, S): an exporter cuts there.

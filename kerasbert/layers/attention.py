@@ -7,7 +7,7 @@ from kerasbert.layers.capture import capture
 from kerasbert.layers.dense import Dense, truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.decomposed_attention import decomposed_attention
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, ActivationFakeQuant, activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
@@ -68,7 +68,7 @@ class SelfAttention(keras.layers.Layer):
         """The factor of the scores, 1 / sqrt(D)."""
         return self.head_size**-0.5
 
-    def call(self, x, bias, values=None, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, bias, values=None, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.input_quantizer(x, training=training)
         values = x if self.value_quantizer is None else self.value_quantizer(values, training=training)
         q = self.query(x, training=training)  # (B, S, N D)

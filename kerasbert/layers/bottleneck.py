@@ -8,7 +8,7 @@ from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.feed_forward import FeedForward
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.norms import MOBILEBERT_EPSILON
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
@@ -30,7 +30,7 @@ class Bottleneck(keras.layers.Layer):
             folded=self.norm if self.folds else None, prevent_bias_folding=self.folds,
         )  # fmt: skip
 
-    def call(self, x, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.dense(self.input_quantizer(x, training=training), training=training)
         return x if self.folds else self.norm(x, training=training, layout=layout)
 
@@ -55,7 +55,7 @@ class ResidualFeedForward(keras.layers.Layer):
         self.sum = activation_quantizer(integer_part(policy), f"{path}.sum")
         self.dropout = Dropout(dropout)
 
-    def call(self, x, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         fed = self.dropout(self.feed_forward(x, training=training), training=training)
         if self.adapter is not None:
             fed = self.adapter(fed, training=training)
@@ -122,7 +122,7 @@ class MobileBertBlock(keras.layers.Layer):
         """The bottleneck that gives queries and keys; None: they are of the block's input."""
         return self.bottleneck if self.attends_in_bottleneck else self.shared_bottleneck
 
-    def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, bias, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         steps = {"training": training, "layout": layout}
         narrow = x if self.bottleneck is None else self.bottleneck(x, **steps)  # (B, S, W)
         source, values = narrow if self.attends_in_bottleneck else x, None

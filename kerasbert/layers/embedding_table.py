@@ -3,7 +3,7 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
 
 
 class EmbeddingTable(keras.layers.Layer):
@@ -17,7 +17,7 @@ class EmbeddingTable(keras.layers.Layer):
         self.path = path
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
-    def call(self, ids, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, ids, layout: LoweringOptions = TRAINING_OPTIONS):
         table = tf.cast(self.table, self.compute_dtype)
         if not layout.flat_ids:
             return self.served_rows(tf.gather(table, ids))

@@ -5,7 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.embedding_table import make_embedding_table
@@ -60,7 +60,7 @@ class Embeddings(keras.layers.Layer):
                 initializer=truncated_normal(config), prevent_bias_folding=True,
             )  # fmt: skip
 
-    def call(self, input_ids, token_type_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, input_ids, token_type_ids, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.words(input_ids, training=training, layout=layout) + self._positions(input_ids, layout)  # (B, S, W)
         if self.token_type is not None:
             x = self.position_sum(x, training=training) + self.token_type(token_type_ids, layout=layout)
@@ -70,11 +70,11 @@ class Embeddings(keras.layers.Layer):
             return x
         return self.projection(self.projection_quantizer(x, training=training), training=training)  # (B, S, H)
 
-    def words(self, input_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def words(self, input_ids, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         """(B, S) -> (B, S, W), to which positions and token types are added."""
         return self.word(input_ids, layout=layout)
 
-    def _positions(self, input_ids, layout: GraphLayout):
+    def _positions(self, input_ids, layout: LoweringOptions):
         """(S, W), (1, S, W) or (B, S, W)."""
         if layout.positions == "gather":
             ones = tf.ones_like(input_ids)

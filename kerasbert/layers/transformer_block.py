@@ -7,7 +7,7 @@ import tf_keras as keras
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.feed_forward import FeedForward
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.norms import make_norm
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
@@ -38,7 +38,7 @@ class TransformerBlock(keras.layers.Layer):
         self.feed_forward_norm = make_norm("layer_norm", config.layer_norm_eps, f"{path}.feed_forward_norm", policy)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
-    def call(self, x, bias, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, bias, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         attended, probabilities = self.attention(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
         attended = self.dropout(attended, training=training)
         if self.attention_adapter is not None:

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.norms import MOBILEBERT_EPSILON
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
@@ -27,7 +27,7 @@ class TrigramEmbeddings(Embeddings):
                 initializer=truncated_normal(config), prevent_bias_folding=True,
             )  # fmt: skip
 
-    def words(self, input_ids, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def words(self, input_ids, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.word(input_ids, layout=layout)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import get_type_hints
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Problem, Reading
+from kerasbert.processors.base import Processor, Reading
 from kerasbert.processors.features import IGNORED, Rows
 
 _HOMES = {
@@ -24,7 +24,7 @@ PROBLEMS = tuple(_HOMES)
 _MOST = 1 << 20  # of any count among a problem's settings
 
 
-def problem_class(name: str) -> type[Problem]:
+def processor_class(name: str) -> type[Processor]:
     """The class of that name. Raises KerasBertError for an unknown one."""
     if name not in _HOMES:
         raise KerasBertError(f"expected a problem among {', '.join(PROBLEMS)}, received {name!r}")
@@ -32,9 +32,9 @@ def problem_class(name: str) -> type[Problem]:
     return getattr(importlib.import_module(module), attribute)
 
 
-def problem_named(name: str, labels: Sequence[str] | None = None, settings: Mapping | None = None) -> Problem:
+def processor_named(name: str, labels: Sequence[str] | None = None, settings: Mapping | None = None) -> Processor:
     """The problem of that name. Raises KerasBertError for an unknown one, or settings that it does not have."""
-    kind = problem_class(name)
+    kind = processor_class(name)
     settings = dict(settings or {})
     if unknown := sorted(settings.keys() - {field.name for field in fields(kind) if field.name != "labels"}):
         raise KerasBertError(f"expected settings of the problem {name!r}, received {unknown[0]!r}")
@@ -59,4 +59,4 @@ def _check_setting(key: str, value, kind) -> None:
         raise KerasBertError(f"expected a setting {key!r} of its problem, received {str(value)[:60]!r}")
 
 
-__all__ = ["IGNORED", "PROBLEMS", "Problem", "Reading", "Rows", "problem_class", "problem_named"]
+__all__ = ["IGNORED", "PROBLEMS", "Processor", "Reading", "Rows", "processor_class", "processor_named"]

@@ -19,7 +19,7 @@ Reading = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Processor:
     """The base of all problems. labels: names of the classes in the order of the outputs, where there are any.
 
     A subclass adds its settings as fields with defaults; they are JSON-able and travel in a `.tflite` file's card.

@@ -9,13 +9,13 @@ import numpy as np
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_scores, metrics
-from kerasbert.processors.base import Problem, joined, same_number
+from kerasbert.processors.base import Processor, joined, same_number
 from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
 from kerasbert.processors.texts import text_examples, text_rows_of
 
 
 @dataclass(frozen=True)
-class _TextProblem(Problem):
+class _TextProblem(Processor):
     """One row and one output vector a text."""
 
     def examples(self, x):

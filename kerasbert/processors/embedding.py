@@ -7,14 +7,14 @@ import numpy as np
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Problem, joined, same_number
+from kerasbert.processors.base import Processor, joined, same_number
 from kerasbert.processors.contributions import Correlation, Ratio
 from kerasbert.processors.features import Rows
 from kerasbert.processors.texts import text_examples
 
 
 @dataclass(frozen=True)
-class Embedding(Problem):
+class Embedding(Processor):
     """One vector a text. A pair is a row of two texts, each with its own vector.
 
     y: of single texts, target vectors (rows, width); of pairs, how alike they are: any number, as the loss takes it.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Problem, joined
+from kerasbert.processors.base import Processor, joined
 from kerasbert.processors.contributions import Ratio
 from kerasbert.processors.features import IGNORED, WHOLE, Rows, TokenLists
 from kerasbert.processors.texts import text_examples
@@ -33,7 +33,7 @@ class MaskedPlaces:
 
 
 @dataclass(frozen=True)
-class MaskedWords(Problem):
+class MaskedWords(Processor):
     """Masked language modelling (Devlin et al. 2018, section 3.1). x: texts; there is no y.
 
     share: of the tokens that are not special ones, how many are to be found, at least one a row. whole_words: all tokens of a word or

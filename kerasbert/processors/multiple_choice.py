@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Problem, same_number
+from kerasbert.processors.base import Processor, same_number
 from kerasbert.processors.contributions import Ratio, most_frequent
 from kerasbert.processors.features import WHOLE, Rows, TokenLists
 from kerasbert.text.rows import text_rows
@@ -17,7 +17,7 @@ PROMPTS = ("prompt", "question")  # keys of an example that is a dict
 
 
 @dataclass(frozen=True)
-class MultipleChoice(Problem):
+class MultipleChoice(Processor):
     """One choice among those of a prompt.
 
     x: `(prompt, choices)` tuples, or dicts with `prompt` or `question`, and `choices`; each example has its own number of choices.

@@ -8,19 +8,19 @@ import tensorflow as tf
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.layers.traversal import named_variables
-from kerasbert.tasks.inference import Answering
-from kerasbert.tasks.keras_task import Fitting
+from kerasbert.tasks.inference import InferenceMixin
+from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.text import Tokenizer, tokenizer_from_config
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 DEFAULT_LENGTH = 128  # tokens
 
 
-class Task(Answering, Fitting):
+class Task(InferenceMixin, KerasTask):
     """An encoder, a head and the tokenizer that feeds them (None: packed inputs only).
 
     sequence_length: the longest row in tokens, special ones included; by default 128, or what the encoder has positions for.
@@ -123,7 +123,7 @@ class Task(Answering, Fitting):
 
     # -- the model -------------------------------------------------------------------------------------------------------------------
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         """What a user reads, under the exported file's output name; float32."""
         raise NotImplementedError
 

@@ -8,18 +8,18 @@ from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
-from kerasbert.processors import Problem, Reading, Rows, problem_named
+from kerasbert.processors import Processor, Reading, Rows, processor_named
 from kerasbert.processors.base import check_finite
 from kerasbert.tasks import inputs as task_inputs
 
 
-class Answering:
+class InferenceMixin:
     """A part of every task: `asks`, `rows`, `readings`, `answer` and `score`. Of the task it needs `serve` and a tokenizer."""
 
     @property
-    def asks(self) -> Problem:
+    def processor(self) -> Processor:
         """What this task is asked and answers."""
-        return problem_named(self.problem, self.labels, self.problem_settings())
+        return processor_named(self.problem, self.labels, self.problem_settings())
 
     def problem_settings(self) -> dict:
         """The problem's own settings, JSON-able."""
@@ -32,13 +32,13 @@ class Answering:
         """
         if task_inputs.is_packed(x):
             return None, task_inputs.packed_rows(self, x)
-        examples = self.asks.examples(x.x if is_table(x) else x)
+        examples = self.processor.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none")
-        make = self.asks.scoring_rows if scoring else self.asks.rows
+        make = self.processor.scoring_rows if scoring else self.processor.rows
         rows = make(examples, self.tokenizer, self.sequence_length)
         self.truncated_texts += rows.truncated
-        cut = f"{rows.truncated} of {len(examples)} {self.asks.cut} are too long for {self.sequence_length} tokens and were cut"
+        cut = f"{rows.truncated} of {len(examples)} {self.processor.cut} are too long for {self.sequence_length} tokens and were cut"
         if rows.truncated and cut not in self._told:  # an epoch's scoring has no news of it
             self._told.add(cut)
             note(f"note: {cut}")
@@ -73,23 +73,23 @@ class Answering:
         """Outputs by row: (rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
         return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
 
-    def answer(self, x, batch_size: int | None = None, report=None, problem: Problem | None = None) -> list:
+    def answer(self, x, batch_size: int | None = None, report=None, problem: Processor | None = None) -> list:
         """Readable answers, one an example, JSON-able: what `kerasbert predict` prints.
 
         problem: makes the answers in place of the task's own, from which it differs in how much it lists.
         """
         examples, rows = self._examples(x)
-        return (problem or self.asks).answers(examples, rows, self.readings(rows, batch_size or 32, report))
+        return (problem or self.processor).answers(examples, rows, self.readings(rows, batch_size or 32, report))
 
     def score(self, x, y=None, batch_size: int | None = None, report=None) -> dict[str, float]:
         """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one."""
         examples, rows = self._examples(x, scoring=True)
         y = x.y if y is None and is_table(x) else y
-        if y is None and not self.asks.self_supervised:
+        if y is None and not self.processor.self_supervised:
             raise KerasBertError("expected labels to score answers by, received none")
         readings = self.readings(rows, batch_size or 32, report)
         check_finite(readings)
-        return self.asks.scores(y, examples, rows, readings)
+        return self.processor.scores(y, examples, rows, readings)
 
     def _examples(self, x, scoring: bool = False) -> tuple[list, Rows]:
         examples, rows = self.rows(x, scoring)

@@ -57,7 +57,7 @@ def batches(
 ) -> tuple[tf.data.Dataset, LengthBatches]:
     """A dataset of (packed inputs[, targets[, weights]]) whose batches hold rows of like length, and the row order behind it.
 
-    targets: as `Problem.targets` gives them; a self-supervised problem makes its own unless `inputs_only`. weights: one an example.
+    targets: as `Processor.targets` gives them; a self-supervised problem makes its own unless `inputs_only`. weights: one an example.
     start: the epoch and the batch in it to begin with. full: pad every batch to the task's `sequence_length`.
     """
     if not len(rows):
@@ -65,7 +65,7 @@ def batches(
     if weights is not None:
         weights = _weights(weights, rows)
     order, few = LengthBatches(rows.lengths, batch_size, shuffle, seed, start), few_lengths(task)
-    problem, pad_id = task.asks, task.config.pad_token_id
+    problem, pad_id = task.processor, task.config.pad_token_id
     corrupts = problem.self_supervised and targets is None and not inputs_only
 
     def generate():

@@ -19,7 +19,7 @@ from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
 from kerasbert.tasks.validation_split import split_off
 
 
-class Fitting(keras.Model):
+class KerasTask(keras.Model):
     """A part of every task, between Keras' model and the task: it needs `rows`, `asks` and `serve`.
 
     The way through the model is traced as it is written, without autograph: no branch of ours waits for a tensor's value, and a trace is
@@ -36,7 +36,7 @@ class Fitting(keras.Model):
 
     def encode_labels(self, y) -> np.ndarray:
         """Labels of texts with one row each as the loss wants them."""
-        return self.asks.targets(y, range(len(y)), Rows(None, np.arange(len(y))))
+        return self.processor.targets(y, range(len(y)), Rows(None, np.arange(len(y))))
 
     def default_loss(self) -> Any:
         raise NotImplementedError
@@ -45,8 +45,8 @@ class Fitting(keras.Model):
         return []
 
     def targets(self, y, examples, rows: Rows):
-        """What the loss wants of each row, see `Problem.targets`; None where there is nothing to learn from."""
-        return None if y is None else self.asks.targets(y, examples, rows)
+        """What the loss wants of each row, see `Processor.targets`; None where there is nothing to learn from."""
+        return None if y is None else self.processor.targets(y, examples, rows)
 
     @property
     def distribute_reduction_method(self) -> str:

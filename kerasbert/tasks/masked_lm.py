@@ -6,7 +6,7 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.heads import masked_lm_head
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.processors import IGNORED
 from kerasbert.tasks.base import Task
 
@@ -40,17 +40,17 @@ class MaskedLM(Task):
     ):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self.share, self.whole_words, self.top = share, whole_words, top
-        _ = self.asks  # wrong settings are told now
+        _ = self.processor  # wrong settings are told now
         self.masked_lm = masked_lm_head(encoder.config, encoder.policy)
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         sequence = self.encoder(inputs, training=training, layout=layout).sequence
         if "places" in inputs:
             sequence = tf.gather_nd(sequence, inputs["places"])  # (N, H)
         return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
     def train_step(self, data):
@@ -75,7 +75,7 @@ class MaskedLM(Task):
     def _examples(self, x, scoring=False):
         examples, rows = super()._examples(x, scoring)
         if not scoring:
-            self.asks.check_masks(examples, rows)
+            self.processor.check_masks(examples, rows)
         return examples, rows
 
     def problem_settings(self):

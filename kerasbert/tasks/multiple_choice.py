@@ -7,7 +7,7 @@ from kerasbert.encoders.base import INPUT_NAMES, Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
@@ -45,7 +45,7 @@ class MultipleChoice(Task):
         )
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         ids = tf.convert_to_tensor(inputs["input_ids"])
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
@@ -60,7 +60,7 @@ class MultipleChoice(Task):
             return scores
         return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, NO_CHOICE)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
     def default_loss(self):

@@ -7,7 +7,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
@@ -48,12 +48,12 @@ class NextSentencePredictor(Task):
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
         pooled = self.next_sentence_input(self.dropout(pooled, training=training), training=training)
         return tf.cast(self.next_sentence(pooled, training=training), tf.float32)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def rows(self, x, scoring=False):

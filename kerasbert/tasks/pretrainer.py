@@ -8,7 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
@@ -46,7 +46,7 @@ class Pretrainer(Task):
         )
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         encoded = self.encoder(inputs, training=training, layout=layout)
         pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)
         return {
@@ -54,7 +54,7 @@ class Pretrainer(Task):
             self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
         }
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return self(inputs, training=False, layout=layout)
 
 
@@ -73,8 +73,8 @@ class ReplacedTokenDetector(Task):
         self.discriminator = ReplacedTokenHead(encoder.config, encoder.policy)
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         return self.discriminator(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self(inputs, training=False, layout=layout)}

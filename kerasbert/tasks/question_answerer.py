@@ -7,7 +7,7 @@ from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
@@ -52,7 +52,7 @@ class QuestionAnswerer(Task):
         super().__init__(encoder, tokenizer, length, **kwargs)
         self.stride, self.longest_answer, self.n_best = stride, longest_answer, n_best
         self.no_answer, self.no_answer_threshold, self.unit = no_answer, no_answer_threshold, unit
-        _ = self.asks  # wrong settings are told now
+        _ = self.processor  # wrong settings are told now
         self.qa_outputs_input = activation_quantizer(encoder.policy, "classifier.input")
         tie_sequence(encoder, self.qa_outputs_input)
         self.qa_outputs = make_dense(
@@ -60,14 +60,14 @@ class QuestionAnswerer(Task):
         )
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT) -> dict[str, tf.Tensor]:
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         x = self.encoder(inputs, training=training, layout=layout).sequence
         logits = tf.cast(self.qa_outputs(self.qa_outputs_input(x, training=training), training=training), tf.float32)
         # Not `logits[..., 0]`: GPU delegates take no slice that drops an axis.
         start, end = tf.split(logits, 2, axis=-1)
         return {"start_logits": tf.squeeze(start, -1), "end_logits": tf.squeeze(end, -1)}
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return self(inputs, training=False, layout=layout)
 
     def problem_settings(self):
@@ -80,14 +80,14 @@ class QuestionAnswerer(Task):
     def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
         """Keras' compile; by default the loss is the mean of those of both outputs."""
         if loss is None and kwargs.get("loss_weights") is None:
-            kwargs["loss_weights"] = dict.fromkeys(self.asks.outputs, 0.5)
+            kwargs["loss_weights"] = dict.fromkeys(self.processor.outputs, 0.5)
         super().compile(optimizer, loss, metrics, **kwargs)
 
     def default_loss(self):
-        return {name: keras.losses.SparseCategoricalCrossentropy(from_logits=True) for name in self.asks.outputs}
+        return {name: keras.losses.SparseCategoricalCrossentropy(from_logits=True) for name in self.processor.outputs}
 
     def default_metrics(self):
-        return {name: [keras.metrics.SparseCategoricalAccuracy("accuracy")] for name in self.asks.outputs}
+        return {name: [keras.metrics.SparseCategoricalAccuracy("accuracy")] for name in self.processor.outputs}
 
     def fit(self, x=None, y=None, *args, **kwargs):
         if self.no_answer is None and not isinstance(x, dict | tf.data.Dataset):
@@ -99,7 +99,7 @@ class QuestionAnswerer(Task):
         y = x.y if y is None and is_table(x) else y
         if y is None:
             return None
-        return not all(right_answers(y, self.asks.examples(x.x if is_table(x) else x)))
+        return not all(right_answers(y, self.processor.examples(x.x if is_table(x) else x)))
 
     def choose_threshold(self, x, y=None, batch_size: int | None = None, report=None) -> float:
         """Sets `no_answer_threshold` to what gives the highest F1 on this data, and `no_answer` to True; returns that F1.
@@ -111,7 +111,7 @@ class QuestionAnswerer(Task):
         if y is None:
             raise KerasBertError("expected answers to choose a threshold by, received none")
         readings = self.readings(rows, batch_size or 32, report)
-        self.no_answer_threshold, best = self.asks.best_threshold(y, examples, rows, readings)
+        self.no_answer_threshold, best = self.processor.best_threshold(y, examples, rows, readings)
         self.no_answer = True
         return best
 

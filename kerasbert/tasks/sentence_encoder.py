@@ -10,7 +10,7 @@ from kerasbert.checkpoints.hugging_face import longest_row
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.pooling import POOLINGS, pool
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.tasks.base import Task
@@ -100,7 +100,7 @@ class SentenceEncoder(Task):
         _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": self.config.hidden_size, **modes})
         _write(folder / "sentence_bert_config.json", {"max_seq_length": self.sequence_length, "do_lower_case": False})
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, H)
             group = tf.shape(inputs["input_ids"])[1]
             flat = {name: tf.reshape(ids, (-1, tf.shape(ids)[2])) for name, ids in inputs.items()}
@@ -115,7 +115,7 @@ class SentenceEncoder(Task):
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
         return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / width)) * width**-0.5)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
     def problem_settings(self):

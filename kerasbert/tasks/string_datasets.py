@@ -47,7 +47,7 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
 
     def number(labels):
         with _kept():
-            return task.asks.numbers([label.decode("utf-8") for label in labels.reshape(-1)])
+            return task.processor.numbers([label.decode("utf-8") for label in labels.reshape(-1)])
 
     def step(*element):
         strings = element[0] if isinstance(element[0], tuple) else (element[0],)

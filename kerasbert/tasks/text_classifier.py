@@ -10,7 +10,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
@@ -97,12 +97,12 @@ class TextClassifier(Task):
         names = {problem: name for name, problem in HUB_PROBLEMS.items()}
         return {**numbered(self.labels), "problem_type": names[self.problem]}
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
         pooled = self.classifier_input(self.dropout(pooled, training=training), training=training)
         return tf.cast(self.classifier(pooled, training=training), tf.float32)  # (B, classes)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         logits = self(inputs, training=False, layout=layout)
         if self.problem == "regression":
             return {self.output_name: logits}

@@ -7,7 +7,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
@@ -51,7 +51,7 @@ class TokenTagger(Task):
             raise KerasBertError(
                 f"expected two or more different labels, received {', '.join(self.labels) or 'none'}: name the tags with labels="
             )
-        _ = self.asks  # wrong settings are told now
+        _ = self.processor  # wrong settings are told now
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.token_classifier_input = activation_quantizer(policy, "classifier.input")
@@ -87,12 +87,12 @@ class TokenTagger(Task):
     def problem_settings(self):
         return {"stride": self.stride}
 
-    def call(self, inputs, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.dropout(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
         logits = self.token_classifier(self.token_classifier_input(x, training=training), training=training)
         return tf.cast(logits, tf.float32)
 
-    def serve(self, inputs, layout: GraphLayout = TRAINING_LAYOUT):
+    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
     def default_loss(self):

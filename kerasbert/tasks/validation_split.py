@@ -25,7 +25,7 @@ def split_off(task, x, y, sample_weight, share: float) -> tuple:
     if is_table(x):
         x, y = x.x, x.y if y is None else y
     if not is_packed(x):
-        x = task.asks.examples(x)
+        x = task.processor.examples(x)
     count = len(x["input_ids"]) if is_packed(x) else len(x)
     first = math.floor(count * (1.0 - share))
     if not 0 < first < count:

@@ -47,7 +47,7 @@ def loss_of(task, recipe: Recipe, train, examples, rows):
             return pair_losses.InBatchNegatives()
         if recipe.pair_loss == "contrastive":
             return pair_losses.ContrastiveLoss()
-        scores = task.asks.targets(train.y, examples, rows)
+        scores = task.processor.targets(train.y, examples, rows)
         if scores.ndim == 2:  # vectors of single texts
             return None
         return pair_losses.CosineLoss(scores=(min(0.0, float(scores.min())), float(scores.max())))
@@ -57,7 +57,7 @@ def loss_of(task, recipe: Recipe, train, examples, rows):
         raise KerasBertError(
             f"expected --label-smoothing and --class-weights for classes, received them for a task of {task.problem!r}"
         )
-    targets = task.asks.targets(train.y, examples, rows) if recipe.class_weights == "balanced" else None
+    targets = task.processor.targets(train.y, examples, rows) if recipe.class_weights == "balanced" else None
     return CrossEntropy(recipe.label_smoothing, class_weights_of(recipe.class_weights, task.labels, targets))
 
 

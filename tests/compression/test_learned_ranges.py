@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 import kerasbert as kb
-from kerasbert.compression import POLICIES, QuantizationPhases, quantize
+from kerasbert.compression import POLICIES, QuantizationSchedule, quantize
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import LearnedRangeFakeQuant, activation_quantizers
 from kerasbert.layers.quantization.fake_quant import learned_fake_quant
@@ -97,7 +97,7 @@ def test_training_moves_ranges_by_gradient_alone(tiny, integer_only):
     assert max(lows) <= 0 <= min(highs)
 
 
-class Watched(QuantizationPhases):
+class Watched(QuantizationSchedule):
     """Keeps phase and ranges after every step."""
 
     def __init__(self, *args, **kwargs):

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.squad import read_squad
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import problem_named
+from kerasbert.processors import processor_named
 
 CONTEXT = "We saw a good film in the end."
 
@@ -59,7 +59,7 @@ def test_squad_2(write):
 
 def test_the_problem_takes_what_is_read(write, tiny):
     table = read_squad(write({"data": [article(question("a", "film", 14), question("b", is_impossible=True))]}))
-    asks = problem_named("question_answering", settings={"no_answer": True})
+    asks = processor_named("question_answering", settings={"no_answer": True})
     examples = asks.examples(table.x)
     rows = asks.rows(examples, tiny.tokenizer(), 24)
     assert (asks.targets(table.y, examples, rows)["start_logits"] > 0).tolist() == [True, False]

@@ -113,10 +113,10 @@ class StubTask:
         self.tokenizer = self
 
     @property
-    def asks(self):
-        from kerasbert.processors import problem_named
+    def processor(self):
+        from kerasbert.processors import processor_named
 
-        return problem_named(self.problem, self.labels)
+        return processor_named(self.problem, self.labels)
 
     def encode(self, texts, pairs=None, max_length=None):
         rows = [text.split() for text in (texts if pairs is None else map(" ".join, zip(texts, pairs, strict=True)))]

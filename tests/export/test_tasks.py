@@ -131,11 +131,11 @@ def test_validation_of_a_good_file(tiny, tasks, files, problem, tmp_path):
     report = validate(files(problem), against=tasks[problem], data=data(tiny, problem), reference_rows=4, report=page)
     assert report.ok, report.table()
     check = report.checks[1]
-    assert [each.name for each in check.outputs] == sorted(tasks[problem].asks.outputs)
+    assert [each.name for each in check.outputs] == sorted(tasks[problem].processor.outputs)
     assert all(each.agreement == 1 or problem == "embedding" for each in check.outputs) and check.metrics
     assert all(each.model == pytest.approx(each.reference, abs=1e-3) for each in check.metrics)
     if page:
-        assert all(name in page.read_text() for name in tasks[problem].asks.outputs)
+        assert all(name in page.read_text() for name in tasks[problem].processor.outputs)
         assert all(metric.name in report.table() for metric in check.metrics)
 
 
@@ -166,10 +166,10 @@ def test_the_card_has_the_problems_settings(tiny, files, tasks):
     path = files("embedding")
     card = metadata.read(path)
     assert card.settings == {"width": 16} and card.row_length == tiny.length
-    assert card.asks() == tasks["embedding"].asks
+    assert card.processor() == tasks["embedding"].asks
     wrong = dataclasses.replace(card, settings={"height": 3})
     with pytest.raises(KerasBertError, match="'height'"):
-        wrong.asks()
+        wrong.processor()
 
 
 @pytest.mark.parametrize("problem", ["tagging", "question_answering", "masked_lm", "multiple_choice"])
@@ -186,11 +186,11 @@ def test_packed_rows_of_tokens(tiny, tasks, files, problem):
 
 def test_a_wide_distribution_is_compared_by_its_best_words():
     """And the arg-max is that of the whole, also where the other side's is another word."""
-    from kerasbert.processors import problem_named
+    from kerasbert.processors import processor_named
 
     draw = np.random.default_rng(0)
     packed = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
-    examples = packed_examples(read_data(packed, None), problem_named("masked_lm"), None)
+    examples = packed_examples(read_data(packed, None), processor_named("masked_lm"), None)
     reference, model = draw.normal(size=(2, 1, 4, 5000)).astype(np.float32)
     model[0, :3] = reference[0, :3]
     # A word that the reference thinks nothing of, before one that both think much of.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.processors import Rows, problem_named
+from kerasbert.processors import Rows, processor_named
 from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
 from kerasbert.processors.features import TokenLists
 
@@ -21,28 +21,28 @@ def _case(name: str):
     probabilities = DRAW.dirichlet(np.ones(3), ROWS)
     if name == "single_label":
         readings = [{"probabilities": row[None]} for row in probabilities]
-        return problem_named(name, ("a", "b", "c")), DRAW.integers(0, 3, ROWS), _packed(4), readings
+        return processor_named(name, ("a", "b", "c")), DRAW.integers(0, 3, ROWS), _packed(4), readings
     if name == "multi_label":
         readings = [{"probabilities": row[None] + 0.2} for row in probabilities]
-        return problem_named(name, ("a", "b", "c")), DRAW.integers(0, 2, (ROWS, 3)), _packed(4), readings
+        return processor_named(name, ("a", "b", "c")), DRAW.integers(0, 2, (ROWS, 3)), _packed(4), readings
     if name == "regression":
         y = DRAW.normal(size=ROWS).round(1)
-        return problem_named(name), y, _packed(4), [{"score": [[v + DRAW.normal()]]} for v in y]
+        return processor_named(name), y, _packed(4), [{"score": [[v + DRAW.normal()]]} for v in y]
     if name == "embedding":
         readings = [{"embedding": row[None]} for row in DRAW.normal(size=(ROWS, 5))]
-        return problem_named(name), DRAW.normal(size=(ROWS, 5)), _packed(4), readings
+        return processor_named(name), DRAW.normal(size=(ROWS, 5)), _packed(4), readings
     if name == "pairs":
         readings = [{"embedding": pair} for pair in DRAW.normal(size=(ROWS, 2, 5))]
-        return problem_named("embedding"), DRAW.normal(size=ROWS), _packed(4, 2), readings
+        return processor_named("embedding"), DRAW.normal(size=ROWS), _packed(4, 2), readings
     if name == "multiple_choice":
         readings = [{"logits": row[:, None]} for row in probabilities]
-        return problem_named(name), DRAW.integers(0, 3, ROWS), _packed(4, 3), readings
+        return processor_named(name), DRAW.integers(0, 3, ROWS), _packed(4, 3), readings
     if name == "question_answering":
         readings = [{end: DRAW.normal(size=(1, 4)) for end in ("start_logits", "end_logits")} for _ in range(ROWS)]
-        return problem_named(name), DRAW.integers(0, 2, (ROWS, 2)), _packed(4), readings
+        return processor_named(name), DRAW.integers(0, 2, (ROWS, 2)), _packed(4), readings
     labels = ("O", "B-x", "I-x") if name == "entities" else ("noun", "verb", "other")
     readings = [{"probabilities": row} for row in DRAW.dirichlet(np.ones(3), (ROWS, 4))]
-    return problem_named("tagging", labels), DRAW.integers(0, 3, (ROWS, 4)), _packed(4), readings
+    return processor_named("tagging", labels), DRAW.integers(0, 3, (ROWS, 4)), _packed(4), readings
 
 
 NAMES = (
@@ -73,7 +73,7 @@ def test_their_influence_foretells_the_metric_without_an_example(name):
 
 
 def test_chance_is_the_most_frequent_answer():
-    problem = problem_named("single_label", ("a", "b"))
+    problem = processor_named("single_label", ("a", "b"))
     readings = [{"probabilities": np.eye(2)[[number]]} for number in (0, 0, 0, 1)]
     found = problem.contributions(["b", "b", "b", "a"], ["x"] * 4, None, readings)
     assert (found.value, found.chance, found.chance_answer) == (0.0, 0.75, "b")

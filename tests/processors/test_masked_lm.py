@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import IGNORED, problem_named
+from kerasbert.processors import IGNORED, processor_named
 from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.text import SentencePiece
 
-PROBLEM = problem_named("masked_lm")
+PROBLEM = processor_named("masked_lm")
 
 
 class Vocabulary:
@@ -64,7 +64,7 @@ def test_most_are_masked_some_replaced_some_kept(tokenizer):
 
 
 def test_whole_words(tokenizer):
-    problem = problem_named("masked_lm", settings={"whole_words": True, "share": 0.4})
+    problem = processor_named("masked_lm", settings={"whole_words": True, "share": 0.4})
     inputs = packed(tokenizer, ["films was lovelys and goodlys the end"] * 50, 16)
     numbers = word_pieces(tokenizer).word_numbers(inputs["input_ids"][0])
     _, targets = problem.corrupt(inputs, tokenizer, np.random.default_rng(0))
@@ -76,7 +76,7 @@ def test_whole_words(tokenizer):
 
 
 def test_a_word_longer_than_the_share_is_taken_whole(tokenizer):
-    problem = problem_named("masked_lm", settings={"whole_words": True})
+    problem = processor_named("masked_lm", settings={"whole_words": True})
     _, targets = problem.corrupt(packed(tokenizer, ["goodslysly"], 8), tokenizer, np.random.default_rng(0))
     assert (targets[0] != IGNORED).tolist() == [False, *[True] * 5, False, False]
 
@@ -117,7 +117,7 @@ def test_windows_around_the_masks_of_a_long_text(tokenizer):
 
 
 def test_answers_list_the_likeliest_words(tokenizer):
-    problem = problem_named("masked_lm", settings={"top": 2})
+    problem = processor_named("masked_lm", settings={"top": 2})
     texts = ["the [MASK] is [MASK]", "[MASK]"]
     rows = problem.rows(texts, tokenizer, 8)
     film, dull, s = (tokenizer.vocabulary.index(word) for word in ("film", "dull", "##s"))
@@ -192,4 +192,4 @@ def test_what_is_no_text_for_masked_words(tokenizer):
 @pytest.mark.parametrize("settings", [{"share": 0.0}, {"share": 1.0}, {"top": 0}])
 def test_settings_out_of_range(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
-        problem_named("masked_lm", settings=settings)
+        processor_named("masked_lm", settings=settings)

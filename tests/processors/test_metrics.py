@@ -7,7 +7,7 @@ import scipy.stats
 import sklearn.metrics
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import metrics, problem_named
+from kerasbert.processors import metrics, processor_named
 from kerasbert.processors.base import check_finite
 
 CASES = range(300)
@@ -29,7 +29,7 @@ def test_class_metrics_are_scikit_learns(classes):
 
 
 def test_a_class_that_is_predicted_and_never_true_counts():
-    problem = problem_named("single_label", ("a", "b", "c"))
+    problem = processor_named("single_label", ("a", "b", "c"))
     readings = [{"probabilities": np.eye(3)[[number]]} for number in (0, 1, 2)]
     assert problem.scores(["a", "b", "b"], ["x"] * 3, None, readings)["macro F1"] == pytest.approx((1 + 2 / 3 + 0) / 3)
 

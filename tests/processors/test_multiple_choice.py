@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows, problem_named
+from kerasbert.processors import Rows, processor_named
 
-PROBLEM = problem_named("multiple_choice")
+PROBLEM = processor_named("multiple_choice")
 EXAMPLES = [("the film was", ["good", "so very bad"]), {"question": "it is", "choices": ("a", "b", "c")}]
 
 

@@ -66,7 +66,7 @@ def test_readings_are_those_of_the_whole_logits(task, tiny):
     logits = task.serve_numpy(packed)["logits"]
     for row, reading in enumerate(task.readings(rows)):
         np.testing.assert_allclose(
-            task.asks.read({"logits": logits[row]}, rows, row)["logits"], reading["logits"], atol=1e-5
+            task.processor.read({"logits": logits[row]}, rows, row)["logits"], reading["logits"], atol=1e-5
         )
         np.testing.assert_allclose(reading["logits"].sum(axis=1), 1, atol=1e-5)
     assert task.predict(packed).shape == (2, 16, len(tiny.vocabulary))
@@ -85,10 +85,10 @@ def test_settings_are_saved(task, tmp_path):
     task.whole_words = True
     task.save_pretrained(tmp_path / "saved")
     loaded = kb.load_task(tmp_path / "saved")
-    assert type(loaded) is kb.MaskedLM and loaded.asks == task.asks
+    assert type(loaded) is kb.MaskedLM and loaded.processor == task.asks
     assert loaded.predict(["the [MASK]"]) == task.predict(["the [MASK]"])
     task.save(tmp_path / "model.keras")
-    assert keras.models.load_model(tmp_path / "model.keras").asks == task.asks
+    assert keras.models.load_model(tmp_path / "model.keras").processor == task.asks
 
 
 def test_user_mistakes(task, tiny, monkeypatch):

@@ -63,7 +63,7 @@ def learned(tiny):
 def test_it_learns_over_windows_and_to_find_nothing(learned):
     examples, answers = questions(60, seed=1)
     assert len(learned.rows(examples)[1]) > len(examples)
-    assert learned.no_answer and learned.asks.no_answer
+    assert learned.no_answer and learned.processor.no_answer
     scores = learned.score(examples, answers)
     assert next(iter(scores)) == "F1" and min(scores.values()) > 0.9
     for answer, (_, context) in zip(learned.predict(examples), examples, strict=True):
@@ -88,7 +88,7 @@ def test_it_still_does_in_8_bits(learned):
 def test_saving(learned, tmp_path):
     learned.save_pretrained(tmp_path / "saved")
     again = kb.load_task(tmp_path / "saved")
-    assert again.asks == learned.asks and again.sequence_length == LENGTH
+    assert again.processor == learned.asks and again.sequence_length == LENGTH
     examples, _ = questions(5, seed=2)
     scores = [[answer["score"] for answer in task.predict(examples)] for task in (again, learned)]
     assert scores[0] == pytest.approx(scores[1], abs=1e-4)
@@ -99,7 +99,7 @@ def test_settings_travel(make):
         "stride": 5, "longest_answer": 4, "n_best": 2, "no_answer": True, "no_answer_threshold": 0.5, "unit": "character"
     }  # fmt: skip
     task = kb.QuestionAnswerer.from_config(make(**settings).get_config())
-    assert task.asks.settings() == settings == task.with_policy(None).problem_settings()
+    assert task.processor.settings() == settings == task.with_policy(None).problem_settings()
     with pytest.raises(KerasBertError, match="n_best.*0"):
         make(n_best=0)
 
@@ -115,7 +115,7 @@ def test_the_loss_is_the_mean_of_both_cross_entropies(make):
     task.compile(run_eagerly=True)
     found = task.evaluate(X, Y, verbose=0, return_dict=True)
     examples, rows = task.rows(X)
-    targets = task.asks.targets(Y, examples, rows)
+    targets = task.processor.targets(Y, examples, rows)
     packed = rows.pack(range(len(rows)), LENGTH, 0)
     logits = task(packed)  # all rows as long: padding takes part in the softmax, as in the literature
     expected = [
@@ -157,7 +157,7 @@ def test_packed_inputs_and_datasets(make):
     task.compile(run_eagerly=True)
     examples, rows = task.rows(X)
     packed = rows.pack(range(len(rows)), LENGTH, 0)
-    targets = task.asks.targets(Y, examples, rows)
+    targets = task.processor.targets(Y, examples, rows)
     assert task.predict(packed).shape == (len(rows), LENGTH)
     expected = task.evaluate(packed, targets, verbose=0)
     assert task.evaluate(packed, np.stack(list(targets.values()), 1), verbose=0) == pytest.approx(expected)

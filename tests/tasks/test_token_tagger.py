@@ -131,7 +131,7 @@ def test_packed_inputs(tiny):
     examples, rows = task.rows(words)
     packed = rows.pack(range(4), tiny.length, 0)
     y = np.full((4, tiny.length), IGNORED)
-    for row, wanted in zip(y, task.asks.targets(tags, examples, rows), strict=True):
+    for row, wanted in zip(y, task.processor.targets(tags, examples, rows), strict=True):
         row[: len(wanted)] = wanted
     task.compile(run_eagerly=True)
     assert task.evaluate(packed, y, verbose=0) == pytest.approx(task.evaluate(words, tags, verbose=0), rel=1e-4)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.export.backends.client_tools.calls import Client, ClientAnswers
 from kerasbert.export.backends.client_tools.tokenization import RowsApart, decision_limits
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import Evidence, Metric
 from kerasbert.export.validation.verdict import judge
@@ -22,7 +22,7 @@ LENGTH = 384  # tokens a row, a constant of the client
 _BEST, _LONGEST_ANSWER = 5, 32  # first and last places that it looks at, and the tokens of its longest answer
 
 
-def answerer_checks(client: Client, job: Job, apart: RowsApart, answers: ClientAnswers) -> list[Check]:
+def answerer_checks(client: Client, job: ValidationContext, apart: RowsApart, answers: ClientAnswers) -> list[Check]:
     """Judges answers by their words. Only questions with one row count: the client reads the beginning of a long context and no more.
 
     The client always answers, cuts at white space only, and combines the five best first with the five best last tokens. Ours are searched
@@ -47,7 +47,7 @@ def answerer_checks(client: Client, job: Job, apart: RowsApart, answers: ClientA
     return checks
 
 
-def _fitting(job: Job) -> np.ndarray:
+def _fitting(job: ValidationContext) -> np.ndarray:
     """The questions that the client reads whole."""
     rows = job.examples.rows
     windows = np.bincount(rows.example, minlength=len(job.examples.raw))
@@ -57,7 +57,7 @@ def _fitting(job: Job) -> np.ndarray:
     return np.flatnonzero((windows == 1) & (question < LONGEST_QUESTION))
 
 
-def _searched_alike(job: Job) -> list[str]:
+def _searched_alike(job: ValidationContext) -> list[str]:
     """The model's best answer to each question, found as the client searches, and widened to whole words."""
     problem = replace(job.examples.problem, longest_answer=_LONGEST_ANSWER)
     readings = [_best_places(kept.reading) for kept in job.expected]
@@ -83,7 +83,7 @@ def _whole_words(best: Sequence[dict], context: str) -> str:
     return begun.group() + found["answer"] + ended.group()
 
 
-def _check(name: str, job: Job, equal: np.ndarray, remark: str, facts: dict) -> Check:
+def _check(name: str, job: ValidationContext, equal: np.ndarray, remark: str, facts: dict) -> Check:
     least = decision_limits(job).agreement
     found = f"{equal.sum()} of {len(equal)} answers are equal"
     failed = least is not None and equal.mean() < least
@@ -91,7 +91,7 @@ def _check(name: str, job: Job, equal: np.ndarray, remark: str, facts: dict) -> 
     return Check(name, FAILED if failed else PASSED, "; ".join(filter(None, (words, remark))), rows=len(equal), **facts)
 
 
-def _metric_check(name: str, job: Job, rows: np.ndarray, found: Sequence[str], facts: dict) -> Check:
+def _metric_check(name: str, job: ValidationContext, rows: np.ndarray, found: Sequence[str], facts: dict) -> Check:
     """The scores of both sides' own answers."""
     problem, raw = job.examples.problem, job.examples.raw
     own = problem.answers(raw, job.examples.rows, [kept.reading for kept in job.expected])

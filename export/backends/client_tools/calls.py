@@ -68,7 +68,7 @@ def ask(client: Client, kind: str, model: str | os.PathLike, examples: Sequence)
         name = f"{client.name.replace('-', '_')}_{kind}"
         ended = run_child([client.environment.python, CHILD, name, model, given, wanted], SECONDS)
         if not ended.well:
-            raise KerasBertError(ended.last_words)
+            raise KerasBertError(ended.failure_reason)
         found = parse_json(wanted.read_text("utf-8"), client.name, memory=1 << 40)
     return ClientAnswers(found["answers"], found["seconds"])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kerasbert.export.backends.client_tools.calls import Client, ids_of
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.validation.checks import Tolerance
@@ -43,7 +43,7 @@ class RowsApart:
         return f"{rows}; train with --tokenize-as {client}"
 
 
-def decision_limits(job: Job) -> Tolerance:
+def decision_limits(job: ValidationContext) -> Tolerance:
     """How alike decisions on other tokens must be. A recipe that is judged by its largest error alone gets the limits of int8 kernels."""
     given, usual = job.tolerance, TOLERANCES["dynamic_wi8_afp32"]
     names = ("agreement", "cosine", "metric_share")
@@ -52,7 +52,7 @@ def decision_limits(job: Job) -> Tolerance:
     )
 
 
-def rows_apart(client: Client, job: Job, card: Metadata) -> RowsApart:
+def rows_apart(client: Client, job: ValidationContext, card: Metadata) -> RowsApart:
     """Asks the client for the ids of every text of the job.
 
     Raises:

@@ -18,7 +18,7 @@ _FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpu
 
 
 @dataclass(frozen=True)
-class Processor:
+class CpuModel:
     """A processor that QEMU plays. name: its `-cpu`. stands_for: what phones have it. part, features: what its `/proc/cpuinfo` says, by
     which the runtime chooses kernels: QEMU would show the x86 one's, and the runtime dies of that."""
 
@@ -38,10 +38,10 @@ class Processor:
 
 
 PROCESSORS = (
-    Processor("cortex-a53", "phones without dot products", "0xd03", "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
-    Processor("cortex-a76", "phones of 2018 to 2021", "0xd0b", _FEATURES),
+    CpuModel("cortex-a53", "phones without dot products", "0xd03", "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"),
+    CpuModel("cortex-a76", "phones of 2018 to 2021", "0xd0b", _FEATURES),
     # With SME QEMU 7.2 computes wrongly.
-    Processor("max,sme=off", "phones with i8mm", "0xd4d", f"{_FEATURES} i8mm bf16 sve"),
+    CpuModel("max,sme=off", "phones with i8mm", "0xd4d", f"{_FEATURES} i8mm bf16 sve"),
 )
 
 
@@ -101,7 +101,7 @@ class Arm64Environment(Environment):
         apt.unpack(["qemu-user-static"], self.folder / "qemu")
         apt.clear()
 
-    def root(self, processor: Processor) -> Path:
+    def root(self, processor: CpuModel) -> Path:
         """The folder in which QEMU looks for files first."""
         return self.folder / "processors" / processor.part
 
@@ -110,7 +110,7 @@ class Arm64Environment(Environment):
         """With which that Python finds the runtime."""
         return {"PYTHONPATH": str(self.folder / "site"), "PYTHONHOME": str(self.folder / "root" / "usr")}
 
-    def command(self, processor: Processor, script: Path, *arguments: object) -> list[str | Path]:
+    def command(self, processor: CpuModel, script: Path, *arguments: object) -> list[str | Path]:
         """How to run a script there."""
         qemu = self.folder / "qemu" / "usr" / "bin" / "qemu-aarch64-static"
         python = self.root(processor) / "usr" / "bin" / f"python{_PYTHON}"

@@ -80,7 +80,9 @@ class Environment:
         """What a command says."""
         ended = run_child(command, SECONDS)
         if not ended.well:
-            raise KerasBertError(f"expected the packages of {self.name} from {command[0]}, received {ended.last_words}")
+            raise KerasBertError(
+                f"expected the packages of {self.name} from {command[0]}, received {ended.failure_reason}"
+            )
         return ended.log
 
 

@@ -16,10 +16,10 @@ SECONDS = 300.0
 _REFUSED = 3  # the runtime said no, and lives
 
 
-def last_words(path: str | os.PathLike) -> str:
+def failure_reason(path: str | os.PathLike) -> str:
     """How a process ended that ran the file, if badly; empty where it ended well, or refused the file in words."""
     ended = run_module(__name__, [path], SECONDS)
-    return "" if ended.well or ended.status == _REFUSED else ended.last_words
+    return "" if ended.well or ended.status == _REFUSED else ended.failure_reason
 
 
 def main() -> None:

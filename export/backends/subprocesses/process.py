@@ -31,7 +31,7 @@ class Ended:
         return self.status == 0
 
     @property
-    def last_words(self) -> str:
+    def failure_reason(self) -> str:
         """Why it did not end well, in a line."""
         if self.status is None:
             how = f"stopped after {self.seconds:.0f} s, the time limit"

@@ -12,7 +12,7 @@ from kerasbert.data.reading import FileOptions, read_with
 from kerasbert.data.splitting import share_of, split, take
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Problem
+from kerasbert.processors import Processor
 
 _ROW = re.compile(r"row (\d+)(?=[:,])")
 
@@ -22,7 +22,7 @@ def file_options(values: Mapping[str, object]) -> FileOptions:
     return FileOptions(**{field.name: values[field.name] for field in fields(FileOptions) if field.name in values})
 
 
-def read_described(kind: type[Problem], path, options) -> Table:
+def read_described(kind: type[Processor], path, options) -> Table:
     """One file, described in a line. options: a `FileOptions`, or a `Recipe`."""
     table = without_bad_labels(kind, read_with(kind.name, path, options))
     note_bad_rows(table)
@@ -30,7 +30,7 @@ def read_described(kind: type[Problem], path, options) -> Table:
     return table
 
 
-def without_bad_labels(kind: type[Problem], table: Table) -> Table:
+def without_bad_labels(kind: type[Processor], table: Table) -> Table:
     """The table without rows whose label is empty, or where scores are asked for no number; as it is unless bad rows are left out."""
     if table.bad is None or not table.bad.skip or table.y is None or kind.name not in ("single_label", "regression"):
         return table
@@ -52,7 +52,7 @@ def note_bad_rows(table: Table) -> None:
         note(table.bad.describe())
 
 
-def read_train_and_dev(kind: type[Problem], train, dev, options, seed: int, read: Callable = read_described):
+def read_train_and_dev(kind: type[Processor], train, dev, options, seed: int, read: Callable = read_described):
     """Tables of all training rows, of those that are trained on, and of those that are scored on (None: no dev).
 
     dev: a file, or a share of the training rows such as "0.1"; `seed` fixes which.
@@ -66,14 +66,14 @@ def read_train_and_dev(kind: type[Problem], train, dev, options, seed: int, read
     return table, *parts
 
 
-def note_rare_labels(problem: Problem, table: Table) -> None:
+def note_rare_labels(problem: Processor, table: Table) -> None:
     """Notes labels that one or two rows have."""
     if table.y is not None and problem.name == "single_label":
         for line in rare_labels(table.y):
             note(line)
 
 
-def required_labels(kind: type[Problem], table: Table) -> Table:
+def required_labels(kind: type[Processor], table: Table) -> Table:
     """The table itself. Raises KerasBertError when it has no labels and the problem wants some."""
     if table.y is None and not kind.self_supervised and kind.name != "embedding":
         columns = (
@@ -83,14 +83,14 @@ def required_labels(kind: type[Problem], table: Table) -> Table:
     return table
 
 
-def check_labels(problem: Problem, table: Table) -> None:
+def check_labels(problem: Processor, table: Table) -> None:
     """Raises KerasBertError naming the file and the line for labels that cannot be used."""
     required_labels(type(problem), table)
     with naming(table):
         problem.check(table.y, problem.examples(table.x))
 
 
-def check_known(problem: Problem, table: Table) -> None:
+def check_known(problem: Processor, table: Table) -> None:
     """`check_labels` where the model's labels are known."""
     if problem.labels is not None or problem.name not in ("single_label", "multi_label", "tagging"):
         check_labels(problem, table)
@@ -114,3 +114,15 @@ class naming:
         if row and int(row[1]) < len(self._lines):
             raise KerasBertError(f"{self._path}, line {self._lines[int(row[1])]}{str(error)[row.end() :]}") from error
         raise KerasBertError(f"{self._path}: {error}") from error
+
+
+def labelled_table(model: Path, path: Path, given: dict) -> Table:
+    """The table that the file's problem asks for, described in a line to the user."""
+    from kerasbert.cli.common.saved_model import problem_of
+    from kerasbert.processors import processor_named
+
+    problem = problem_of(model)
+    table = read_described(type(problem or processor_named("single_label")), path, file_options(given))
+    if problem is not None and table.y is not None and problem.name != "embedding":
+        check_known(problem, table)
+    return table

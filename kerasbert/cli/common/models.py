@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from kerasbert.cli.common.loading import loading
 from kerasbert.export.tflite.file_kind import is_tflite
-from kerasbert.processors import Problem
+from kerasbert.processors import Processor
 
 _BATCH = 32
 
@@ -18,7 +18,7 @@ Report = Callable[[int, int], None]
 class Predictor(Protocol):
     """problem: what the model is asked and answers, with its labels. `answer` and `score`: as those of `kerasbert.tasks.base.Task`."""
 
-    problem: Problem
+    problem: Processor
 
     def answer(self, x, report: Report | None = None) -> list: ...
 
@@ -45,7 +45,7 @@ class _Folder:
     task: Any
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Processor:
         return self.task.asks
 
     def answer(self, x, report=None):

@@ -7,7 +7,7 @@ from kerasbert.cli.common.progress import progress
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE
-from kerasbert.processors import PROBLEMS, Problem, problem_named
+from kerasbert.processors import PROBLEMS, Processor, processor_named
 
 # Task -> its problem; None: as its settings say.
 _PROBLEM_OF_TASK = {
@@ -23,7 +23,7 @@ _TASK_OF_ARCHITECTURE = {
 _HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 
 
-def problem_of(model: str | os.PathLike) -> Problem | None:
+def problem_of(model: str | os.PathLike) -> Processor | None:
     """The problem of a saved folder, a hub name or a `.tflite` file, with its labels where they are known; None where files do not tell.
 
     What is wrong with the model is told when it is loaded; here only that there is none. Raises KerasBertError for that.
@@ -35,7 +35,7 @@ def problem_of(model: str | os.PathLike) -> Problem | None:
 
         try:
             card = metadata.read(model)
-            return card.asks() if card else None
+            return card.processor() if card else None
         except KerasBertError:
             return None
     if os.path.isdir(model):
@@ -51,7 +51,7 @@ def problem_of(model: str | os.PathLike) -> Problem | None:
     return _problem(own, config)
 
 
-def _problem(own: dict, config: dict) -> Problem | None:
+def _problem(own: dict, config: dict) -> Processor | None:
     settings = own.get("settings")
     settings = settings if isinstance(settings, dict) else {}
     task = own.get("task") or _task(config)
@@ -65,7 +65,7 @@ def _problem(own: dict, config: dict) -> Problem | None:
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROBLEMS or not isinstance(labels, list | None):
         return None
-    return problem_named(name, None if name == "regression" or not labels else [str(label) for label in labels])
+    return processor_named(name, None if name == "regression" or not labels else [str(label) for label in labels])
 
 
 def _task(config: dict) -> str | None:

@@ -20,7 +20,7 @@ from kerasbert.data.records import is_tabular
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.validation.examples import spread as spread_rows
-from kerasbert.processors import Problem, Rows, problem_class, problem_named
+from kerasbert.processors import Processor, Rows, processor_class, processor_named
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
@@ -48,7 +48,7 @@ class TrainingData:
     """folder: the checkpoint. problem: with the labels of the training data. length: tokens a row."""
 
     folder: Path
-    problem: Problem
+    problem: Processor
     tokenizer: Tokenizer
     train: Table
     dev: Table | None
@@ -62,11 +62,11 @@ def read_data(recipe: Recipe) -> TrainingData:
     """
     if recipe.task not in TASKS:
         raise KerasBertError(f"expected a task of {', '.join(TASKS)}, received {recipe.task!r}")
-    kind = problem_class(TASKS[recipe.task][1])
+    kind = processor_class(TASKS[recipe.task][1])
     read = _read_pairs if recipe.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, recipe.train, recipe.dev, recipe, recipe.seed, read)
     names = label_names(kind, whole, recipe.labels)
-    problem = problem_named(kind.name, names)
+    problem = processor_named(kind.name, names)
     note_rare_labels(problem, whole)
     for table in (train, dev):
         if table is not None:
@@ -81,7 +81,7 @@ def read_data(recipe: Recipe) -> TrainingData:
     return TrainingData(folder, problem, tokenizer, train, dev, length)
 
 
-def _read_pairs(kind: type[Problem], path, recipe: Recipe) -> Table:
+def _read_pairs(kind: type[Processor], path, recipe: Recipe) -> Table:
     """Pairs of a table, or made of running text: the second follows or not, for an ALBERT in order or swapped."""
     from kerasbert.data.plain_text import pairs_from_text, read_text
 
@@ -95,20 +95,20 @@ def _read_pairs(kind: type[Problem], path, recipe: Recipe) -> Table:
     return table
 
 
-def label_names(kind: type[Problem], table: Table, given: str | None) -> tuple[str, ...] | None:
+def label_names(kind: type[Processor], table: Table, given: str | None) -> tuple[str, ...] | None:
     """Labels in the order of the outputs: those given, comma-separated, or those of the training data; None where there are none."""
     if given is None:
         with naming(table):
             return kind.label_names(required_labels(kind, table).y)
     names = tuple(label.strip() for label in given.split(","))
-    if kind.label_names.__func__ is Problem.label_names.__func__:  # it has none
+    if kind.label_names.__func__ is Processor.label_names.__func__:  # it has none
         raise KerasBertError(f"expected no --labels for this task, received {given!r}")
     if len(set(names)) < max(len(names), 2) or "" in names:
         raise KerasBertError(f"expected --labels as two or more different names with commas, received {given!r}")
     return names
 
 
-def choose_length(problem: Problem, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
+def choose_length(problem: Processor, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
     """The asked length, or the longest row's in tokens, rounded up to a multiple of 16 and at most the usual; says what was chosen."""
     limit = asked or min(LONGEST_BY_DEFAULT.get(problem.name, 128), longest_possible)
     if limit > longest_possible:
@@ -153,7 +153,7 @@ def tables_for(model: str, train, dev, options, seed: int) -> tuple[Table, Table
     return tuple(tables)
 
 
-def saved_problem(model: str) -> Problem:
+def saved_problem(model: str) -> Processor:
     """The problem of a saved model, by its files; where they do not tell, by the model itself."""
     if (problem := problem_of(model)) is not None:
         return problem
@@ -175,7 +175,7 @@ def checked_tables(task, tables) -> list[Table | None]:
             tables = [table and _own_vectors(task, table) for table in tables]
     for table in tables:
         if table is not None:
-            check_labels(task.asks, table)
+            check_labels(task.processor, table)
     return tables
 
 
@@ -183,7 +183,7 @@ def _own_vectors(task, table):
     """The table's texts as single ones, with the vectors that the task gives now as what a smaller one is to give."""
     from kerasbert.processors.texts import columns
 
-    first, second = columns(task.asks.examples(table.x))
+    first, second = columns(task.processor.examples(table.x))
     texts = first + (second or [])
     return Table(table.path, texts, task.predict(texts))
 

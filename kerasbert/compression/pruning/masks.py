@@ -117,7 +117,7 @@ class MagnitudePruning(keras.callbacks.Callback):
             group.put_zeros_back()
 
 
-class KeepZeros(keras.callbacks.Callback):
+class PreserveSparsity(keras.callbacks.Callback):
     """Keeps the zeros of a pruned task while it is trained on, quantization-aware or on other data: a callback of `fit`.
 
     What is 0 when the training begins is exactly 0 after every optimizer step. Kernels are meant that `zeros_of` names. A symmetric grid

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.compression.quantization.outlier_tokens import LongRows
+from kerasbert.compression.quantization.outlier_tokens import OutlierTokens
 from kerasbert.compression.quantization.range_estimation import BINS, range_method
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
@@ -85,7 +85,7 @@ def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling:
         raise KerasBertError(
             f"expected calibration data to reach every point with different values, {len(unseen)} saw none or one: {', '.join(unseen[:3])}"
         )
-    rows, histograms = LongRows(sublayers(model, IntegerLayerNorm)), _Histograms()
+    rows, histograms = OutlierTokens(sublayers(model, IntegerLayerNorm)), _Histograms()
     if observers := [*([rows] if rows.paths else []), *([histograms] if method is not None else [])]:
         _observe(model, static, _All(observers), run)
     if method is not None:

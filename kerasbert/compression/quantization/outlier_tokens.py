@@ -17,7 +17,7 @@ _REACHES = 2.0 ** (-np.arange(1, 129) / 16)  # of the largest sum, that are trie
 _DRIFT = (0.85, 1.0, 1.15)  # of the sums, in which other data and training may move them
 
 
-class LongRows:
+class OutlierTokens:
     """An observer of the norms' sums of squares: how often which was seen, by its logarithm, below the largest, which is known already."""
 
     before_scaling = False

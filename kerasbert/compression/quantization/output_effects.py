@@ -98,17 +98,17 @@ class _Chosen:
     def __init__(self, task, examples: Sequence | None, rows, labels, limit: int):
         if examples is not None and len(rows) > limit:  # whole examples: one may have several rows
             examples = examples[: max(1, int(rows.example[limit]))]
-            rows = task.asks.scoring_rows(examples, task.tokenizer, task.sequence_length)
+            rows = task.processor.scoring_rows(examples, task.tokenizer, task.sequence_length)
         self.rows, self.count = rows, len(rows) if examples is not None else min(limit, len(rows))
         self.labels = self.examples = None
-        if examples is not None and (labels is not None or task.asks.self_supervised):
+        if examples is not None and (labels is not None or task.processor.self_supervised):
             self.examples, self.labels = examples, None if labels is None else labels[: len(examples)]
             if labels is not None:
-                task.asks.targets(self.labels, examples, rows)
+                task.processor.targets(self.labels, examples, rows)
 
     def judge(self, task) -> tuple[list[Reading], tuple[str, float] | None]:
         """What is compared of each row, and the main metric's name and value."""
-        problem, compared, readings = task.asks, [], []
+        problem, compared, readings = task.processor, [], []
         for start in range(0, self.count, _BATCH):
             batch = range(start, min(start + _BATCH, self.count))
             outputs = task.serve(packed(task, self.rows, batch))
@@ -123,7 +123,7 @@ class _Chosen:
 
 
 def _effect(task, reference: tuple, model: tuple) -> OutputEffect:
-    way, noise, signal, same = task.asks.compared_as, 0.0, 0.0, []
+    way, noise, signal, same = task.processor.compared_as, 0.0, 0.0, []
     for one, other in zip(reference[0], model[0], strict=True):
         for name in one:
             wanted, received = np.asarray(one[name], np.float64), np.asarray(other[name], np.float64)

@@ -6,7 +6,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 
-class QuantizationPhases(keras.callbacks.Callback):
+class QuantizationSchedule(keras.callbacks.Callback):
     """Delays the quantization of activations, and freezes their ranges at the end (Jacob et al. 2018, section 3.1).
 
     delay: for this share of all steps only kernels and tables are quantized, and ranges follow the data. freeze: from this share on ranges

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class GraphLayout:
+class LoweringOptions:
     """Choices that change the graph and not its meaning.
 
     positions: `slice` takes the first rows of the position table; `gather` counts the positions at run time, which keeps every tensor
@@ -25,7 +25,7 @@ class GraphLayout:
     sums: bool = False
 
 
-TRAINING_LAYOUT = GraphLayout()
+TRAINING_OPTIONS = LoweringOptions()
 
 
 def leading(x):

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from kerasbert.layers.lowering.options import TRAINING_LAYOUT, GraphLayout, leading
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
 from kerasbert.layers.norms import NORMS, LayerNorm, NoNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizer
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
@@ -34,7 +34,7 @@ class IntegerNorm(Norm):
         """Notes the residual that the result is added to."""
         self._residuals["writes"] = residual
 
-    def _scaled(self, normal, gamma, training, layout: GraphLayout):
+    def _scaled(self, normal, gamma, training, layout: LoweringOptions):
         """gamma * normal + beta, with the scales of the residual that it is added to."""
         scales, beta = _scales(self._residuals.get("writes")), self.beta
         if scales is not None:
@@ -45,7 +45,7 @@ class IntegerNorm(Norm):
 class IntegerNoNorm(IntegerNorm, NoNorm):
     """A scale and a shift of each channel, in 8 bits."""
 
-    def call(self, x, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         return self._scaled(x, self.gamma, training, layout)
 
 
@@ -91,7 +91,7 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         """Whether the call at `call_index` needs its second grid, once ranges are frozen."""
         return self.quantizers["large_squares"].maximum > self.quantizers["squares"].maximum
 
-    def call(self, x, training=None, layout: GraphLayout = TRAINING_LAYOUT):
+    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         def quantize(name, value):
             return self.quantizers[name](value, training=training)
 
@@ -130,7 +130,7 @@ def _scales(residual: ActivationFakeQuant | None):
     return None if residual is None else residual.channel_scales
 
 
-def _affine(x, scales, shifts, layout: GraphLayout):
+def _affine(x, scales, shifts, layout: LoweringOptions):
     """x (..., H) times (H,) scales, plus (H,) shifts if there are any.
 
     For integer operators a depthwise convolution, whose kernel has a scale for each channel and whose bias has 32 bits: nothing is
@@ -146,7 +146,7 @@ def _affine(x, scales, shifts, layout: GraphLayout):
     return tf.reshape(product, (*leading(x), width))
 
 
-def _squares(x, layout: GraphLayout, in_columns: bool = False):
+def _squares(x, layout: LoweringOptions, in_columns: bool = False):
     """(..., H) -> (..., 1): the sum of squares.
 
     in_columns: the same with other operators. Converters make one product of two alike, and one product has one grid.

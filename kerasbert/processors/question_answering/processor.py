@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Problem, Reading, same_number
+from kerasbert.processors.base import Processor, Reading, same_number
 from kerasbert.processors.contributions import Ratio
 from kerasbert.processors.features import Rows
 from kerasbert.processors.question_answering.gold_answers import right_answers
@@ -18,7 +18,7 @@ from kerasbert.text.rows import text_rows
 
 
 @dataclass(frozen=True)
-class QuestionAnswering(Problem):
+class QuestionAnswering(Processor):
     """Where in a text the answer to a question stands (Rajpurkar et al. 2016; Devlin et al. 2018, sections 4.2 and 4.3).
 
     x: `(question, context)` pairs or dicts with `question` and `context`, a list of them; or both columns, `(questions, contexts)`.

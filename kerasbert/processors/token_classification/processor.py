@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_scores
-from kerasbert.processors.base import Problem, same_number
+from kerasbert.processors.base import Processor, same_number
 from kerasbert.processors.contributions import Ratio, most_frequent
 from kerasbert.processors.features import IGNORED, Rows
 from kerasbert.processors.token_classification.entities import (  # fmt: skip
@@ -35,7 +35,7 @@ _LISTED = 12
 
 
 @dataclass(frozen=True)
-class Tagging(Problem):
+class Tagging(Processor):
     """A class a word (Devlin et al. 2018, section 5.3).
 
     x: sentences, each a list of its words, or raw texts, which are split as `kerasbert.processors.words.words_of` says. Words are joined by

@@ -9,7 +9,7 @@ from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM
 from kerasbert.tasks.keras3 import tf_keras_optimizer
-from kerasbert.tasks.keras_task import Fitting
+from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.masked_lm import masked_only
 from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.feeding import Feeder, same_tokens
@@ -17,7 +17,7 @@ from kerasbert.training.distillation.objective import Objective
 from kerasbert.training.distillation.observation import Part, observe
 
 
-class Distiller(Fitting):
+class Distiller(KerasTask):
     """Trains `student` to do as `teacher` does; afterwards the student is a task like any other.
 
     The loss is `label_weight` times the student's own one plus each objective's times its weight. `fit` and `evaluate` take what the

@@ -55,7 +55,7 @@ class Feeder:
         student, y = self.student, x.y if y is None and is_table(x) else y
         examples, rows = student.rows(x)
         targets = student.targets(y, rows.example if examples is None else examples, rows)
-        own = student.asks.self_supervised and targets is None
+        own = student.processor.self_supervised and targets is None
         if targets is None and labelled and not own:
             raise KerasBertError(
                 "expected labels for the texts, received none; label_weight=0 learns from the teacher alone"
@@ -104,7 +104,7 @@ class Feeder:
                 "expected texts for a teacher with another vocabulary than the student's, received packed inputs: they are the student's"
             )
         teacher = self.teacher
-        theirs = self.student.asks.rows(examples, teacher.tokenizer, teacher.sequence_length)
+        theirs = self.student.processor.rows(examples, teacher.tokenizer, teacher.sequence_length)
         if theirs.truncated:
             note(
                 f"note: the teacher reads {theirs.truncated} of {len(examples)} texts cut to {teacher.sequence_length} tokens"

@@ -163,11 +163,11 @@ def test_objectives_have_one_list_of_names():
 def test_rows_with_bad_labels_are_left_out_too(tmp_path, capsys, problem, bad, told):
     from kerasbert.cli.common.data_files import read_described
     from kerasbert.data.reading import FileOptions
-    from kerasbert.processors import problem_class
+    from kerasbert.processors import processor_class
 
     path = tmp_path / "a.tsv"
     path.write_text(f"text\tlabel\na\t1\nb\t{bad}\nc\n\nd\t2\n")
-    table = read_described(problem_class(problem), path, FileOptions(skip_bad_rows=True))
+    table = read_described(processor_class(problem), path, FileOptions(skip_bad_rows=True))
     assert (table.texts, table.labels, table.lines) == (["a", "d"], ["1", "2"], [2, 6])
     said = capsys.readouterr().err
     assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + told in said

@@ -7,7 +7,7 @@ import tf_keras as keras
 
 from kerasbert.compression import quantize
 from kerasbert.compression.pruning.magnitude import Sparsity, prunable
-from kerasbert.compression.pruning.masks import KeepZeros, MagnitudePruning
+from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
 from kerasbert.compression.pruning.sparsity_report import gzip_size, sparsity_report, zeros_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import dense_layers
@@ -216,7 +216,7 @@ def test_zeros_are_kept_while_a_model_is_quantized(tiny, pruned):
     texts, _ = tiny.rows(16)
     model = compiled(quantize(pruned, "static_wi8_ai8", calibration=texts))
     before = {path: kernel.numpy() for path, kernel in prunable(model).items()}
-    fit(model, tiny, KeepZeros())
+    fit(model, tiny, PreserveSparsity())
     for path, kernel in prunable(model).items():
         assert (kernel.numpy()[before[path] == 0] == 0).all()
         assert not np.array_equal(kernel, before[path])
@@ -294,7 +294,7 @@ def test_what_does_not_fit_a_task_is_refused_before_training(tiny):
         with pytest.raises(KerasBertError, match=expected):
             fit(task, tiny, MagnitudePruning(sparsity))
     with pytest.raises(KerasBertError, match="without; prune it first"):
-        fit(task, tiny, KeepZeros())
+        fit(task, tiny, PreserveSparsity())
     assert task.fingerprint() == before
     freeze(task, "*")
     with pytest.raises(KerasBertError, match="frozen"):

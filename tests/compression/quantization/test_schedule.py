@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.compression import QuantizationPhases, quantize
+from kerasbert.compression import QuantizationSchedule, quantize
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 
-class Watched(QuantizationPhases):
+class Watched(QuantizationSchedule):
     """Keeps phase and one range after every step."""
 
     def __init__(self, *args, **kwargs):
@@ -64,9 +64,9 @@ def test_a_traced_training_changes_phase(tiny, model):
 @pytest.mark.parametrize(("delay", "freeze"), [(-0.1, 1.0), (0.5, 0.5), (0.6, 0.5), (0.0, 1.1)])
 def test_impossible_shares(model, delay, freeze):
     with pytest.raises(KerasBertError, match="shares of the steps"):
-        QuantizationPhases(model, delay, freeze)
+        QuantizationSchedule(model, delay, freeze)
 
 
 def test_a_float_task_has_no_phases(tiny):
     with pytest.raises(KerasBertError, match="static ranges"):
-        QuantizationPhases(tiny.narrow())
+        QuantizationSchedule(tiny.narrow())

@@ -22,7 +22,7 @@ from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.messages import Channel, Ending, Silence
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
-from kerasbert.export.validation.reference import open_side
+from kerasbert.export.validation.reference import open_reference
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "a process killed by SIGSEGV",
@@ -141,7 +141,7 @@ def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
-        open_side(known_file, 8, 1)
+        open_reference(known_file, 8, 1)
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
         benchmark(known_file, runs=1)
 

@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.opened_model import OpenedModel
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
-from kerasbert.processors import problem_named
+from kerasbert.processors import processor_named
 
 TEXTS = ["word1 word2", "word3", "word4 word1 word5"]
 
@@ -92,7 +92,7 @@ def test_second_texts_go_where_they_belong():
 
     def model(name):
         answer = lambda x, problem: seen.append((x, problem)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
-        return OpenedModel("stub", SimpleNamespace(problem=problem_named(name), answer=answer))
+        return OpenedModel("stub", SimpleNamespace(problem=processor_named(name), answer=answer))
 
     assert model("question_answering")(["q", "r"], "context", top_k=2) == [{"best": [1, 2]}] * 2
     assert seen.pop()[0] == [("q", "context"), ("r", "context")]

@@ -43,7 +43,7 @@ def test_settings_that_no_tokenizer_has(card, key, value):
 )
 def test_settings_that_no_problem_has(card, settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
-        dataclasses.replace(card, problem="question_answering", settings=settings).asks()
+        dataclasses.replace(card, problem="question_answering", settings=settings).processor()
 
 
 def test_round_trip_and_the_file_still_runs(float_file, card, tmp_path, helpers):
@@ -133,13 +133,13 @@ def test_files_of_the_first_versions_are_read(float_file, card):
     members = {"kerasbert.json": json.dumps(old), "labels.txt": "a\nb\nc\n"}
     found = metadata.read(_pack(float_file.read_bytes(), members))
     assert found == dataclasses.replace(card, vocabulary=None) and found.settings == {} and found.row_length is None
-    assert found.asks().labels == ("a", "b", "c")
+    assert found.processor().labels == ("a", "b", "c")
 
 
 def test_settings_travel(float_file, card):
     card = dataclasses.replace(card, problem="embedding", settings={"width": 16}, row_length=24)
     found = metadata.read(metadata.append(float_file, card))
-    assert found == card and found.asks().width == 16
+    assert found == card and found.processor().width == 16
 
 
 @pytest.mark.parametrize(

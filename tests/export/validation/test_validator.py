@@ -93,10 +93,10 @@ def test_tolerance_decides(int8_file, archive):
 
 
 def test_nan_is_a_failure(float_file, archive, monkeypatch):
-    from kerasbert.export.runtime.interpreter_model import RunningModel
+    from kerasbert.export.runtime.interpreter_model import InterpreterModel
 
-    fetch = RunningModel.fetch
-    monkeypatch.setattr(RunningModel, "fetch", lambda self: {k: v * np.nan for k, v in fetch(self).items()})
+    fetch = InterpreterModel.fetch
+    monkeypatch.setattr(InterpreterModel, "fetch", lambda self: {k: v * np.nan for k, v in fetch(self).items()})
     report = validate(float_file, against=archive, tolerance=Tolerance())
     assert report.verdict == "failed"
     assert "NaN or infinity in 'probabilities' on 400 of 400 rows" in report.checks[1].reason
@@ -104,12 +104,12 @@ def test_nan_is_a_failure(float_file, archive, monkeypatch):
 
 
 def test_an_operator_that_fails_is_a_failed_check(float_file, archive, monkeypatch):
-    from kerasbert.export.runtime.interpreter_model import RunningModel
+    from kerasbert.export.runtime.interpreter_model import InterpreterModel
 
     def explode(self):
         raise KerasBertError("Expected it to run. Received: a node that failed to prepare.")
 
-    monkeypatch.setattr(RunningModel, "invoke", explode)
+    monkeypatch.setattr(InterpreterModel, "invoke", explode)
     report = validate(float_file, against=archive)
     assert [check.status for check in report.checks[1:]] == ["failed"] * 3
     assert "failed to prepare" in report.checks[1].reason
@@ -307,12 +307,12 @@ def test_a_file_that_ends_its_process_is_a_failed_check(monkeypatch, float_file,
 
 
 def test_the_probe_lets_a_refusal_be_told_by_whom_it_concerns(float_file, tmp_path):
-    from kerasbert.export.backends.subprocesses.probe import last_words
+    from kerasbert.export.backends.subprocesses.probe import failure_reason
 
-    assert last_words(float_file) == ""
+    assert failure_reason(float_file) == ""
     cut = tmp_path / "cut.tflite"
     cut.write_bytes(float_file.read_bytes()[:2000])
-    assert last_words(cut) == ""
+    assert failure_reason(cut) == ""
 
 
 def test_few_rows_are_not_judged(int8_file, archive):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows, problem_named
+from kerasbert.processors import Rows, processor_named
 from kerasbert.processors.features import TokenLists
 
 SHORT = ("the film", "we saw a good book")
@@ -14,7 +14,7 @@ LONG = ("the film", "it was so very good and we saw it in the end of a song")
 
 
 def problem(**settings):
-    return problem_named("question_answering", settings=settings)
+    return processor_named("question_answering", settings=settings)
 
 
 @pytest.fixture

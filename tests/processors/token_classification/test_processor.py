@@ -5,7 +5,7 @@ import pytest
 from tokenizers.implementations import ByteLevelBPETokenizer
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import IGNORED, Rows, problem_class, problem_named
+from kerasbert.processors import IGNORED, Rows, processor_class, processor_named
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.words import words_of
 from kerasbert.text import ByteLevelBPE, JapaneseTokenizer, SentencePiece, WordPiece
@@ -15,7 +15,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SENTENCES = [["Ann", "O'Hara", "flew", "to", "New", "York", ",", "U.S."], ["Nobody", "did", "."]]
 TAGS = [["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"], ["O", "O", "O"]]
 LINES = [" ".join(words) for words in SENTENCES] * 4
-PROBLEM = problem_named("tagging", LABELS)
+PROBLEM = processor_named("tagging", LABELS)
 
 
 def word_piece():
@@ -119,7 +119,7 @@ def test_what_is_outside_has_one_target_a_word():
     (targets,) = PROBLEM.targets([["O", "B-LOC"]], examples, PROBLEM.rows(examples, word_piece(), 32))
     #                                     o . us        u . s .
     assert targets[targets != IGNORED].tolist() == [0, 1, 2, 2, 2]
-    parts = problem_named("tagging", ("NN", "NNP"))  # where nothing is outside every piece is of its word's class
+    parts = processor_named("tagging", ("NN", "NNP"))  # where nothing is outside every piece is of its word's class
     (targets,) = parts.targets([["NN", "NNP"]], examples, parts.rows(examples, word_piece(), 32))
     assert (targets != IGNORED).sum() > 5
 
@@ -136,7 +136,7 @@ def test_words_without_tokens_are_outside():
 
 def test_a_word_counts_once_where_it_has_most_context():
     examples = PROBLEM.examples([["did"] * 20])
-    problem = problem_named("tagging", LABELS, {"stride": 2})
+    problem = processor_named("tagging", LABELS, {"stride": 2})
     rows = problem.rows(examples, word_piece(), 8)  # windows of 6 tokens
     words = [window.words.tolist() for window in rows.places]
     assert words[0] == [0, 1, 2, 3] and words[1] == [4, 5] and words[-1] == [16, 17, 18, 19]
@@ -165,7 +165,7 @@ def test_tags_by_number_and_array():
 
 
 def test_the_scheme_of_the_labels_is_kept():
-    problem = problem_named("tagging", ("O", "B-X", "I-X", "E-X", "S-X"))
+    problem = processor_named("tagging", ("O", "B-X", "I-X", "E-X", "S-X"))
     examples = problem.examples([["U.S.", "to"]])
     (targets,) = problem.targets([["S-X", "O"]], examples, problem.rows(examples, word_piece(), 16))
     assert targets.tolist() == [IGNORED, 1, 2, 2, 3, 0, IGNORED]
@@ -175,7 +175,7 @@ def test_the_scheme_of_the_labels_is_kept():
 
 
 def test_parts_of_speech_mark_no_entities():
-    problem = problem_named("tagging", ("NN", "VB", "S"))
+    problem = processor_named("tagging", ("NN", "VB", "S"))
     examples = problem.examples([["Ann", "flew"]])
     rows = problem.rows(examples, word_piece(), 16)
     readings = [{"probabilities": np.eye(3, dtype=np.float32)[[0, 2]]}]
@@ -185,7 +185,7 @@ def test_parts_of_speech_mark_no_entities():
 
 
 def test_parts_of_speech_may_look_like_prefixes():
-    problem = problem_named("tagging", ("B", "I", "N"))
+    problem = processor_named("tagging", ("B", "I", "N"))
     examples = problem.examples([["U.S.", "to"]])
     (targets,) = problem.targets([["B", "I"]], examples, problem.rows(examples, word_piece(), 16))
     assert targets.tolist() == [IGNORED, 0, 0, 0, 0, 1, IGNORED]
@@ -206,7 +206,7 @@ def test_packed_inputs():
 
 
 def test_labels_of_training_data():
-    kind = problem_class("tagging")
+    kind = processor_class("tagging")
     assert kind.label_names(TAGS) == LABELS
     assert kind.label_names([["I-X", "O"]]) == ("O", "B-X", "I-X")
     assert kind.label_names([["S-X", "O"], ["B-X", "E-X"]]) == ("O", "B-X", "E-X", "S-X")
@@ -274,4 +274,4 @@ def test_examples_of_all_kinds():
 @pytest.mark.parametrize("stride", [0, 1.5, True])
 def test_wrong_strides(stride):
     with pytest.raises(KerasBertError, match="stride"):
-        problem_named("tagging", LABELS, {"stride": stride})
+        processor_named("tagging", LABELS, {"stride": stride})

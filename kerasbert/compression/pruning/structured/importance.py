@@ -122,7 +122,7 @@ def _loss(task):
         raise KerasBertError(
             f"expected a task with a loss, received a {type(task).__name__}: importance is found from the loss's gradients"
         ) from None
-    if task.asks.self_supervised:  # its targets are mostly places that count for nothing
+    if task.processor.self_supervised:  # its targets are mostly places that count for nothing
         return CrossEntropy()
     if isinstance(loss, dict):
         return lambda targets, outputs: tf.add_n([loss[name](targets[name], outputs[name]) for name in loss])
@@ -138,7 +138,7 @@ def _examples_and_labels(task, data):
         return data.x, data.y
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
         return data
-    if task.asks.self_supervised:
+    if task.processor.self_supervised:
         return data, None
     raise KerasBertError(
         f"expected (examples, labels) or a table with labels as `data=`, received {type(data).__name__}"

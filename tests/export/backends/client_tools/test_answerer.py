@@ -5,11 +5,11 @@ import numpy as np
 from kerasbert.export.backends.client_tools.answerer import answerer_checks
 from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers
 from kerasbert.export.backends.client_tools.tokenization import RowsApart
-from kerasbert.export.backends.context import Job
+from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 from kerasbert.export.validation.examples import Data, text_examples
 from kerasbert.export.validation.tolerances import TOLERANCES
-from kerasbert.processors import problem_named
+from kerasbert.processors import processor_named
 from kerasbert.text import WordPiece
 
 CLIENT = CLIENTS["task-library"]
@@ -18,20 +18,20 @@ WORDS = "who we saw a film it was very good : ( )".split()
 LENGTH = 24
 
 
-def job_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y=None) -> Job:
+def job_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y=None) -> ValidationContext:
     """A job whose model points to these tokens of each context, first and last."""
     tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
-    examples = text_examples(Data(questions, y), problem_named("question_answering"), tokenizer, LENGTH, None)
+    examples = text_examples(Data(questions, y), processor_named("question_answering"), tokenizer, LENGTH, None)
     kept = []
     for row, window in enumerate(examples.rows.places):
         logits = np.random.default_rng(row).normal(size=(2, 1, LENGTH)).astype(np.float32)
         for side, token in enumerate(spans[examples.rows.example[row]]):
             logits[side, 0, window.begin + token] = 9.0
         kept.append(examples.keep({"start_logits": logits[0], "end_logits": logits[1]}, row))
-    return Job("none.tflite", examples, kept, TOLERANCES["float32"], 1, 64, lambda *_: None)
+    return ValidationContext("none.tflite", examples, kept, TOLERANCES["float32"], 1, 64, lambda *_: None)
 
 
-def apart(job: Job, *other: int) -> RowsApart:
+def apart(job: ValidationContext, *other: int) -> RowsApart:
     rows = np.arange(len(job.examples.raw))
     return RowsApart(np.setdiff1d(rows, other), np.array(other, int), rows, {row: f"'row {row}'" for row in other})
 

@@ -39,7 +39,7 @@ def test_a_good_end_with_everything_that_was_said():
 )
 def test_last_words(code, expected):
     ended = python(code)
-    assert not ended.well and ended.last_words.startswith(expected)
+    assert not ended.well and ended.failure_reason.startswith(expected)
 
 
 def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
@@ -52,7 +52,7 @@ def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
     start = time.monotonic()
     ended = python(code, seconds=1.0)
     assert time.monotonic() - start < 20
-    assert ended.status is None and ended.last_words == "stopped after 1 s, the time limit: hangs"
+    assert ended.status is None and ended.failure_reason == "stopped after 1 s, the time limit: hangs"
 
 
 def test_what_a_child_started_does_not_outlive_it(tmp_path):
