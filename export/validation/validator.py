@@ -38,8 +38,8 @@ from kerasbert.export.validation.verdict import warnings
 from kerasbert.processors import processor_named
 
 BACKENDS = {
-    "cpu": cpu.checks, "gpu": gpu.checks, "gpu-classic": gpu_opencl.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
-    "legacy": tflite_2_14.checks, "arm64": arm64.checks, "mediapipe": clients.mediapipe, "task-library": clients.task_library,
+    "cpu": cpu.checks, "gpu": gpu.checks, "gpu-opencl": gpu_opencl.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
+    "tflite-2.14": tflite_2_14.checks, "arm64": arm64.checks, "mediapipe": clients.mediapipe, "task-library": clients.task_library,
 }  # fmt: skip
 ALL = "all"
 RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
@@ -77,7 +77,7 @@ def validate(
         labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
         packed int32 arrays (N, S), alone or as `(arrays, labels)`. None: an archive's own rows, else sentences that ship with
             kerasbert, which have no labels for the task, so that no metric is judged.
-        on: backends: `cpu`, `gpu`, `gpu-classic`, `edge-tpu`, `web`, `legacy`, `arm64`, `mediapipe`, `task-library`, or
+        on: backends: `cpu`, `gpu`, `gpu-opencl`, `edge-tpu`, `web`, `tflite-2.14`, `arm64`, `mediapipe`, `task-library`, or
             `all`. One that cannot run here ends as `not run`.
         rows: use that many rows, spread evenly; None: all.
         reference_rows: rows for the slow reference kernels and devices; None: `rows`, or without it 64.

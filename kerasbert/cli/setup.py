@@ -13,7 +13,7 @@ Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Which ones
 def setup(names: Names = None, json: options.Json = False, debug: options.Debug = False) -> Result:
     """Make the environments that some validators need for themselves, in the user's cache or in $KERASBERT_HOME.
 
-    Example: kerasbert setup legacy
+    Example: kerasbert setup tflite-2.14
     """
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.console.tables import Table

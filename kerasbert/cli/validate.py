@@ -19,7 +19,7 @@ On = Annotated[
     list[str],
     Option(
         metavar="BACKEND",
-        help="Where to run it: cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, mediapipe, task-library or all; again for "
+        help="Where to run it: cpu, gpu, gpu-opencl, edge-tpu, web, tflite-2.14, arm64, mediapipe, task-library or all; again for "
         "another, or with commas.",
     ),
 ]

@@ -79,7 +79,7 @@ def test_validate_writes_a_report_and_passes(made, run, place):
 
 def test_validate_fails_with_what_cannot_run(made, run, place, monkeypatch, tmp_path):
     monkeypatch.setenv("KERASBERT_HOME", str(tmp_path))
-    done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "legacy", "--json")
+    done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "tflite-2.14", "--json")
     assert done.code == 1
     assert json.loads(done.out)["verdict"] == "incomplete"
 

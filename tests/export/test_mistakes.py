@@ -83,9 +83,9 @@ def test_positions_of_two_dimensions(graph_file, helpers):
 @pytest.mark.environment
 def test_a_first_token_by_a_slice_that_drops_the_axis(graph_file, helpers):
     file = graph_file(lambda table, ids: (tf.gather(table, ids) * 1.5)[:, 0])
-    checks = found(file, ["cpu", "gpu", "gpu-classic"], file, helpers.packed_rows(6))
+    checks = found(file, ["cpu", "gpu", "gpu-opencl"], file, helpers.packed_rows(6))
     assert checks["cpu-xnnpack"].status == "passed"
-    assert checks["gpu-classic rules"].status == "failed" and "STRIDED_SLICE" in checks["gpu-classic rules"].reason
+    assert checks["gpu-opencl rules"].status == "failed" and "STRIDED_SLICE" in checks["gpu-opencl rules"].reason
     strict = on_a_device(checks, "gpu-strict")
     assert strict.status == "failed" and "shrink_axis_mask" in strict.reason
 

@@ -4,8 +4,8 @@ from kerasbert.export.backends.environments.arm64 import Arm64Environment
 from kerasbert.export.backends.environments.debian import VulkanEnvironment
 from kerasbert.export.backends.environments.environment import NodeEnvironment, PythonEnvironment
 
-LEGACY = PythonEnvironment(
-    "legacy", "the last tflite-runtime, for `--on legacy`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
+TFLITE_2_14 = PythonEnvironment(
+    "tflite-2.14", "the last tflite-runtime, for `--on tflite-2.14`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
 )
 WEB = NodeEnvironment("web", "LiteRT.js, for `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
 MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, for `--on mediapipe`", ("mediapipe==1.2.2",))
@@ -22,4 +22,4 @@ ARM64 = Arm64Environment(
         "typing_extensions==4.16.0", "protobuf==7.36.2",
     ),
 )  # fmt: skip
-ENVIRONMENTS = {each.name: each for each in (LEGACY, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)}
+ENVIRONMENTS = {each.name: each for each in (TFLITE_2_14, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)}

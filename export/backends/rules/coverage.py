@@ -8,7 +8,7 @@ from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.gpu_opencl import GPU_CLASSIC
+from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
 from kerasbert.export.backends.rules.operator_rules import Verdict, verdicts
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.tflite.reader import check_structure
@@ -23,7 +23,7 @@ class OperatorPlacement:
     calls: int
     cpu: str
     gpu: str
-    gpu_classic: str
+    gpu_opencl: str
     edge_tpu: str
 
 
@@ -39,8 +39,8 @@ class Placement:
 
     def blocks(self) -> list[Block]:
         """The operators as a table, for `kerasbert.console.tables.render`."""
-        heads = ("operator", "calls", "cpu", "gpu (forecast)", "gpu-classic (rules)", "edge-tpu (forecast)")
-        rows = [(o.operator, str(o.calls), o.cpu, o.gpu, o.gpu_classic, o.edge_tpu) for o in self.operators]
+        heads = ("operator", "calls", "cpu", "gpu (forecast)", "gpu-opencl (rules)", "edge-tpu (forecast)")
+        rows = [(o.operator, str(o.calls), o.cpu, o.gpu, o.gpu_opencl, o.edge_tpu) for o in self.operators]
         return [Table(heads, rows)]
 
     def table(self) -> str:
@@ -57,11 +57,11 @@ def placement(path: str | os.PathLike) -> Placement:
     file = TFLiteFile.read(path)
     names = Counter(operator.name for operator in file.subgraphs[0].operators)
     on_cpu = _on_cpu(path)
-    gpu, gpu_classic, tpu = verdicts(file, LITERT_GPU), verdicts(file, GPU_CLASSIC), forecast(file)
+    gpu, gpu_opencl, tpu = verdicts(file, LITERT_GPU), verdicts(file, GPU_OPENCL), forecast(file)
     return Placement(
         os.path.basename(path),
         tuple(
-            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(gpu_classic, name), _told(tpu, name))
+            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(gpu_opencl, name), _told(tpu, name))
             for name, count in names.items()
         ),
     )

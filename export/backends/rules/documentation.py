@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.gpu_opencl import GPU_CLASSIC
+from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
 from kerasbert.export.backends.rules.operator_rules import RuleTable
 
 # Operators of our own files that were seen to run there: LiteRT 2.3 on x86-64.
@@ -24,7 +24,7 @@ _MARKS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def operator_table() -> str:
     """Markdown: a row an operator, with a limit or `yes`; `-`: there is none. Limits of every operator stand in the first row."""
-    columns = {"LiteRT GPU, seen": LITERT_GPU} | {f"{table.backend}, rules": table for table in (GPU_CLASSIC, EDGE_TPU)}
+    columns = {"LiteRT GPU, seen": LITERT_GPU} | {f"{table.backend}, rules": table for table in (GPU_OPENCL, EDGE_TPU)}
     tables = columns.values()
     names = sorted(ON_XNNPACK.union(*(table.operators for table in tables)))
     rows = [

@@ -144,8 +144,8 @@ _TWO_SIDED = (
 ).split()
 _REDUCING = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
 
-GPU_CLASSIC = RuleTable(
-    "gpu-classic",
+GPU_OPENCL = RuleTable(
+    "gpu-opencl",
     "LiteRT, tflite/delegates/gpu/common/model_builder.cc and tflite/tools/versioning/gpu_compatibility.cc",
     (_types, _rank, fixed_shapes, no_tensor_twice),
     {

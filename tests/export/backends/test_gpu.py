@@ -159,9 +159,9 @@ def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, mo
     made = kb.export.convert(trained, recipe=recipe, target="gpu")
     assert made.metadata.recipe == (recipe or "float16")
     file = made.save(tmp_path / "gpu.tflite")
-    report = validate(file, against=trained, data=(texts, labels), on=["gpu", "gpu-classic"])
+    report = validate(file, against=trained, data=(texts, labels), on=["gpu", "gpu-opencl"])
     checks = {check.name: check for check in report.checks}
-    assert checks["gpu-classic rules"].status == "passed", checks["gpu-classic rules"].reason
+    assert checks["gpu-opencl rules"].status == "passed", checks["gpu-opencl rules"].reason
     if checks["gpu-strict"].status == "not run":
         pytest.skip(checks["gpu-strict"].reason)
     assert checks["gpu-strict"].status == "passed", checks["gpu-strict"].reason
@@ -176,9 +176,9 @@ def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
     texts, _ = tiny.rows(4, seed=4)
     file = kb.export.convert(trained, recipe="float32", target="cpu").save(tmp_path / "cpu.tflite")
     checks = {
-        check.name: check for check in validate(file, against=trained, data=texts, on=["gpu", "gpu-classic"]).checks
+        check.name: check for check in validate(file, against=trained, data=texts, on=["gpu", "gpu-opencl"]).checks
     }
-    assert checks["gpu-classic rules"].status == "failed" and "indices of rank 2" in checks["gpu-classic rules"].reason
+    assert checks["gpu-opencl rules"].status == "failed" and "indices of rank 2" in checks["gpu-opencl rules"].reason
     if checks["gpu-strict"].status == "not run":
         pytest.skip(checks["gpu-strict"].reason)
     assert checks["gpu-strict"].status == "failed" and "GATHER" in checks["gpu-strict"].reason

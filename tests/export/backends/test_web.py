@@ -92,9 +92,9 @@ def test_other_ends(pretend, said, log, status, outcome, expected):
 
 def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, helpers):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
-    report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on=["web", "legacy"])
+    report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on=["web", "tflite-2.14"])
     assert {check.status for check in report.checks[1:]} == {"not run"}
-    assert "kerasbert setup legacy" in report.checks[-1].reason
+    assert "kerasbert setup tflite-2.14" in report.checks[-1].reason
     assert report.verdict == "incomplete"
 
 
@@ -122,7 +122,7 @@ def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
 
 @pytest.mark.environment
 def test_in_a_real_browser_and_on_a_real_old_runtime(float_file, helpers):
-    report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "legacy"])
+    report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "tflite-2.14"])
     checks = {check.name: check for check in report.checks[1:]}
     if all(check.status == "not run" for check in checks.values()):
         pytest.skip("; ".join(check.reason for check in checks.values()))

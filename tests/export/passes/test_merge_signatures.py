@@ -102,7 +102,7 @@ def test_a_hostile_card(files, lengths, tmp_path):
 def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
     made = kb.export.convert(trained, recipe="float32", target="gpu", length=[10, 16])
     file = made.save(tmp_path / "gpu.tflite")
-    report = kb.export.validate(file, against=trained, data=tiny.rows(6, seed=6), on=["gpu", "web", "legacy"])
+    report = kb.export.validate(file, against=trained, data=tiny.rows(6, seed=6), on=["gpu", "web", "tflite-2.14"])
     assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
 
 
@@ -116,7 +116,7 @@ def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path
     assert max(versions) == 9
     texts, labels = tiny.rows(150, seed=6)
     report = kb.export.validate(
-        made.save(tmp_path / "old.tflite"), against=task, data=(texts, labels), on=["cpu", "legacy"]
+        made.save(tmp_path / "old.tflite"), against=task, data=(texts, labels), on=["cpu", "tflite-2.14"]
     )
     assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
 

@@ -117,14 +117,15 @@ def test_an_operator_that_fails_is_a_failed_check(float_file, archive, monkeypat
 
 def test_devices_that_are_not_there_are_not_run(float_file, archive, monkeypatch, tmp_path):
     monkeypatch.setenv("KERASBERT_HOME", str(tmp_path))
-    report = validate(float_file, against=archive, on=["cpu", "legacy"])
-    assert report.checks[-1].status == "not run" and "kerasbert setup legacy" in report.checks[-1].reason
+    report = validate(float_file, against=archive, on=["cpu", "tflite-2.14"])
+    assert report.checks[-1].status == "not run" and "kerasbert setup tflite-2.14" in report.checks[-1].reason
     assert report.verdict == "incomplete" and not report.ok
 
 
 def test_unknown_devices_are_an_error(float_file, archive):
     with pytest.raises(
-        KerasBertError, match="cpu, gpu, gpu-classic, edge-tpu, web, legacy, arm64, mediapipe, task-library, all.*'npu'"
+        KerasBertError,
+        match="cpu, gpu, gpu-opencl, edge-tpu, web, tflite-2.14, arm64, mediapipe, task-library, all.*'npu'",
     ):
         validate(float_file, against=archive, on=["npu"])
 
@@ -332,7 +333,7 @@ def test_few_rows_are_not_judged(int8_file, archive):
 def test_slow_kernels_pass_on_a_part_where_fast_ones_prove_the_file(int8_file, archive):
     spot, few, alone = (
         validate(int8_file, against=archive, reference_rows=rows, on=on)
-        for rows, on in ((64, ["cpu"]), (10, ["cpu"]), (64, ["legacy"]))
+        for rows, on in ((64, ["cpu"]), (10, ["cpu"]), (64, ["tflite-2.14"]))
     )
     assert spot.ok and spot.checks[2].rows == 64 and spot.checks[2].metrics[0].evidence.rows == 64
     assert (

@@ -23,7 +23,7 @@ def test_a_file_operator_by_operator(float_file, resizable_file):
     )
     assert "xnnpack" in by_name["SOFTMAX"].cpu and by_name["GATHER"].cpu == "1 builtin"
     assert by_name["GATHER"].gpu == "1: indices of rank 2, not 1"
-    assert "indices of rank 2" in by_name["GATHER"].gpu_classic and by_name["GATHER"].edge_tpu == "1: no such operator"
+    assert "indices of rank 2" in by_name["GATHER"].gpu_opencl and by_name["GATHER"].edge_tpu == "1: no such operator"
     assert "works on float32" in by_name["SOFTMAX"].edge_tpu
     assert "edge-tpu (forecast)" in found.table() and found.as_dict()["operators"][0]["calls"] >= 1
     assert "a shape that is not fixed" in placement(resizable_file).table()
@@ -49,6 +49,6 @@ def test_the_command(float_file, capsys, tmp_path):
     from kerasbert.cli import main
 
     assert main(["inspect", str(float_file), "--targets"]) == 0
-    assert "gpu-classic (rules)" in capsys.readouterr().out
+    assert "gpu-opencl (rules)" in capsys.readouterr().out
     assert main(["inspect", str(tmp_path), "--targets"]) == 2
     assert "expected a .tflite file for --targets" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.gpu_opencl import GPU_CLASSIC
+from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
 from kerasbert.export.backends.rules.operator_rules import Call, Verdict, counted, operators_by_backend, told, verdicts
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
 from kerasbert.export.tflite.tflite_file import TFLiteFile
@@ -133,7 +133,7 @@ def test_the_edge_tpu_refuses(name, inputs, outputs, options, reason):
     ],
 )
 def test_the_gpu_delegate_takes(name, inputs, outputs, options):
-    assert refusal(GPU_CLASSIC, name, inputs, outputs, **options) is None
+    assert refusal(GPU_OPENCL, name, inputs, outputs, **options) is None
 
 
 SAME = real(1, 16, 8)
@@ -159,13 +159,13 @@ SAME = real(1, 16, 8)
     ],
 )  # fmt: skip
 def test_the_gpu_delegate_refuses(name, inputs, outputs, options, reason):
-    assert reason in refusal(GPU_CLASSIC, name, inputs, outputs, **options)
+    assert reason in refusal(GPU_OPENCL, name, inputs, outputs, **options)
 
 
 def test_what_is_told_of_a_file():
     x = real(1, 16, 8)
     made = file(("GELU", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}))
-    found = verdicts(made, GPU_CLASSIC)
+    found = verdicts(made, GPU_OPENCL)
     assert found == (
         Verdict(0, "GELU", None),
         Verdict(1, "ERF", "no such operator"),
