@@ -1,4 +1,4 @@
-"""The child of `backends.tflite_2_14` and `backends.arm64`: runs rows on the runtime of another environment, and leaves the outputs in a file.
+"""The child of `backends.tflite_2_14` and `backends.arm64`: runs rows on the runtime of another environment, and saves the outputs.
 Needs NumPy and that runtime alone.
 
     python runtime_worker.py model.tflite rows.npz outputs.npz
