@@ -48,7 +48,7 @@ class OpenedModel:
 
     def __init__(self, name: str | os.PathLike, predictor):
         self._name, self._predictor = os.fspath(name), predictor
-        self.problem: Processor = predictor.problem if isinstance(predictor.problem, Processor) else predictor.asks
+        self.problem: Processor = predictor.problem if isinstance(predictor.problem, Processor) else predictor.processor
         self.labels = self.problem.labels
 
     def __repr__(self) -> str:

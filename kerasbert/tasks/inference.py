@@ -59,7 +59,7 @@ class InferenceMixin:
 
     def _read(self, inputs: dict[str, tf.Tensor], rows: Rows, index: np.ndarray) -> list[Reading]:
         """What the problem keeps of the outputs of one batch: of the rows numbered `index`, packed as `inputs`."""
-        problem = self.asks
+        problem = self.processor
         outputs = {
             name: self.by_row(values.numpy(), rows.group) for name, values in self._serving()(_flat(inputs)).items()
         }

@@ -69,7 +69,7 @@ class MaskedLM(Task):
         places = np.stack([np.repeat(np.arange(len(index)), counts), np.concatenate(found)], axis=1).astype(np.int32)
         logits = self._served_places({**inputs, "places": tf.constant(places)})[self.output_name].numpy()
         parts = np.split(logits, np.cumsum(counts)[:-1])
-        problem = self.asks
+        problem = self.processor
         return [problem.read_places(part, rows, int(row)) for part, row in zip(parts, index, strict=True)]
 
     def _examples(self, x, scoring=False):

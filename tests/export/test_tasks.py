@@ -110,7 +110,7 @@ def close(found, expected, at: str = "") -> None:
 def test_a_file_answers_and_scores_as_its_task_does(tiny, tasks, files, problem):
     task, predictor = tasks[problem], open_predictor(files(problem))
     x, y = data(tiny, problem)
-    assert predictor.problem == task.asks
+    assert predictor.problem == task.processor
     told = []
     found = predictor.answer(asked(problem, x), report=lambda *step: told.append(step))
     close(found, task.answer(asked(problem, x)))
@@ -166,7 +166,7 @@ def test_the_card_has_the_problems_settings(tiny, files, tasks):
     path = files("embedding")
     card = metadata.read(path)
     assert card.settings == {"width": 16} and card.row_length == tiny.length
-    assert card.processor() == tasks["embedding"].asks
+    assert card.processor() == tasks["embedding"].processor
     wrong = dataclasses.replace(card, settings={"height": 3})
     with pytest.raises(KerasBertError, match="'height'"):
         wrong.processor()

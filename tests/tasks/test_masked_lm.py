@@ -85,10 +85,10 @@ def test_settings_are_saved(task, tmp_path):
     task.whole_words = True
     task.save_pretrained(tmp_path / "saved")
     loaded = kb.load_task(tmp_path / "saved")
-    assert type(loaded) is kb.MaskedLM and loaded.processor == task.asks
+    assert type(loaded) is kb.MaskedLM and loaded.processor == task.processor
     assert loaded.predict(["the [MASK]"]) == task.predict(["the [MASK]"])
     task.save(tmp_path / "model.keras")
-    assert keras.models.load_model(tmp_path / "model.keras").processor == task.asks
+    assert keras.models.load_model(tmp_path / "model.keras").processor == task.processor
 
 
 def test_user_mistakes(task, tiny, monkeypatch):

@@ -88,7 +88,7 @@ def test_it_still_does_in_8_bits(learned):
 def test_saving(learned, tmp_path):
     learned.save_pretrained(tmp_path / "saved")
     again = kb.load_task(tmp_path / "saved")
-    assert again.processor == learned.asks and again.sequence_length == LENGTH
+    assert again.processor == learned.processor and again.sequence_length == LENGTH
     examples, _ = questions(5, seed=2)
     scores = [[answer["score"] for answer in task.predict(examples)] for task in (again, learned)]
     assert scores[0] == pytest.approx(scores[1], abs=1e-4)

@@ -46,7 +46,7 @@ class _Folder:
 
     @property
     def problem(self) -> Processor:
-        return self.task.asks
+        return self.task.processor
 
     def answer(self, x, report=None):
         return self.task.answer(x, _BATCH, report)

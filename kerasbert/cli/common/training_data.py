@@ -160,7 +160,7 @@ def saved_problem(model: str) -> Processor:
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 
-        return load_task(model).asks
+        return load_task(model).processor
 
 
 def checked_tables(task, tables) -> list[Table | None]:
