@@ -12,7 +12,7 @@ from pathlib import Path
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
-from kerasbert.export.runtime.partitioned_model import SplitModel, check_host, is_body
+from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import check_identifier
@@ -95,7 +95,7 @@ def open_model(
         model = InterpreterModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
         if is_body(model):
             host = open_model(check_host(path_or_bytes), threads, kernels, length)
-            return SplitModel(host, model)
+            return PartitionedModel(host, model)
         return model
     except KerasBertError:
         raise

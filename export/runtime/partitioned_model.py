@@ -54,7 +54,7 @@ def check_host(path: str | os.PathLike | bytes) -> Path:
     return host
 
 
-class SplitModel(InterpreterModel):
+class PartitionedModel(InterpreterModel):
     """As one model: inputs and length are the host's, outputs the body's in float32, operators the body's."""
 
     def __init__(self, host: InterpreterModel, body: InterpreterModel):
@@ -70,7 +70,7 @@ class SplitModel(InterpreterModel):
         self.inputs = host.inputs
         self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()}
 
-    def at(self, length: int) -> "SplitModel":
+    def at(self, length: int) -> "PartitionedModel":
         raise KerasBertError(f"Expected the length {self.length} of {self.name}. Received: {length}.")
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:

@@ -16,7 +16,7 @@ from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, describe_machine, open_model
-from kerasbert.export.runtime.partitioned_model import SplitModel
+from kerasbert.export.runtime.partitioned_model import PartitionedModel
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.validation.bundled_texts import bundled_data
@@ -123,7 +123,7 @@ def validate(
     job = ValidationContext(str(model_path), examples, expected, limits, threads, some, progress, proven="cpu" in on)
     checks, samples, details = [_signature_check(model, len(examples))], {}, None
     for backend in on:
-        found, kept = _run_backend(backend, job, split=isinstance(model, SplitModel))
+        found, kept = _run_backend(backend, job, split=isinstance(model, PartitionedModel))
         checks += found
         if kept:
             samples |= {f"{backend}: {name}": _sample(expected, kept, name) for name in kept[0].compared}

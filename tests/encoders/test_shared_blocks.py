@@ -87,8 +87,8 @@ def test_ranges_survive_a_folder_and_a_keras_file(albert, tiny, tmp_path):
 
 
 def test_a_shared_dense_is_planned_once_a_call(albert):
+    from kerasbert.export.lowering.dense_plans import dense_plans
     from kerasbert.export.lowering.tracing import export_twin
-    from kerasbert.export.passes.quantize import dense_plans
 
     plans = [p for p in dense_plans(albert, export_twin(albert), static=True) if p.path == "layers.0.attention.key"]
     key = next(dense for dense in dense_layers(albert) if dense.path == "layers.0.attention.key")

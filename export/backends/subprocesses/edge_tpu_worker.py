@@ -15,7 +15,7 @@ import numpy as np
 from kerasbert.export.backends.subprocesses.process import die_with_parent
 from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import find_runtime, open_model
-from kerasbert.export.runtime.partitioned_model import SplitModel
+from kerasbert.export.runtime.partitioned_model import PartitionedModel
 
 
 def main():
@@ -24,7 +24,7 @@ def main():
     runtime = find_runtime().interpreter
     load_delegate = importlib.import_module(runtime.__module__).load_delegate
     interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
-    model = SplitModel(open_model(host), InterpreterModel(interpreter, body, "edge-tpu", 1, None))
+    model = PartitionedModel(open_model(host), InterpreterModel(interpreter, body, "edge-tpu", 1, None))
     data = dict(np.load(rows))
     found, seconds = {}, []
     for row in range(len(next(iter(data.values())))):
