@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
+from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
@@ -94,3 +95,10 @@ def test_a_shared_dense_is_planned_once_a_call(albert):
     key = next(dense for dense in dense_layers(albert) if dense.path == "layers.0.attention.key")
     assert [plan.writes for plan in plans] == [tuple(map(float, bounds)) for bounds in key.output_quantizer.ranges]
     assert len(plans) == 2
+
+
+def test_one_tensor_has_one_range_where_embeddings_are_projected(tiny):
+    policy = policy_named("static_wi8_ai8", integer_only=True)
+    encoder = AlbertEncoder(AlbertConfig(**tiny.sizes, embedding_size=16), policy)
+    read, written = encoder.embeddings.projection_quantizer, encoder.embeddings.norm.output_quantizer
+    assert read.ranges[0][0] is written.ranges[0][0] and read.ranges[0][1] is written.ranges[0][1]

@@ -16,6 +16,8 @@ Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that wrote a te
 
 def tie_ranges(encoder) -> Source:
     """Shares ranges inside each block and from block to block. Returns the source of the sequence output."""
+    if encoder.embeddings.projection is not None:
+        _share(encoder.embeddings.projection_quantizer, output_quantizer(encoder.embeddings.norm))
     for block in encoder.layers:
         _tie_inside(block)
     source, source_call = output_quantizer(encoder.embeddings), 0
