@@ -207,7 +207,7 @@ class Distiller(KerasTask):
 
 
 _OF_THE_STUDENT = frozenset(
-    "_failures answer asks config encode_labels encoder labels output_name problem rows save_pretrained score sequence_length serve "
+    "_failures answer config encode_labels encoder labels output_name problem processor rows save_pretrained score sequence_length serve "
     "tokenizer unserved".split()
 )
 
