@@ -53,7 +53,7 @@ MOST_ROWS = 16_000
 LEARNING = ("--objectives", "soft-labels=1,hidden=1", "--label-weight", "0.5", "--learning-rate", "2e-5")
 FREEZING = ("--freeze-ranges", "0.8")
 STATIC = ("--recipe", "static_wi8_ai8")
-INTEGER_ONLY = (*STATIC, "--integer-only", "--ranges", "mse")
+INTEGER_ONLY = (*STATIC, "--integer-only", "--calibration-method", "mse")
 VARIANTS = {
     "float32": Variant("float32"),
     "float32_trained": Variant("float32", trained=True),

@@ -64,7 +64,7 @@ def _student(arguments, place: Path, cut: Path, seed: int, file: Path) -> dict:
         "--sequence-length", arguments.length, *data, "--out", learned,
     )  # fmt: skip
     kerasbert(
-        "quantize", learned, "--recipe", STATIC, "--integer-only", "--ranges", "mse", "--freeze-ranges", "0.8", "--epochs", 1,
+        "quantize", learned, "--recipe", STATIC, "--integer-only", "--calibration-method", "mse", "--freeze-ranges", "0.8", "--epochs", 1,
         "--objectives", "soft-labels=1,hidden=1", *data, "--out", quantized,
     )  # fmt: skip
     kerasbert("convert", quantized, "--recipe", STATIC, "--length", arguments.length, "-o", file)

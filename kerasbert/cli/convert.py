@@ -24,7 +24,7 @@ Calibration = Annotated[
     Path | None,
     Option(metavar="FILE", help="Examples that give a model without quantization-aware training its ranges."),
 ]
-CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Use so many of these texts, spread evenly.")]
+CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Number of calibration examples, sampled evenly.")]
 IntegerOnly = Annotated[
     bool,
     Option(

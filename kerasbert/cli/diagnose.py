@@ -12,7 +12,7 @@ Data = Annotated[Path, Option(metavar="FILE", help="Examples to run, in a file a
 Calibration = Annotated[
     Path | None, Option(metavar="FILE", help="Of a float model: examples that set its ranges; by default --data.")
 ]
-Ranges = Annotated[
+CalibrationMethod = Annotated[
     str | None, Option(metavar="NAME", help="Of a float model: min-max, percentile, percentile:99.9 or mse.")
 ]
 IntegerOnly = Annotated[bool, Option("--integer-only", help="Of a float model: leave no activation in float.")]
@@ -41,7 +41,7 @@ def diagnose(
     recipe: options.Recipe = None,
     integer_only: IntegerOnly = False,
     calibration: Calibration = None,
-    ranges: Ranges = None,
+    calibration_method: CalibrationMethod = None,
     rows: Rows = 64,
     points: Points = 12,
     plot: Plot = None,
@@ -74,7 +74,7 @@ def diagnose(
     if plot is not None:
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
     policy_named(recipe or "static_wi8_ai8", integer_only)
-    range_method(ranges or "min-max")
+    range_method(calibration_method or "min-max")
     kind, how = type(saved_problem(model)), file_options(given)
     table = read_described(kind, data, how)
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
@@ -85,7 +85,12 @@ def diagnose(
         from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
-    of_float = {"--recipe": recipe, "--integer-only": integer_only, "--calibration": calibration, "--ranges": ranges}
+    of_float = {
+        "--recipe": recipe,
+        "--integer-only": integer_only,
+        "--calibration": calibration,
+        "--calibration-method": calibration_method,
+    }
     if task.policy and any(of_float.values()):
         asked = next(name for name, value in of_float.items() if value)
         raise KerasBertError(
@@ -95,7 +100,7 @@ def diagnose(
         with progress("calibrating"):
             task = compression.quantize(
                 task, recipe or "static_wi8_ai8", _first(texts.x, _CALIBRATION_ROWS), integer_only=integer_only,
-                ranges=ranges or "min-max",
+                ranges=calibration_method or "min-max",
             )  # fmt: skip
     examples = _first(table.x, rows)
     with progress("running float and 8 bits side by side"):

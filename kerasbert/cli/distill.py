@@ -13,10 +13,10 @@ Teacher = Annotated[str, Option(metavar="FOLDER|HUB", help="The trained model th
 Student = Annotated[
     str | None, Option(metavar="FOLDER|HUB", help="Checkpoint that the student starts from; or use --layers.")
 ]
-Layers = Annotated[
-    str | None, Option(metavar="N|N,N,...", help="Make the student of so many, or these, of the teacher's layers.")
+Layers = Annotated[str | None, Option(metavar="N|N,N,...", help="Number of teacher layers to copy, or their indices.")]
+Strategy = Annotated[
+    str, Option(metavar="NAME", help="How to pick teacher layers when --layers is a count: alternate, first or last.")
 ]
-Strategy = Annotated[str, Option(metavar="NAME", help="Which layers, of a number: alternate, first or last.")]
 NoNorm = Annotated[
     bool, Option("--no-norm", help="Make the student one without layer norms and with ReLU, for integer processors.")
 ]

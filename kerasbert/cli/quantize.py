@@ -20,7 +20,7 @@ Epochs = Annotated[int, Option(metavar="N", min=0, help="Passes over the trainin
 IntegerOnly = Annotated[
     bool, Option("--integer-only", help="Leave no activation in float, for processors that have none.")
 ]
-Ranges = Annotated[
+CalibrationMethod = Annotated[
     str, Option(metavar="NAME", help="How calibration finds ranges: min-max, percentile, percentile:99.9 or mse.")
 ]
 Delay = Annotated[
@@ -60,9 +60,9 @@ def quantize(
     dropout: Dropout = 0.0,
     integer_only: IntegerOnly = False,
     calibration_rows: CalibrationRows = 512,
-    ranges: Ranges = "min-max",
+    calibration_method: CalibrationMethod = "min-max",
     learned_ranges: LearnedRanges = False,
-    activation_delay: Delay = 0.0,
+    quant_delay: Delay = 0.0,
     freeze_ranges: Freeze = 1.0,
     objectives: options.Objectives = None,
     label_weight: options.LabelWeight = 0.5,
@@ -93,9 +93,9 @@ def quantize(
 
     check_out_folder(out, model, resume=resume, overwrite=overwrite)
     policy_named(recipe, integer_only, learned_ranges)
-    range_method(ranges)
+    range_method(calibration_method)
     objective_weights(objectives or "soft-labels")
-    _check_asked(epochs, activation_delay, freeze_ranges, learned_ranges, objectives, resume)
+    _check_asked(epochs, quant_delay, freeze_ranges, learned_ranges, objectives, resume)
     folder = run_folder(out, given, resume)
     asked = Recipe(
         model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
@@ -129,14 +129,14 @@ def quantize(
     with progress("calibrating"):
         texts = spread(tables[0].x, calibration_rows)
         quantized = compression.quantize(
-            task, recipe, calibration=texts, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges,
+            task, recipe, calibration=texts, integer_only=integer_only, ranges=calibration_method, learned_ranges=learned_ranges,
             dropout=dropout,
         )  # fmt: skip
     fitted = Fitted()
     if epochs:
         data = SimpleNamespace(train=tables[0], dev=tables[1])
-        phases = (activation_delay, freeze_ranges) != (0.0, 1.0)
-        callbacks = (compression.QuantizationSchedule(quantized, activation_delay, freeze_ranges),) if phases else ()
+        phases = (quant_delay, freeze_ranges) != (0.0, 1.0)
+        callbacks = (compression.QuantizationSchedule(quantized, quant_delay, freeze_ranges),) if phases else ()
         if compression.zeros_of(quantized):  # it was pruned
             callbacks = (*callbacks, compression.PreserveSparsity(quantized))
         learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
@@ -152,7 +152,7 @@ def quantize(
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, integer_only=integer_only, ranges=ranges, learned_ranges=learned_ranges, objectives=objectives,
+        model=model, recipe=recipe, integer_only=integer_only, calibration_method=calibration_method, learned_ranges=learned_ranges, objectives=objectives,
         calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:
@@ -161,19 +161,19 @@ def quantize(
     return Result({"out": out, **record}, said)
 
 
-def _check_asked(epochs, activation_delay, freeze_ranges, learned_ranges, objectives, resume) -> None:
+def _check_asked(epochs, quant_delay, freeze_ranges, learned_ranges, objectives, resume) -> None:
     """Raises KerasBertError for what only training does where none is asked for, and for phases in the wrong order."""
     only_trained = {
-        "--learned-ranges": learned_ranges, "--objectives": objectives, "--activation-delay": activation_delay > 0,
+        "--learned-ranges": learned_ranges, "--objectives": objectives, "--quant-delay": quant_delay > 0,
         "--freeze-ranges": freeze_ranges < 1, "--resume": resume,
     }  # fmt: skip
     for option, wanted in only_trained.items():
         if wanted and not epochs:
             raise KerasBertError(f"expected training for {option}, received --epochs 0")
-    if activation_delay >= freeze_ranges:
+    if quant_delay >= freeze_ranges:
         raise KerasBertError(
-            "expected ranges to be frozen after activations are quantized, received --activation-delay "
-            f"{activation_delay} and --freeze-ranges {freeze_ranges}"
+            "expected ranges to be frozen after activations are quantized, received --quant-delay "
+            f"{quant_delay} and --freeze-ranges {freeze_ranges}"
         )
 
 

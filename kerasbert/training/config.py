@@ -62,7 +62,7 @@ class Recipe:
     batch_size: int = option(32, "Rows in a batch.")
     learning_rate: float = option(5e-5, "Peak learning rate of AdamW.", "RATE")
     schedule: str = option("linear", "How the rate falls after the warm-up: linear, cosine or constant.", "NAME")
-    warmup: float = option(0.06, "Share of the steps with a rising rate.", "SHARE")
+    warmup: float = option(0.06, "Fraction of steps for linear warmup.", "SHARE")
     weight_decay: float = option(0.01, "Weight decay, not on biases and norms.", "X")
     dropout: float | None = option(None, "Dropout while training, everywhere; the checkpoint's if left out.", "RATE")
     clip_norm: float = option(1.0, "Largest global norm of the gradients.", "X")
@@ -88,7 +88,7 @@ class Recipe:
     layer_mix: bool = option(False, "Read a learned weighted sum of all layers.", "")
 
     early_stopping: int | None = option(None, "Stop when dev has not become better for so many epochs.")
-    seed: int = option(1, "Fixes the new head, dropout and the order of rows.")
+    seed: int = option(1, "Random seed for head initialization, dropout and shuffling.")
     jit: bool = option(False, "Compile the training step with XLA.", "")
     checkpoint_minutes: float = option(5.0, "Save what resuming needs this often, and after each epoch.", "MINUTES")
     tensorboard: bool = option(False, "Write logs for TensorBoard into the run folder.", "")

@@ -39,8 +39,8 @@ def test_quantize_compares_with_the_float_model(made):
 def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
     out, file = tmp_path / "integer", tmp_path / "integer.tflite"
     done = run(
-        "quantize", made.float, "--train", place.train, "--max-rows", "64", "--integer-only", "--ranges", "percentile",
-        "--activation-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--learned-ranges",
+        "quantize", made.float, "--train", place.train, "--max-rows", "64", "--integer-only", "--calibration-method", "percentile",
+        "--quant-delay", "0.25", "--freeze-ranges", "0.75", "--objectives", "soft-labels=1,hidden=1", "--learned-ranges",
         "--out", out, "--json",
     )  # fmt: skip
     record = json.loads(done.out)
@@ -58,8 +58,8 @@ def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
     ("options", "told"),
     [
         (("--recipe", "dynamic_wi8_afp32", "--integer-only"), "integer-only"),
-        (("--ranges", "median"), "min-max, percentile, mse"),
-        (("--activation-delay", "0.6", "--freeze-ranges", "0.5"), "--activation-delay 0.6 and --freeze-ranges 0.5"),
+        (("--calibration-method", "median"), "min-max, percentile, mse"),
+        (("--quant-delay", "0.6", "--freeze-ranges", "0.5"), "--quant-delay 0.6 and --freeze-ranges 0.5"),
         (("--objectives", "telepathy"), "'telepathy'"),
         (("--recipe", "dynamic_wi8_afp32", "--learned-ranges"), "static ranges of 8 bits"),
         (("--learned-ranges", "--epochs", "0"), "training for --learned-ranges"),

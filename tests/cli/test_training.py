@@ -135,7 +135,7 @@ def test_a_training_that_was_killed_before_its_record_goes_on_to_it(place, run, 
     assert sorted(path.name for path in (out / "run").iterdir()) == ["metrics.jsonl", "plots", "recipe.toml"]
 
 
-@pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--activation-delay", "0.3"), ("--resume",)])
+@pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--quant-delay", "0.3"), ("--resume",)])
 def test_what_only_training_does_is_refused_without_it(run, place, tmp_path, option):
     done = run("quantize", "no such folder", "--train", place.train, "--epochs", 0, *option, "--out", tmp_path / "out")
     assert done.code == 2 and f"expected training for {option[0]}, received --epochs 0" in done.err

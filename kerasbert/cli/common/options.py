@@ -44,13 +44,13 @@ MaxRows = Annotated[int | None, Option(metavar="N", min=1, help="Read no more ro
 Epochs = Annotated[int, Option(metavar="N", min=1, help="Passes over the training data.")]
 LearningRate = Annotated[float, Option(metavar="RATE", min=0.0, help="Peak learning rate of AdamW.")]
 BatchSize = Annotated[int, Option(metavar="N", min=1, help="Rows in a batch.")]
-Warmup = Annotated[float, Option(metavar="SHARE", min=0.0, max=1.0, help="Share of the steps with a rising rate.")]
+Warmup = Annotated[float, Option(metavar="SHARE", min=0.0, max=1.0, help="Fraction of steps for linear warmup.")]
 WeightDecay = Annotated[float, Option(metavar="X", min=0.0, help="Weight decay, not on biases and norms.")]
 Dropout = Annotated[
     float | None,
     Option(metavar="RATE", min=0.0, max=0.99, help="Dropout while training, everywhere; the model's own if left out."),
 ]
-Seed = Annotated[int, Option(metavar="N", min=0, help="Fixes the new head and the order of rows.")]
+Seed = Annotated[int, Option(metavar="N", min=0, help="Random seed for head initialization and shuffling.")]
 Jit = Annotated[bool, Option("--jit/--no-jit", help="Compile the training step with XLA.")]
 
 Objectives = Annotated[

@@ -143,7 +143,7 @@ def test_options_are_checked_before_data(made, place, run, tmp_path, unloaded):
     command = ["quantize", made.float, "--train", tmp_path / "none.tsv", "--out", tmp_path / "out"]
     for options, told in (
         (["--recipe", "int3"], "received 'int3'"),
-        (["--ranges", "median"], "received 'median'"),
+        (["--calibration-method", "median"], "received 'median'"),
         (["--objectives", "telepathy"], "received 'telepathy'"),
     ):
         assert told in run(*command, *options).err

@@ -176,7 +176,7 @@ def test_the_command(trained, tiny, tmp_path, capsys):
         and f"{path}: channel 3 is" in said
         and "worst for the output: layers.1.attention." in said
     )
-    assert main([*command, "--json", "--ranges", "mse", "--points", "1"]) == 0
+    assert main([*command, "--json", "--calibration-method", "mse", "--points", "1"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["points"]) > 8 and np.isfinite(found["points"][0]["cosine"])
     (effect,) = [point["effect"] for point in found["points"] if point["effect"]]
