@@ -152,8 +152,8 @@ def quantize(
     settings = {**fitting.settings_of(asked), "epochs": epochs}
     record = fitting.write_record(
         out, fitted, settings, *tables,
-        model=model, recipe=recipe, integer_only=integer_only, calibration_method=calibration_method, learned_ranges=learned_ranges, objectives=objectives,
-        calibration_rows=_count(texts), dev_before=before, dev_after=after,
+        model=model, recipe=recipe, integer_only=integer_only, ranges=calibration_method, learned_ranges=learned_ranges,
+        objectives=objectives, calibration_rows=_count(texts), dev_before=before, dev_after=after,
     )  # fmt: skip
     if fitted.seconds:
         note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
