@@ -75,6 +75,7 @@ def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], 
             [python, HERE / "steps_apart.py", "--model", given.task_folder, given.dev, given.train],
         ),
         "diagnose_ranks": ((), [python, HERE / "diagnose_ranks.py"]),
+        "structure": ((), [python, HERE / "structure.py"]),
         "integer_products": ((), [python, HERE / "integer_products.py"]),
         "sparse_models": (
             ("task_folder", "train", "dev"),
