@@ -48,7 +48,7 @@ def steps(models: list[dict]) -> list[str]:
     sides = {"GPU": "gpu", "reference kernels": "reference_kernels"}
     table = header(
         "trained model",
-        "denses alone: GPU within 1 step; WebAssembly equal",
+        "Dense layers alone: GPU within 1 step; WebAssembly equal",
         *(f"in the model, {side}: within 1, 2 steps; values apart; outputs" for side in sides),
     )
     for model in models:

@@ -74,8 +74,8 @@ def convert(
     integer_only: a static file in which nothing is computed in float, for processors that cannot; always so for the target edge-tpu, which
     gets two files, see `TFLiteModel`. A task that was quantized so becomes
     such a file in any case; another one is calibrated anew.
-    min_runtime: the oldest runtime that is to load the file, such as "2.9". Below 2.17 kernels of denses whose input is quantized at run
-    time have one scale each: coarser than what training saw, so validate it.
+    min_runtime: the oldest runtime that is to load the file, such as "2.9". Below 2.17 kernels of Dense layers whose input is
+    quantized at run time have one scale each: coarser than what training saw, so validate it.
 
     inputs: `ids`, or `text` for a file that splits a text itself, with tensorflow-text's operators, which its runtime then needs; of one
     length for the target cpu, by recipes with floats between. See `kerasbert.export.lowering.text_inputs` for what it splits otherwise.

@@ -75,7 +75,9 @@ def _operators(job: ValidationContext, place: Path) -> Check:
         different = [key for key, values in expected.items() if not np.array_equal(values, found[key])]
         if different:
             wrong.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")
-    same = f"{len(expected)} denses give the same bits as on x86-64 on {', '.join(each.name for each in PROCESSORS)}"
+    same = (
+        f"{len(expected)} Dense layers give the same bits as on x86-64 on {', '.join(each.name for each in PROCESSORS)}"
+    )
     return Check(name, FAILED if wrong else PASSED, "; ".join(wrong) or same, rows=_DRAWS)
 
 

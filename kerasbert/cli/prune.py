@@ -21,7 +21,8 @@ Pattern = Annotated[
 Part = Annotated[
     list[str] | None,
     Option(
-        metavar="PATH=SHARE", help="Another share for denses by path, such as layers.*.feed_forward.*=0.9; repeatable."
+        metavar="PATH=SHARE",
+        help="Another share for Dense layers by path, such as layers.*.feed_forward.*=0.9; repeatable.",
     ),
 ]
 Keep = Annotated[

@@ -26,6 +26,6 @@ def activation(name: str):
 def flat_below(function) -> float | None:
     """Where an activation has gone flat: below this input it changes by less than 2e-4 (GELU at -4), or not at all (ReLU at 0).
 
-    An 8-bit range needs to reach no further, and BERT's denses before GELU go down to -30.
+    An 8-bit range needs to reach no further, and BERT's Dense layers before GELU go down to -30.
     """
     return {gelu: -4.0, gelu_new: -4.0, tf.nn.relu: 0.0}.get(function)

@@ -41,7 +41,7 @@ class Task(InferenceMixin, KerasTask):
     pools: bool | None = False  # whether it needs the encoder's pooled vector; None: as the checkpoint has it
     per_token: bool = False  # one output a token: packed inputs are predicted at the length of `sequence_length`
     reads_mask: bool = False  # whether `serve` reads more of its inputs than the encoder does
-    unserved: tuple[str, ...] = ()  # denses that a checkpoint holds and `serve` does not reach
+    unserved: tuple[str, ...] = ()  # Dense layers that a checkpoint holds and `serve` does not reach
 
     def __init__(self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs):
         super().__init__(**kwargs)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
-# Q8BERT (Zafrir et al. 2019): softmax, norms and GELU stay in float; the denses of attention and the pooler are int8 with trained ranges.
-# The denses of the feed-forward network find their ranges at run time: one reads the few channels that are 10 to 30 times the median one,
+# Q8BERT (Zafrir et al. 2019): softmax, norms and GELU stay in float; the Dense layers of attention and the pooler are int8
+# with trained ranges.
+# The Dense layers of the feed-forward network find their ranges at run time: one reads the few channels that are 10 to 30 times the median,
 # the other writes them, and one static range for such a tensor leaves the other channels a handful of values. The head's logits decide,
 # and cost nothing. An adapter reads what a feed-forward network writes, and what it writes itself is near zero until it is trained.
 _STATIC = (
