@@ -1,0 +1,43 @@
+"""What the documents import is there."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def names(page: Path) -> list[tuple[str, str]]:
+    """(module, name) of every import of ours in the Python blocks of a page, and of every name used as `kb.name`."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    lines = [line.strip() for block in blocks for line in block.split("\n")]
+    imports = [
+        node
+        for line in lines
+        if re.match(r"from kerasbert[\w.]* import \w", line)
+        for node in ast.parse(line.partition("#")[0]).body
+    ]
+    found = [(node.module, each.name) for node in imports for each in node.names]
+    return found + [("kerasbert", name) for name in re.findall(r"\bkb\.(\w+)", "\n".join(lines))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_imports_of_a_page_are_there(page):
+    missing = []
+    for module, name in dict.fromkeys(names(page)):
+        try:
+            getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            try:
+                importlib.import_module(f"{module}.{name}")
+            except ImportError:
+                missing.append(f"{module}.{name}")
+    assert missing == []
+
+
+def test_pages_have_imports():
+    assert sum(len(names(page)) for page in PAGES) > 30
