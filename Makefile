@@ -32,7 +32,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    if "$$python" -c '$(IS_SUITABLE)' >/dev/null 2>&1; then found="$$python"; break; fi; \
 	  done; \
 	  if [ -z "$$found" ]; then \
-	    echo "Expected Python 3.11 or 3.12 with its venv module. Tried: $(CANDIDATES). Install one, or name it: make install PYTHON=/path/to/python3.12" >&2; \
+	    echo "expected Python 3.11 or 3.12 with its venv module, received none among $(CANDIDATES); install one, or name it: make install PYTHON=/path/to/python3.12" >&2; \
 	    exit 1; \
 	  fi; \
 	  "$$found" -m venv $(VENV); \

@@ -152,13 +152,12 @@ def benchmark(
     """
     if runs < 1 or warmup < 0 or any(count < 1 for count in threads) or not threads:
         raise KerasBertError(
-            f"Expected runs and threads of at least 1. Received: runs={runs}, warmup={warmup}, "
-            f"threads={tuple(threads)}."
+            f"expected runs and threads of at least 1, received runs={runs}, warmup={warmup}, threads={tuple(threads)}"
         )
     if data is not None and lengths:
-        raise KerasBertError("Expected a length, or data whose texts have lengths of their own. Received: both.")
+        raise KerasBertError("expected a length, or data whose texts have lengths of their own, received both")
     if os.fspath(path).endswith(ONNX):
-        raise KerasBertError(f"Expected a .tflite file, and an .onnx file as the other one. Received: {path} first.")
+        raise KerasBertError(f"expected a .tflite file, and an .onnx file as the other one, received {path} first")
     for each in (str(name) for name in (path, against) if name is not None):
         if not each.endswith(ONNX):
             packed.check_takes_ids(each, packed.read(each), "to measure it")
@@ -185,7 +184,7 @@ def _texts(path, data, rows: int | None) -> dict:
     predictor = open_predictor(path)
     given = read_data(data, predictor.problem)
     if given.is_packed:
-        raise KerasBertError("Expected texts to measure the time of. Received: packed arrays.")
+        raise KerasBertError("expected texts to measure the time of, received packed arrays")
     examples = predictor.problem.examples(given.x)
     found = predictor.problem.scoring_rows(examples, predictor.tokenizer, predictor.length)
     if line := padding_note(predictor.card, found.lengths):
@@ -226,7 +225,7 @@ def _child(paths: list[str], **settings) -> dict:
         ended = run_module(CHILD, [options], SECONDS)
         if not ended.well:
             raise KerasBertError(
-                f"Expected a measurement of {paths[0]}. Received: a process with {ended.failure_reason}."
+                f"expected a measurement of {paths[0]}, received a process with {ended.failure_reason}"
             )
         result = read_json_object(answer)
     if "error" in result:

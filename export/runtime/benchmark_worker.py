@@ -84,13 +84,11 @@ class OnnxSubject:
             self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # classes of its own, none of them public
             raise KerasBertError(
-                f"Expected a model that ONNX Runtime can open. Received: {path} ({one_line(error)})."
+                f"expected a model that ONNX Runtime can open, received {path} ({one_line(error)})"
             ) from error
         self._ports = {port.name: port for port in self._session.get_inputs()}
         if unknown := sorted(set(self._ports) - set(INPUTS)):
-            raise KerasBertError(
-                f"Expected inputs among {', '.join(INPUTS)} in {path}. Received: {', '.join(unknown)}."
-            )
+            raise KerasBertError(f"expected inputs among {', '.join(INPUTS)} in {path}, received {', '.join(unknown)}")
         sizes = {port.shape[-1] for port in self._ports.values() if isinstance(port.shape[-1], int)}
         self._fixed = next(iter(sizes), None)
         self.length = None if longest else length or self._fixed or DEFAULT_LENGTH

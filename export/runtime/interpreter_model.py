@@ -86,19 +86,17 @@ class InterpreterModel:
         """Raises KerasBertError unless `inputs` has exactly the model's names, shapes and dtypes, and ids of its vocabulary."""
         if set(inputs) != set(self.inputs):
             raise KerasBertError(
-                f"Expected the inputs {_listing(self.inputs)} of {self.name}. Received: {_listing(inputs)}."
+                f"expected the inputs {_listing(self.inputs)} of {self.name}, received {_listing(inputs)}"
             )
         for key, port in self.inputs.items():
             value = np.asarray(inputs[key])
             if value.shape != port.shape:
                 hint = "Open the model with that length." if self.resizable else "Pack the texts to that length."
                 raise KerasBertError(
-                    f"Expected {key!r} of shape {port.shape} for {self.name}. Received: {value.shape}. {hint}"
+                    f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}. {hint}"
                 )
             if value.dtype != port.dtype:
-                raise KerasBertError(
-                    f"Expected {key!r} of dtype {port.dtype} for {self.name}. Received: {value.dtype}."
-                )
+                raise KerasBertError(f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}")
 
         if self.vocab_size is not None and "input_ids" in inputs:
             # A runtime would read behind the table, or refuse with an operator's number.
@@ -131,7 +129,7 @@ class InterpreterModel:
             yield
         except (RuntimeError, ValueError) as error:
             raise KerasBertError(
-                f"Expected {self.name} to run on {self.kernels} kernels. Received: {one_line(error)}."
+                f"expected {self.name} to run on {self.kernels} kernels, received {one_line(error)}"
             ) from error
 
     def grid(self, output: str) -> tuple[float, int]:
@@ -171,13 +169,13 @@ class InterpreterModel:
             fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
             if length is not None and length != fixed:
                 raise KerasBertError(
-                    f"Expected length {fixed}, the one {self.name} was converted for. Received: {length}. "
-                    "Use that length, or convert with a resizable one."
+                    f"expected length {fixed}, the one {self.name} was converted for, received {length}; "
+                    "use that length, or convert with a resizable one"
                 )
             return
         if length is None or length < 1:
             raise KerasBertError(
-                f"Expected a sequence length for {self.name}, which is resizable. Received: {length}. Give `length=`"
+                f"expected a sequence length for {self.name}, which is resizable, received {length}; give `length=`"
             )
         for detail in details.values():
             # Axis 0 is the batch wherever the file leaves both open.
@@ -204,14 +202,14 @@ def _chosen(interpreter, name: str, lengths: tuple[int, ...], length: int | None
     if chosen != SIGNATURE and lengths:
         if length is not None and length not in lengths:
             raise KerasBertError(
-                f"Expected a length of {', '.join(map(str, lengths))}, those {name} was converted for. Received: {length}."
+                f"expected a length of {', '.join(map(str, lengths))}, those {name} was converted for, received {length}"
             )
         chosen = f"{SIGNATURE}_{length or lengths[-1]}"
     elif chosen != SIGNATURE and len(signatures) > 1:
-        raise KerasBertError(f"Expected a signature {SIGNATURE!r} in {name}. Received: {', '.join(signatures)}.")
+        raise KerasBertError(f"expected a signature {SIGNATURE!r} in {name}, received {', '.join(signatures)}")
     subgraph = getattr(interpreter.get_signature_runner(chosen), "_subgraph_index", 0)
     if subgraph and not lengths:
-        raise KerasBertError(f"Expected signature {chosen!r} on the first subgraph of {name}. Received: a later one.")
+        raise KerasBertError(f"expected signature {chosen!r} on the first subgraph of {name}, received a later one")
     return chosen, subgraph
 
 

@@ -53,8 +53,8 @@ def find_runtime() -> Runtime:
         holder = found if resolvers is None else found.experimental
         return Runtime(package, getattr(top, "__version__", "unknown"), found.Interpreter, holder.OpResolverType)
     raise KerasBertError(
-        "Expected a TFLite runtime (ai-edge-litert or tflite-runtime). Received: an environment without one. Install "
-        "ai-edge-litert."
+        "expected a TFLite runtime (ai-edge-litert or tflite-runtime), received an environment without one; install "
+        "ai-edge-litert"
     )
 
 
@@ -78,9 +78,9 @@ def open_model(
         KerasBertError: an unknown kernel set, a missing or damaged file, a length that the model cannot take.
     """
     if kernels not in KERNELS:
-        raise KerasBertError(f"Expected kernels among {', '.join(KERNELS)}. Received: {kernels!r}.")
+        raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}")
     if threads < 1:
-        raise KerasBertError(f"Expected at least one thread. Received: {threads}.")
+        raise KerasBertError(f"expected at least one thread, received {threads}")
     name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
     runtime = find_runtime()
     if not verified:
@@ -101,7 +101,7 @@ def open_model(
         raise
     except (ValueError, RuntimeError) as error:
         raise KerasBertError(
-            f"Expected a model that {_title(runtime)} can open. Received: {name} ({one_line(error)})."
+            f"expected a model that {_title(runtime)} can open, received {name} ({one_line(error)})"
         ) from error
 
 

@@ -43,13 +43,13 @@ def check_host(path: str | os.PathLike | bytes) -> Path:
     """The host's file of a body. Raises KerasBertError where there is none."""
     if isinstance(path, bytes):
         raise KerasBertError(
-            "Expected the path of a file in two parts. Received: bytes of its body. Save both parts, and pass the path."
+            "expected the path of a file in two parts, received bytes of its body; save both parts, and pass the path"
         )
     host = host_path(path)
     if not host.is_file():
         raise KerasBertError(
-            f"Expected {host.name} beside {Path(path).name}, the part that makes vectors of ids. Received: no such file. Copy it there, or "
-            "convert the model again."
+            f"expected {host.name} beside {Path(path).name}, the part that makes vectors of ids, received no such file; copy it there, or "
+            "convert the model again"
         )
     return host
 
@@ -64,14 +64,14 @@ class PartitionedModel(InterpreterModel):
         given, taken = host.outputs, body.inputs
         if given != taken:
             raise KerasBertError(
-                f"Expected {host.name} to give what {body.name} takes. Received: {_told(given)} for {_told(taken)}. "
-                "Convert the model again."
+                f"expected {host.name} to give what {body.name} takes, received {_told(given)} for {_told(taken)}; "
+                "convert the model again"
             )
         self.inputs = host.inputs
         self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()}
 
     def at(self, length: int) -> "PartitionedModel":
-        raise KerasBertError(f"Expected the length {self.length} of {self.name}. Received: {length}.")
+        raise KerasBertError(f"expected the length {self.length} of {self.name}, received {length}")
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
         self.host.fill(inputs)

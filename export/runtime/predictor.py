@@ -162,7 +162,7 @@ class TextPredictor(Predictor):
             text, pair = example if isinstance(example, tuple) else (example, None)
             if pair is not None:
                 raise KerasBertError(
-                    f"Expected one text an example for {self.path}, which takes texts. Received: a pair."
+                    f"expected one text an example for {self.path}, which takes texts, received a pair"
                 )
             model.fill({metadata.TEXT: np.array([text])})
             model.invoke()
@@ -185,8 +185,8 @@ def _check_ports(model: InterpreterModel, inputs: Iterable[str], problem: Proces
     ):
         if absent:
             raise KerasBertError(
-                f"Expected {side} {', '.join(sorted(wanted))} of {model.name}. Received: {', '.join(sorted(getattr(model, side)))}, "
-                f"{by}. Convert the model again."
+                f"expected {side} {', '.join(sorted(wanted))} of {model.name}, received {', '.join(sorted(getattr(model, side)))}, "
+                f"{by}; convert the model again"
             )
     per_token = problem.name in _PER_TOKEN
     for name in problem.outputs:
@@ -200,8 +200,8 @@ def _check_ports(model: InterpreterModel, inputs: Iterable[str], problem: Proces
     width = model.outputs[problem.outputs[0]].shape[-1:]
     if problem.labels and width != (len(problem.labels),):
         raise KerasBertError(
-            f"Expected as many labels as classes in {model.name}. Received: {len(problem.labels)} labels and {problem.outputs[0]} of "
-            f"width {' '.join(map(str, width)) or 'none'}. Convert the model again."
+            f"expected as many labels as classes in {model.name}, received {len(problem.labels)} labels and {problem.outputs[0]} of "
+            f"width {' '.join(map(str, width)) or 'none'}; convert the model again"
         )
 
 

@@ -68,14 +68,14 @@ class Metadata:
 
     def __post_init__(self):
         if self.problem not in PROBLEMS:
-            raise KerasBertError(f"Expected a problem among {', '.join(PROBLEMS)}. Received: {self.problem!r}.")
+            raise KerasBertError(f"expected a problem among {', '.join(PROBLEMS)}, received {self.problem!r}")
         for name in ("vocabulary", "labels"):
             lines = getattr(self, name)
             if lines is None:
                 continue
             object.__setattr__(self, name, tuple(lines))
             if any("\n" in line or "\r" in line for line in lines):
-                raise KerasBertError(f"Expected {name} of one line each. Received: an entry with a line break.")
+                raise KerasBertError(f"expected {name} of one line each, received an entry with a line break")
 
     def processor(self) -> Processor:
         """What the file is asked and answers. Raises KerasBertError for settings that its problem does not have."""
@@ -138,9 +138,9 @@ def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
     metadata = read(path_or_bytes)
     if metadata is None:
         raise KerasBertError(
-            f"Expected kerasbert metadata (vocabulary, labels) in {_name(path_or_bytes)} {purpose}. Received: a "
-            ".tflite file without it. "
-            "Convert the model with `kerasbert convert`, or pass packed arrays instead of texts."
+            f"expected kerasbert metadata (vocabulary, labels) in {_name(path_or_bytes)} {purpose}, received a "
+            ".tflite file without it; "
+            "convert the model with `kerasbert convert`, or pass packed arrays instead of texts"
         )
     return metadata
 
@@ -190,8 +190,8 @@ def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose:
     """Raises KerasBertError for a file that takes texts."""
     if metadata is not None and metadata.inputs != IDS:
         raise KerasBertError(
-            f"Expected a file that takes ids {purpose}. Received: {_name(path)}, which takes texts. Take one of the same model that takes "
-            "ids; `kerasbert evaluate` scores both."
+            f"expected a file that takes ids {purpose}, received {_name(path)}, which takes texts; take one of the same model that takes "
+            "ids; `kerasbert evaluate` scores both"
         )
 
 
@@ -307,7 +307,7 @@ _DEFAULTS = {
 
 
 def _bad(name: str, received: str) -> KerasBertError:
-    return KerasBertError(f"Expected kerasbert metadata in {name}. Received: {received}. Convert the model again.")
+    return KerasBertError(f"expected kerasbert metadata in {name}, received {received}; convert the model again")
 
 
 def _name(path_or_bytes) -> str:

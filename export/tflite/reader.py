@@ -50,8 +50,8 @@ def read_file(data: bytes, name: str) -> FileStructure:
 
 def _damaged(name: str, detail: str) -> KerasBertError:
     return KerasBertError(
-        f"Expected an intact .tflite file. Received: {name}, truncated or damaged ({detail or 'bad offset'}). Copy "
-        "or convert it again."
+        f"expected an intact .tflite file, received {name}, truncated or damaged ({detail or 'bad offset'}); copy "
+        "or convert it again"
     )
 
 
@@ -74,8 +74,8 @@ def _schema():
     found = _installed_schema()
     if found is None:
         raise KerasBertError(
-            "Expected ai-edge-litert for reading a .tflite file's structure. Received: an environment without it. "
-            "Install ai-edge-litert."
+            "expected ai-edge-litert for reading a .tflite file's structure, received an environment without it; "
+            "install ai-edge-litert"
         )
     return found
 

@@ -139,11 +139,11 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
         path = Path(path_or_bytes)
         name = str(path)
         if not path.is_file():
-            raise KerasBertError(f"Expected a .tflite file. Received: {name}, which is {_kind(path)}. Check the path.")
+            raise KerasBertError(f"expected a .tflite file, received {name}, which is {_kind(path)}; check the path")
         if path.stat().st_size > MOST_BYTES:
             raise KerasBertError(
-                f"Expected a .tflite file of at most {format_bytes(MOST_BYTES)}, what a FlatBuffer holds. Received: {name} of "
-                f"{format_bytes(path.stat().st_size)}. Convert the model again."
+                f"expected a .tflite file of at most {format_bytes(MOST_BYTES)}, what a FlatBuffer holds, received {name} of "
+                f"{format_bytes(path.stat().st_size)}; convert the model again"
             )
         try:
             with path.open("rb") as file:
@@ -152,14 +152,14 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
             raise _unreadable(name, error) from error
     if head[4:] != IDENTIFIER:
         raise KerasBertError(
-            f"Expected a .tflite file (identifier TFL3 at byte 4). Received: {name} with {head[4:]!r} there. "
-            "Pass the output of `kerasbert convert`."
+            f"expected a .tflite file (identifier TFL3 at byte 4), received {name} with {head[4:]!r} there; "
+            "pass the output of `kerasbert convert`"
         )
     return name
 
 
 def _unreadable(name: str, error: OSError) -> KerasBertError:
-    return KerasBertError(f"Expected a readable .tflite file. Received: {name} ({error.strerror}).")
+    return KerasBertError(f"expected a readable .tflite file, received {name} ({error.strerror})")
 
 
 def _kind(path: Path) -> str:

@@ -201,7 +201,7 @@ def further_metrics(checks: Sequence[Check]) -> list[str]:
 def check_report_path(path: str | os.PathLike) -> None:
     """Raises KerasBertError unless `path` ends in .html, .htm or .json, and nothing but a report of ours is there."""
     if Path(path).suffix not in (".html", ".htm", ".json"):
-        raise KerasBertError(f"Expected a report name ending in .html or .json. Received: {os.fspath(path)!r}.")
+        raise KerasBertError(f"expected a report name ending in .html or .json, received {os.fspath(path)!r}")
     check_own(path, REPORT, "a report")
 
 

@@ -17,18 +17,18 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> N
     missing = sorted(set(model.inputs) - set(arrays))
     if missing:
         raise KerasBertError(
-            f"Expected the inputs {', '.join(sorted(model.inputs))} of {model.name}. Received: "
+            f"expected the inputs {', '.join(sorted(model.inputs))} of {model.name}, received "
             f"{', '.join(sorted(arrays))}. "
-            "The file takes other inputs than the data has: convert it with `kerasbert convert`."
+            "The file takes other inputs than the data has: convert it with `kerasbert convert`"
         )
     for name, port in model.inputs.items():
         if arrays[name].shape[1:] != port.shape[1:]:
             raise KerasBertError(
-                f"Expected {name!r} of length {port.shape[1:]} for {model.name}. Received: {arrays[name].shape[1:]}. "
-                "Pack the data to the model's length."
+                f"expected {name!r} of length {port.shape[1:]} for {model.name}, received {arrays[name].shape[1:]}; "
+                "pack the data to the model's length"
             )
         if arrays[name].dtype != port.dtype:
-            raise KerasBertError(f"Expected {name!r} of dtype {port.dtype}. Received: {arrays[name].dtype}.")
+            raise KerasBertError(f"expected {name!r} of dtype {port.dtype}, received {arrays[name].dtype}")
 
 
 def check_same_kind(card: packed.Metadata | None, side: Reference, model_path) -> None:
@@ -49,8 +49,8 @@ def check_same_kind(card: packed.Metadata | None, side: Reference, model_path) -
     ):
         if ours is not None and theirs is not None and ours != theirs:
             raise KerasBertError(
-                f"Expected {name} and {side.name} to have the same {what}. Received: {_difference(ours, theirs)}. "
-                "Compare a file with the model it was converted from."
+                f"expected {name} and {side.name} to have the same {what}, received {_difference(ours, theirs)}; "
+                "compare a file with the model it was converted from"
             )
 
 

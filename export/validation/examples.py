@@ -196,8 +196,8 @@ def packed_examples(data: Data, problem: Processor, wanted: int | None) -> Examp
     shapes = {np.shape(values) for values in data.x.values()}
     if len(shapes) > 1 or not all(len(shape) in (2, 3) for shape in shapes) or not {*INPUTS[:2]} <= data.x.keys():
         raise KerasBertError(
-            "Expected packed arrays input_ids and attention_mask of one shape (rows, length). Received: "
-            f"{', '.join(f'{name} {np.shape(values)}' for name, values in data.x.items()) or 'none'}."
+            "expected packed arrays input_ids and attention_mask of one shape (rows, length), received "
+            f"{', '.join(f'{name} {np.shape(values)}' for name, values in data.x.items()) or 'none'}"
         )
     (shape,) = shapes
     numbers, y = _chosen(shape[0], data.y, wanted)
@@ -221,10 +221,10 @@ def spread(rows: int, wanted: int | None) -> np.ndarray:
 
 def _chosen(total: int, y, wanted: int | None) -> tuple[np.ndarray, object]:
     if total == 0:
-        raise KerasBertError("Expected at least one row of data. Received: none.")
+        raise KerasBertError("expected at least one row of data, received none")
     for values in y.values() if isinstance(y, Mapping) else () if y is None else (y,):
         if len(values) != total:
-            raise KerasBertError(f"Expected one label a row. Received: {total} rows and {len(values)} labels.")
+            raise KerasBertError(f"expected one label a row, received {total} rows and {len(values)} labels")
     numbers = spread(total, wanted)
     return numbers, y if y is None or len(numbers) == total else _some(y, numbers)
 

@@ -58,8 +58,8 @@ def open_reference(against, length: int | None, threads: int) -> Reference:
         return _task_side(against)
     if not isinstance(against, str | os.PathLike):
         raise KerasBertError(
-            "Expected `against` to be a kerasbert task, a saved folder, a .tflite file or an .npz archive. "
-            f"Received: {type(against).__name__}."
+            "expected `against` to be a kerasbert task, a saved folder, a .tflite file or an .npz archive, "
+            f"received {type(against).__name__}"
         )
     path = Path(against)
     if path.is_dir():
@@ -115,14 +115,14 @@ def reference_outputs(side: Reference, examples: Examples, start: int, stop: int
 def _same_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
     if set(ports) - set(outputs):
         raise KerasBertError(
-            f"Expected the outputs {', '.join(sorted(ports))} from {name}. Received: {', '.join(sorted(outputs))}. "
-            "Compare a file with the model it was converted from."
+            f"expected the outputs {', '.join(sorted(ports))} from {name}, received {', '.join(sorted(outputs))}; "
+            "compare a file with the model it was converted from"
         )
     for key, port in ports.items():
         if outputs[key].shape[1:] != port.shape[1:]:
             raise KerasBertError(
-                f"Expected {key!r} of the same width on both sides. Received: {port.shape[1:]} in the file and "
-                f"{outputs[key].shape[1:]} in {name}. Compare models with the same classes."
+                f"expected {key!r} of the same width on both sides, received {port.shape[1:]} in the file and "
+                f"{outputs[key].shape[1:]} in {name}; compare models with the same classes"
             )
 
 
@@ -144,7 +144,7 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Reference:
     card = packed.read(path)
     own = card.sequence_length if card else None
     if own is not None and own != length:
-        raise KerasBertError(f"Expected a file of length {length} on both sides. Received: {path} of length {own}.")
+        raise KerasBertError(f"expected a file of length {length} on both sides, received {path} of length {own}")
     check_structure(path)
     model = IsolatedFile(path, threads).open(length)  # it may be damaged as well as the other one
 
@@ -171,8 +171,8 @@ def _npz_side(path: Path) -> Reference:
     rows = {len(value) for value in [*inputs.values(), *arrays.values()] if value.ndim}
     if "input_ids" not in inputs or not arrays or len(rows) != 1 or inputs["input_ids"].ndim != 2:
         raise KerasBertError(
-            f"Expected {', '.join(INPUTS)} and at least one output of as many rows in {path}. "
-            f"Received: {', '.join(sorted({**inputs, **arrays})) or 'nothing'}."
+            f"expected {', '.join(INPUTS)} and at least one output of as many rows in {path}, "
+            f"received {', '.join(sorted({**inputs, **arrays})) or 'nothing'}"
         )
 
     def outputs(asked: Packed) -> dict[str, np.ndarray]:

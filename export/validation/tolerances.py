@@ -41,10 +41,10 @@ def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
     if isinstance(tolerance, int | float) and not isinstance(tolerance, bool):
         return Tolerance(max_error=float(tolerance))
     if tolerance is not None:
-        raise KerasBertError(f"Expected tolerance as a number or a Tolerance. Received: {tolerance!r}.")
+        raise KerasBertError(f"expected tolerance as a number or a Tolerance, received {tolerance!r}")
     if recipe not in TOLERANCES:
         raise KerasBertError(
-            f"Expected a recipe among {', '.join(TOLERANCES)}. Received: {recipe!r}. Give `tolerance=` to validate "
-            "it anyway."
+            f"expected a recipe among {', '.join(TOLERANCES)}, received {recipe!r}; give `tolerance=` to validate "
+            "it anyway"
         )
     return TOLERANCES[recipe]

@@ -180,7 +180,7 @@ def _backends(on: Sequence[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in BACKENDS]
     if unknown or not names:
         received = unknown[0] if unknown else "none"
-        raise KerasBertError(f"Expected backends among {', '.join([*BACKENDS, ALL])}. Received: {received!r}.")
+        raise KerasBertError(f"expected backends among {', '.join([*BACKENDS, ALL])}, received {received!r}")
     return names
 
 
@@ -199,7 +199,7 @@ def _data(card: packed.Metadata | None, against, data, model_path) -> tuple[Data
     archive = isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
     if archive and data is not None:
         raise KerasBertError(
-            f"Expected no data, {Path(against).name} brings its own rows. Received: data as well. Leave out `data=`."
+            f"expected no data, {Path(against).name} brings its own rows, received data as well; leave out `data=`"
         )
     if archive:
         return None, []

@@ -67,7 +67,7 @@ def read_choices(
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
+        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
     bad = BadRows(path, skip_bad_rows)
     # Objects may leave out a choice: what columns there are is known from all of them.
     records = list(islice(_objects(path, delimiter, bad), None if skip_bad_rows else max_rows))

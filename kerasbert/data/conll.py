@@ -111,9 +111,9 @@ def tagged_table(
     """The table of some sentences, their tags in one scheme. Raises KerasBertError where there are none."""
     path = bad.path
     if scheme is not None and scheme not in SCHEMES:
-        raise KerasBertError(f"Expected a scheme of {', '.join(SCHEMES)}, or None. Received: {scheme!r}.")
+        raise KerasBertError(f"expected a scheme of {', '.join(SCHEMES)}, or None, received {scheme!r}")
     if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
+        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
     found = list(islice(sentences, max_rows))
     if not found:
         left_out = f"; {bad.describe()}" if bad.count else ""
@@ -200,12 +200,12 @@ def _check_columns(path: Path, number: int, cells: Sequence[str], word_column: i
     for what, column in (("words", word_column), ("tags", tag_column)):
         if column is not None and not -len(cells) <= column < len(cells):
             raise KerasBertError(
-                f"Expected a column {column} of {what} in {path}. Received: {len(cells)} columns on line {number}."
+                f"expected a column {column} of {what} in {path}, received {len(cells)} columns on line {number}"
             )
     if tag_column is not None and word_column % len(cells) == tag_column % len(cells):
         raise KerasBertError(
-            f"Expected words and tags in two columns of {path}. Received: {len(cells)} columns on line {number}, "
-            f"of which column {word_column % len(cells)} for both."
+            f"expected words and tags in two columns of {path}, received {len(cells)} columns on line {number}, "
+            f"of which column {word_column % len(cells)} for both"
         )
 
 
@@ -217,7 +217,7 @@ def _of_lines(path: Path) -> Iterator[Sentence]:
         parts = line.split("\t")
         if len(parts) != 2:
             raise KerasBertError(
-                f"Expected words, a tab and tags in each line of {path}. Received: {len(parts) - 1} tabs on line {number}."
+                f"expected words, a tab and tags in each line of {path}, received {len(parts) - 1} tabs on line {number}"
             )
         words, tags = (_BLANKS.split(part.strip(" ")) for part in parts)
         if len(words) != len(tags):
@@ -261,7 +261,7 @@ def _key(path: Path, row: dict, names: Sequence[str], what: str) -> str:
     for name in names:
         if name in row:
             return name
-    raise KerasBertError(f"Expected {what} in {path}, as {' or '.join(names)}. Received keys: {', '.join(row)}.")
+    raise KerasBertError(f"expected {what} in {path}, as {' or '.join(names)}, received the keys {', '.join(row)}")
 
 
 def _told(what: str, counts: Counter) -> str:

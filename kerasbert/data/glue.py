@@ -54,9 +54,9 @@ def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_ro
       KerasBertError: an unknown task or part, no such file, or a file of another form.
     """
     if name.lower() not in GLUE:
-        raise KerasBertError(f"Expected a GLUE task among {', '.join(GLUE)}. Received: {name!r}.")
+        raise KerasBertError(f"expected a GLUE task among {', '.join(GLUE)}, received {name!r}")
     if split not in SPLITS:
-        raise KerasBertError(f"Expected a part among {', '.join(SPLITS)}. Received: {split!r}.")
+        raise KerasBertError(f"expected a part among {', '.join(SPLITS)}, received {split!r}")
     task = GLUE[name.lower()]
     stem = {"dev": task.dev, "test": task.dev.replace("dev", "test")}.get(split, split)
     path = _find(Path(folder), name, stem)
@@ -70,7 +70,7 @@ def _find(folder: Path, name: str, stem: str) -> Path:
     plain = name.lower().replace("-", "").removesuffix("mm")
     if not folder.is_dir():
         received = "a file" if folder.exists() else "not there"
-        raise KerasBertError(f"Expected a folder of GLUE files. Received: {folder}, which is {received}.")
+        raise KerasBertError(f"expected a folder of GLUE files, received {folder}, which is {received}")
     folders = (entry for entry in sorted(folder.iterdir()) if entry.is_dir())
     inside = [entry for entry in folders if entry.name.lower().replace("-", "") == plain]
     for place in (*inside, folder):
@@ -78,5 +78,5 @@ def _find(folder: Path, name: str, stem: str) -> Path:
             if (place / f"{stem}{ending}").is_file():
                 return place / f"{stem}{ending}"
     raise KerasBertError(
-        f"Expected {stem}.tsv or {stem}.tsv.gz of {name} in {folder} or a folder of that name in it. Received: none."
+        f"expected {stem}.tsv or {stem}.tsv.gz of {name} in {folder} or a folder of that name in it, received none"
     )

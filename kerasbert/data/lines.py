@@ -59,11 +59,11 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, ReadBudget | None]]:
         with gzip.open(path, "rb") if packed else path.open("rb") as file:
             yield file, ReadBudget.of_file(path) if packed else None
     except FileNotFoundError:
-        raise KerasBertError(f"Expected a data file {path}. Received: no such file.") from None
+        raise KerasBertError(f"expected a data file {path}, received no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise KerasBertError(f"Expected a whole gzip file {path}. Received: {error}.") from None
+        raise KerasBertError(f"expected a whole gzip file {path}, received {error}") from None
     except OSError as error:
-        raise KerasBertError(f"Expected a readable file {path}. Received: {error.strerror}.") from None
+        raise KerasBertError(f"expected a readable file {path}, received {error.strerror}") from None
 
 
 def _decoded(path: Path, content: bytes, number: int = 0) -> str:
@@ -74,5 +74,5 @@ def _decoded(path: Path, content: bytes, number: int = 0) -> str:
         offset = error.start - (content.rfind(b"\n", 0, error.start) + 1)
         byte = content[error.start]
         raise KerasBertError(
-            f"Expected UTF-8 in {path}. Received: byte 0x{byte:02x} on line {number}, at offset {offset} of it."
+            f"expected UTF-8 in {path}, received byte 0x{byte:02x} on line {number}, at offset {offset} of it"
         ) from None

@@ -65,12 +65,12 @@ def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | No
     """
     path = Path(path)
     if unit not in UNITS:
-        raise KerasBertError(f"Expected a unit of {', '.join(UNITS)}. Received: {unit!r}.")
+        raise KerasBertError(f"expected a unit of {', '.join(UNITS)}, received {unit!r}")
     if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
+        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
     found = list(islice(_texts(path, unit), max_rows))
     if not found:
-        raise KerasBertError(f"Expected text in {path}. Received: none.")
+        raise KerasBertError(f"expected text in {path}, received none")
     starts = tuple(number for number, (begins, *_) in enumerate(found) if begins)
     return PlainText(path, [text for _, text, _ in found], None, starts, lines=[line for *_, line in found])
 
@@ -90,14 +90,14 @@ def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sen
       KerasBertError: another objective, texts without two sentences that follow each other, or for "next_sentence" a single document.
     """
     if objective not in OBJECTIVES:
-        raise KerasBertError(f"Expected an objective of {', '.join(OBJECTIVES)}. Received: {objective!r}.")
+        raise KerasBertError(f"expected an objective of {', '.join(OBJECTIVES)}, received {objective!r}")
     documents = texts.documents() if isinstance(texts, PlainText) else _documents(text_rows(texts))
     documents = [[sentence for text in document for sentence in sentences(text)] for document in documents]
     pairs = [(number, i) for number, document in enumerate(documents) for i in range(len(document) - 1)]
     if not pairs:
-        raise KerasBertError("Expected texts with sentences that follow each other. Received: none in any document.")
+        raise KerasBertError("expected texts with sentences that follow each other, received none in any document")
     if objective == "next_sentence" and sum(map(bool, documents)) < 2:
-        raise KerasBertError("Expected two or more documents with empty lines between them. Received: one.")
+        raise KerasBertError("expected two or more documents with empty lines between them, received one")
     random = np.random.default_rng(seed)
     changed = set(random.permutation(len(pairs))[: len(pairs) // 2].tolist())
     change = _Replacement(documents, random) if objective == "next_sentence" else _swapped

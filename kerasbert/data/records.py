@@ -53,7 +53,7 @@ def read_records(path: Path, delimiter: str | None = None, bad: BadRows | None =
     bad = bad or BadRows(path)
     suffix = data_suffix(path)
     if not is_tabular(path, delimiter):
-        raise KerasBertError(f"Expected a .tsv, .csv or .jsonl file, or one of them with .gz. Received: {path}.")
+        raise KerasBertError(f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}")
     lines = read_lines(path)
     if suffix == ".jsonl":
         return Records(json_lines(path, lines, bad), None)

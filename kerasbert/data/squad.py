@@ -78,7 +78,7 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
+        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
     found = _Found(path, BadRows(path, skip_bad_rows))
     for where, record in _records(path, found.bad):
         if len(found) == max_rows:
@@ -114,8 +114,8 @@ class _Found:
         labelled = answers is not None
         if self.y and labelled is not (self.y[0] is not None):
             raise KerasBertError(
-                f"Expected answers to all questions or to none in {self.path}. Received: "
-                f"{'some' if labelled else 'none'} in {where}, and {'none' if labelled else 'some'} before."
+                f"expected answers to all questions or to none in {self.path}, received "
+                f"{'some' if labelled else 'none'} in {where}, and {'none' if labelled else 'some'} before"
             )
         self.x.append((question, context))
         self.ids.append(name)
@@ -136,7 +136,7 @@ class _Found:
     def table(self) -> SquadTable:
         if not self.x:
             left = f"none whose answer stands in its context, of {len(self.left_out)}" if self.left_out else "none"
-            raise KerasBertError(f"Expected questions in {self.path}. Received: {left}.")
+            raise KerasBertError(f"expected questions in {self.path}, received {left}")
         y = None if self.y[0] is None else self.y
         return SquadTable(
             self.path, self.x, y, tuple(self.ids), self.repaired, self.dropped, tuple(self.left_out), bad=self.bad
@@ -233,4 +233,4 @@ def _wrong(path: Path, expected: str, received, where: str) -> KerasBertError:
         received = f"an object with {', '.join(map(str, received)) or 'nothing'}"
     else:
         received = f"{type(received).__name__} {str(received)[:40]}"
-    return KerasBertError(f"Expected {expected} in {path}. Received: {received}, in {where}.")
+    return KerasBertError(f"expected {expected} in {path}, received {received}, in {where}")

@@ -107,7 +107,7 @@ def read_table(
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"Expected max_rows of at least 1. Received: {max_rows}.")
+        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
     asked = [None if column is None else str(column) for column in (text, pair, label)]
     bad = BadRows(path, skip_bad_rows)
     columns, records = open_table(path, asked, delimiter, bad)

@@ -19,7 +19,7 @@ ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new
 def activation(name: str):
     """The function of that name. Raises ValueError for a name that no encoder here uses."""
     if name not in ACTIVATIONS:
-        raise ValueError(f"Expected an activation of {sorted(ACTIVATIONS)}. Received: {name!r}")
+        raise ValueError(f"expected an activation of {sorted(ACTIVATIONS)}, received {name!r}")
     return ACTIVATIONS[name]
 
 

@@ -16,7 +16,7 @@ def pool(sequence, attention_mask, mode: str):
         return tf.reduce_sum(sequence * mask, axis=1) * tf.math.reciprocal(count)
     if mode == "max":
         return tf.reduce_max(sequence - (1.0 - mask) * 1e4, axis=1)
-    raise ValueError(f"Expected a pooling of {POOLINGS}. Received: {mode!r}")
+    raise ValueError(f"expected a pooling of {POOLINGS}, received {mode!r}")
 
 
 def first_token(sequence):

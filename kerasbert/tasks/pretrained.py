@@ -179,8 +179,8 @@ def _check_as_many_labels(wanted, known, folder: Path) -> None:
     """Raises KerasBertError where the checkpoint's head gives another number of labels than are wanted."""
     if wanted and known and len(wanted) != len(known):
         raise KerasBertError(
-            f"expected a model of {len(wanted)} labels ({_few(wanted)}), received {folder} with a head of {len(known)} ({_few(known)}). "
-            "Start from the checkpoint that it was trained from, which has no head yet"
+            f"expected a model of {len(wanted)} labels ({_few(wanted)}), received {folder} with a head of {len(known)} ({_few(known)}); "
+            "start from the checkpoint that it was trained from, which has no head yet"
         )
 
 

@@ -64,16 +64,16 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
         return _from_tokenizer_json(folder)
     if name not in (*_CLASSES, *_ANY):
         raise KerasBertError(
-            f"Expected in {folder} a {tokenizer_files.TOKENIZER_JSON}, or the tokenizer of one of "
-            f"{', '.join((*_CLASSES, _JAPANESE))}. Received: {name}Tokenizer."
+            f"expected in {folder} a {tokenizer_files.TOKENIZER_JSON}, or the tokenizer of one of "
+            f"{', '.join((*_CLASSES, _JAPANESE))}, received {name}Tokenizer"
         )
     kind = _CLASSES.get(name) or _kind_of_files(folder)
     if kind is None or not _has(folder, kind):
         wanted = [_FILES[kind]] if kind else _FILES.values()
         names = ", or ".join(" with ".join(files) for files in wanted)
         raise KerasBertError(
-            f"Expected a tokenizer in {folder}: {tokenizer_files.TOKENIZER_JSON}, or {names}. Received: no such file. "
-            "Copy the tokenizer files of the checkpoint there."
+            f"expected a tokenizer in {folder}: {tokenizer_files.TOKENIZER_JSON}, or {names}, received no such file; "
+            "copy the tokenizer files of the checkpoint there"
         )
     return kind.from_folder(folder)
 
@@ -86,7 +86,7 @@ def tokenizer_from_config(config: dict) -> Tokenizer:
     """
     kind = config.get("kind", WordPiece.kind)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise KerasBertError(f"Expected a tokenizer of kind {', '.join(KINDS)}. Received: {kind!r}.")
+        raise KerasBertError(f"expected a tokenizer of kind {', '.join(KINDS)}, received {kind!r}")
     return KINDS[kind].from_config(config)
 
 
@@ -111,8 +111,8 @@ def _check_sizes(folder: Path, model_size: int, size: int) -> None:
     lines = len(tokenizer_files.read_vocabulary(path))
     if lines not in (model_size, size):
         raise KerasBertError(
-            f"Expected {tokenizer_files.VOCABULARY} and {tokenizer_files.TOKENIZER_JSON} of one tokenizer in {folder}. "
-            f"Received: {lines} and {size} tokens. Remove the file that does not belong to this checkpoint."
+            f"expected {tokenizer_files.VOCABULARY} and {tokenizer_files.TOKENIZER_JSON} of one tokenizer in {folder}, "
+            f"received {lines} and {size} tokens; remove the file that does not belong to this checkpoint"
         )
 
 

@@ -57,7 +57,7 @@ class ByteLevelBPE(Tokenizer):
             parts = merge.split(" ")
             if len(parts) != 2 or not {*parts, "".join(parts)} <= self._ids.keys():
                 raise KerasBertError(
-                    f"Expected merges of two tokens to a third of the vocabulary. Received: {merge!r} as merge {number}."
+                    f"expected merges of two tokens to a third of the vocabulary, received {merge!r} as merge {number}"
                 )
 
     def _build_engine(self):

@@ -47,12 +47,12 @@ class GraphWordPiece(keras.layers.Layer):
         self._text = tensorflow_text()
         if type(tokenizer) is not WordPiece:
             raise KerasBertError(
-                f"Expected a WordPiece tokenizer. Received: {type(tokenizer).__name__}. "
-                "Tokenize with its encode() before the graph."
+                f"expected a WordPiece tokenizer, received {type(tokenizer).__name__}; "
+                "tokenize with its encode() before the graph"
             )
         if not hasattr(length, "__index__") or length < 2:
             raise KerasBertError(
-                f"Expected length to be a whole number of at least 2, the special tokens. Received: {length!r}."
+                f"expected length to be a whole number of at least 2, the special tokens, received {length!r}"
             )
         self.tokenizer = tokenizer
         self.length = int(length)
@@ -82,7 +82,7 @@ class GraphWordPiece(keras.layers.Layer):
         if pairs is None:
             return self._packed(first, None)
         if self.length < 3:
-            raise KerasBertError(f"Expected length of at least 3 for pairs. Received: {self.length}.")
+            raise KerasBertError(f"expected length of at least 3 for pairs, received {self.length}")
         return self._packed(first, self.tokenize(pairs))
 
     def tokenize(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -94,7 +94,7 @@ class GraphWordPiece(keras.layers.Layer):
         texts = tf.convert_to_tensor(texts)
         if texts.dtype != tf.string or texts.shape.rank != 1:
             raise KerasBertError(
-                f"Expected strings of shape (rows,). Received: {texts.dtype.name} of shape {texts.shape}."
+                f"expected strings of shape (rows,), received {texts.dtype.name} of shape {texts.shape}"
             )
         words = tf.strings.split(self._separated(self._with_marks(texts)))
         too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > _LONGEST_WORD
@@ -170,8 +170,8 @@ def _marks(tokenizer: WordPiece) -> dict[str, str]:
         # lstrip and rstrip only take spaces away, which are no tokens here.
         if token.get("normalized") or token.get("single_word"):
             raise KerasBertError(
-                "Expected added tokens without normalized and single_word, which need the host engine. "
-                f"Received: {token['content']!r}."
+                "expected added tokens without normalized and single_word, which need the host engine, "
+                f"received {token['content']!r}"
             )
         tokens[token["content"]] = None
     ordered = sorted(tokens, key=len, reverse=True)

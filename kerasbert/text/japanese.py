@@ -58,11 +58,9 @@ class JapaneseTokenizer(Tokenizer):
     ):
         super().__init__(vocabulary, **common)
         if subwords not in SUBWORDS:
-            raise KerasBertError(f"Expected subwords to be one of {', '.join(SUBWORDS)}. Received: {subwords!r}.")
+            raise KerasBertError(f"expected subwords to be one of {', '.join(SUBWORDS)}, received {subwords!r}")
         if dictionary not in DICTIONARIES:
-            raise KerasBertError(
-                f"Expected dictionary to be one of {', '.join(DICTIONARIES)}. Received: {dictionary!r}."
-            )
+            raise KerasBertError(f"expected dictionary to be one of {', '.join(DICTIONARIES)}, received {dictionary!r}")
         self.subwords = subwords
         self.lowercase = bool(lowercase)
         self.dictionary = dictionary
@@ -156,8 +154,8 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
         return JapaneseTokenizer.from_folder(folder)
     if (subwords := config.get("subword_tokenizer_type", "wordpiece")) != "wordpiece":
         raise KerasBertError(
-            f'Expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}. '
-            f"Received: {subwords!r}."
+            f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
+            f"received {subwords!r}"
         )
     read = WordPiece.from_folder(folder).get_config()
     named = {"lowercase": bool(config.get("do_lower_case", False)), "tokenize_chinese_chars": False}
@@ -166,7 +164,7 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
 
 def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
     if not isinstance(mecab, Mapping):
-        raise KerasBertError(f"Expected mecab_kwargs in {folder} as a JSON object. Received: {mecab!r}.")
+        raise KerasBertError(f"expected mecab_kwargs in {folder} as a JSON object, received {mecab!r}")
     checks = [
         ("word_tokenizer_type", config.get("word_tokenizer_type", "mecab"), ("mecab", "basic")),
         ("subword_tokenizer_type", config.get("subword_tokenizer_type", "wordpiece"), SUBWORDS),
@@ -179,7 +177,7 @@ def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
     for name, received, supported in checks:
         if received not in supported:
             names = ", ".join(map(str, supported))
-            raise KerasBertError(f"Expected {name} in {folder} to be one of {names}. Received: {received!r}.")
+            raise KerasBertError(f"expected {name} in {folder} to be one of {names}, received {received!r}")
 
 
 def _cut(word: Word, first: int, last: int) -> Word:

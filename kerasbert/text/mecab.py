@@ -65,7 +65,7 @@ def check_installed(dictionary: str) -> None:
 @functools.cache
 def _tagger(dictionary: str):
     if dictionary not in DICTIONARIES:
-        raise KerasBertError(f"Expected a MeCab dictionary of {', '.join(DICTIONARIES)}. Received: {dictionary!r}.")
+        raise KerasBertError(f"expected a MeCab dictionary of {', '.join(DICTIONARIES)}, received {dictionary!r}")
     fugashi, folder = optional("fugashi", "Japanese words"), optional(dictionary, "Japanese words").DICDIR
     return fugashi.GenericTagger(f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}"')
 

@@ -27,15 +27,15 @@ def pack(encoded: Encoded, length: int | None = None, pad_id: int = 0, multiple_
     """
     for name, value in (("length", length), ("multiple_of", multiple_of)):
         if value is not None and value < 1:
-            raise KerasBertError(f"Expected {name} of at least 1. Received: {value}.")
+            raise KerasBertError(f"expected {name} of at least 1, received {value}")
     counts = np.fromiter(map(len, encoded.input_ids), np.int64, len(encoded.input_ids))
     longest = int(counts.max(initial=0))
     if length is None:
         length = -(-longest // multiple_of) * multiple_of
     elif longest > length:
         raise KerasBertError(
-            f"Expected rows of at most {length} tokens. Received: row {int(counts.argmax())} with {longest}. "
-            f"Encode with max_length={length}."
+            f"expected rows of at most {length} tokens, received row {int(counts.argmax())} with {longest}; "
+            f"encode with max_length={length}"
         )
     filled = np.arange(length) < counts[:, None]
     return {

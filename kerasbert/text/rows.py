@@ -18,10 +18,10 @@ def text_rows(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
     """
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise KerasBertError(
-            f"Expected {name} as a list of strings. Received: {type(values).__name__}. Put a single text into a list."
+            f"expected {name} as a list of strings, received {type(values).__name__}; put a single text into a list"
         )
     if getattr(values, "ndim", 1) != 1:
-        raise KerasBertError(f"Expected {name} with one dimension. Received: an array of shape {tuple(values.shape)}.")
+        raise KerasBertError(f"expected {name} with one dimension, received an array of shape {tuple(values.shape)}")
     return [_text(value, row, name) for row, value in enumerate(values)]
 
 
@@ -31,19 +31,19 @@ def _text(value, row: int, name: str) -> str:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             raise KerasBertError(
-                f"Expected {name} in UTF-8. Received: row {row} with byte 0x{value[error.start]:02x} "
+                f"expected {name} in UTF-8, received row {row} with byte 0x{value[error.start]:02x} "
                 f"at offset {error.start}."
             ) from None
     if not isinstance(value, str):
         raise KerasBertError(
-            f"Expected every row of {name} to be a string. Received: {type(value).__name__} in row {row}."
+            f"expected every row of {name} to be a string, received {type(value).__name__} in row {row}"
         )
     if not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError as error:
             raise KerasBertError(
-                f"Expected Unicode text in {name}. Received: row {row} with the lone surrogate "
-                f"U+{ord(value[error.start]):04X} at character {error.start}."
+                f"expected Unicode text in {name}, received row {row} with the lone surrogate "
+                f"U+{ord(value[error.start]):04X} at character {error.start}"
             ) from None
     return value

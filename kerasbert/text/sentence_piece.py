@@ -71,12 +71,12 @@ class SentencePiece(Tokenizer):
         try:
             config["model"] = base64.b64decode(config.get("model", ""), validate=True)
         except (binascii.Error, TypeError, ValueError):
-            raise KerasBertError("Expected the SentencePiece model as base64. Received: something else.") from None
+            raise KerasBertError("expected the SentencePiece model as base64, received something else") from None
         tokenizer = super().from_config(config)
         if vocabulary is not None and tokenizer.vocabulary != tuple(vocabulary):
             raise KerasBertError(
-                f"Expected the vocabulary of the SentencePiece model, {tokenizer.vocabulary_size} pieces. "
-                f"Received: another one of {len(vocabulary)}."
+                f"expected the vocabulary of the SentencePiece model, {tokenizer.vocabulary_size} pieces, "
+                f"received another one of {len(vocabulary)}"
             )
         return tokenizer
 

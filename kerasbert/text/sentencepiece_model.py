@@ -46,7 +46,7 @@ def read_model(model: bytes) -> Pieces:
         proto.ParseFromString(model)
     except DecodeError:
         raise KerasBertError(
-            "Expected a SentencePiece model. Received: a damaged file, or one of another kind."
+            "expected a SentencePiece model, received a damaged file, or one of another kind"
         ) from None
     if len(proto.pieces) > _MAX_PIECES:
         raise KerasBertError(
@@ -55,12 +55,10 @@ def read_model(model: bytes) -> Pieces:
     check_charsmap(proto.normalizer_spec.precompiled_charsmap)
     unknown = [number for number, piece in enumerate(proto.pieces) if piece.type == _UNKNOWN]
     if not unknown:
-        raise KerasBertError(
-            "Expected a SentencePiece model with an unknown piece. Received: one without, or no model."
-        )
+        raise KerasBertError("expected a SentencePiece model with an unknown piece, received one without, or no model")
     if proto.trainer_spec.model_type != _UNIGRAM:
         name = proto.trainer_spec.ModelType.Name(proto.trainer_spec.model_type)
-        raise KerasBertError(f"Expected a SentencePiece model of type UNIGRAM, as ALBERT's. Received: {name}.")
+        raise KerasBertError(f"expected a SentencePiece model of type UNIGRAM, as ALBERT's, received {name}")
     return Pieces(
         tuple(piece.piece for piece in proto.pieces),
         tuple(piece.score for piece in proto.pieces),

@@ -70,14 +70,14 @@ class Tokenizer:
         for role, token in self._special_tokens().items():
             if token not in self._ids:
                 raise KerasBertError(
-                    f"Expected the {role} in the vocabulary. Received: {len(self._ids)} tokens without {token!r}. "
-                    f"Add it, or name the right token with {role}=."
+                    f"expected the {role} in the vocabulary, received {len(self._ids)} tokens without {token!r}; "
+                    f"add it, or name the right token with {role}="
                 )
         for token in self.added_tokens:
             if token["content"] not in self._ids:
                 raise KerasBertError(
-                    f"Expected every added token in the vocabulary. Received: {len(self._ids)} tokens without "
-                    f"{token['content']!r}."
+                    f"expected every added token in the vocabulary, received {len(self._ids)} tokens without "
+                    f"{token['content']!r}"
                 )
 
     @classmethod
@@ -119,8 +119,8 @@ class Tokenizer:
                 vocabulary.append(token)
             if not 0 <= number < len(vocabulary) or vocabulary[number] != token:
                 raise KerasBertError(
-                    f"Expected added tokens right behind a vocabulary of {len(settings['vocabulary'])}, or in it. "
-                    f"Received: {token!r} with id {number}."
+                    f"expected added tokens right behind a vocabulary of {len(settings['vocabulary'])}, or in it, "
+                    f"received {token!r} with id {number}"
                 )
             true = {name: True for name in ("lstrip", "normalized", "rstrip", "single_word") if fields.get(name)}
             if true != special.get(token):
@@ -137,7 +137,7 @@ class Tokenizer:
         config = dict(config)
         kind = config.pop("kind", cls.kind)
         if kind != cls.kind:
-            raise KerasBertError(f"Expected the config of a {cls.kind} tokenizer. Received: one of kind {kind!r}.")
+            raise KerasBertError(f"expected the config of a {cls.kind} tokenizer, received one of kind {kind!r}")
         check_config(config, cls)
         return cls(**config)
 
@@ -185,7 +185,7 @@ class Tokenizer:
         texts = text_rows(texts, "texts")
         pairs = None if pairs is None else text_rows(pairs, "pairs")
         if pairs is not None and len(pairs) != len(texts):
-            raise KerasBertError(f"Expected as many pairs as texts. Received: {len(texts)} texts, {len(pairs)} pairs.")
+            raise KerasBertError(f"expected as many pairs as texts, received {len(texts)} texts, {len(pairs)} pairs")
         paired = pairs is not None
         space = room(max_length, self.template.special_tokens(paired), truncation, paired)
         first = self._token_ids(texts)
@@ -324,11 +324,11 @@ def _token_ids(vocabulary: Sequence[str]) -> dict[str, int]:
     for number, token in enumerate(vocabulary):
         if not isinstance(token, str) or "\n" in token or "\r" in token:
             raise KerasBertError(
-                f"Expected tokens as strings without line breaks. Received: {token!r} as token {number}."
+                f"expected tokens as strings without line breaks, received {token!r} as token {number}"
             )
         if token in ids:
-            raise KerasBertError(f"Expected distinct tokens. Received: {token!r} as tokens {ids[token]} and {number}.")
+            raise KerasBertError(f"expected distinct tokens, received {token!r} as tokens {ids[token]} and {number}")
         ids[token] = number
     if vocabulary and not vocabulary[-1]:  # it would be lost in a file of one token a line
-        raise KerasBertError(f"Expected a last token of at least one character. Received: '' as token {len(ids) - 1}.")
+        raise KerasBertError(f"expected a last token of at least one character, received '' as token {len(ids) - 1}")
     return ids

@@ -48,12 +48,12 @@ def read_vocabulary(path: str | os.PathLike) -> list[str]:
     while tokens and not tokens[-1]:
         tokens.pop()
     if not tokens:
-        raise KerasBertError(f"Expected one token a line in {path}. Received: an empty file.")
+        raise KerasBertError(f"expected one token a line in {path}, received an empty file")
     first_line: dict[str, int] = {}
     for number, token in enumerate(tokens, start=1):
         if token in first_line:
             raise KerasBertError(
-                f"Expected distinct tokens in {path}. Received: {token!r} on lines {first_line[token]} and {number}."
+                f"expected distinct tokens in {path}, received {token!r} on lines {first_line[token]} and {number}"
             )
         first_line[token] = number
     if "" in first_line:
@@ -75,7 +75,7 @@ def read_bpe_vocabulary(path: Path) -> list[str]:
     """
     ids = read_json(path)
     if not ids:
-        raise KerasBertError(f"Expected token ids in {path}. Received: no such file, or an empty one.")
+        raise KerasBertError(f"expected token ids in {path}, received no such file, or an empty one")
     return tokens_in_order(ids, path)
 
 
@@ -87,10 +87,10 @@ def tokens_in_order(ids: Mapping[str, int], path: str | os.PathLike) -> list[str
     """
     wrong = next((token for token, number in ids.items() if type(number) is not int), None)
     if wrong is not None:
-        raise KerasBertError(f"Expected whole numbers as ids in {path}. Received: {ids[wrong]!r} for {wrong!r}.")
+        raise KerasBertError(f"expected whole numbers as ids in {path}, received {ids[wrong]!r} for {wrong!r}")
     if set(ids.values()) != set(range(len(ids))):
         missing = min(set(range(len(ids))) - set(ids.values()))
-        raise KerasBertError(f"Expected the ids 0 to {len(ids) - 1} in {path}. Received: no token with id {missing}.")
+        raise KerasBertError(f"expected the ids 0 to {len(ids) - 1} in {path}, received no token with id {missing}")
     return sorted(ids, key=ids.__getitem__)
 
 
@@ -128,7 +128,7 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict:
         if config.get(key) is None:
             continue
         if not isinstance(config[key], bool):
-            raise KerasBertError(f"Expected {key} in {path} to be true or false. Received: {config[key]!r}.")
+            raise KerasBertError(f"expected {key} in {path} to be true or false, received {config[key]!r}")
         settings[name] = config[key]
     for role in SPECIAL_TOKENS:
         token = special.get(role)
@@ -137,12 +137,12 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict:
         if token is None:
             continue
         if not isinstance(token, str):
-            raise KerasBertError(f"Expected {role} in {path} to be a string. Received: {token!r}.")
+            raise KerasBertError(f"expected {role} in {path} to be a string, received {token!r}")
         settings[role] = token
     longest = config.get("model_max_length")
     if longest is not None:
         if isinstance(longest, bool) or not isinstance(longest, (int, float)) or not longest > 0:
-            raise KerasBertError(f"Expected model_max_length in {path} to be a positive number. Received: {longest!r}.")
+            raise KerasBertError(f"expected model_max_length in {path} to be a positive number, received {longest!r}")
         settings["model_max_length"] = longest
     return settings
 
@@ -235,5 +235,5 @@ def _read_text(path: str | os.PathLike) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise KerasBertError(
-            f"Expected UTF-8 in {path}. Received: byte 0x{content[error.start]:02x} at offset {error.start}."
+            f"expected UTF-8 in {path}, received byte 0x{content[error.start]:02x} at offset {error.start}"
         ) from None

@@ -26,11 +26,11 @@ def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]
     content = tokenizer_files.read_json(path)
     model = content.get("model")
     if not isinstance(model, dict) or not model.get("vocab"):
-        raise KerasBertError(f"Expected a model with a vocabulary in {path}. Received: none.")
+        raise KerasBertError(f"expected a model with a vocabulary in {path}, received none")
     readers = {"WordPiece": _wordpiece, "Unigram": _unigram, "BPE": _byte_level_bpe}
     kind = model.get("type") or _untyped(model)
     if not isinstance(kind, str) or kind not in readers:
-        raise KerasBertError(f"Expected a model of type {', '.join(readers)} in {path}. Received: {kind!r}.")
+        raise KerasBertError(f"expected a model of type {', '.join(readers)} in {path}, received {kind!r}")
     try:
         settings = readers[kind](content, model, path)
         added = {}
@@ -42,8 +42,8 @@ def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]
         if isinstance(error, KerasBertError):
             raise
         raise KerasBertError(
-            f"Expected the parts of a tokenizer as `tokenizers` writes them in {path}. Received: something else "
-            f"({type(error).__name__}: {error})."
+            f"expected the parts of a tokenizer as `tokenizers` writes them in {path}, received something else "
+            f"({type(error).__name__}: {error})"
         ) from None
     return settings, added
 
@@ -188,4 +188,4 @@ def _demand(path: Path, name: str, received, expected) -> None:
 def _unsupported(
     path: Path, name: str, received, expected: object = "that of BERT, ALBERT or RoBERTa"
 ) -> KerasBertError:
-    return KerasBertError(f"Expected the {name} in {path} to be {expected}. Received: {received!r:.200}.")
+    return KerasBertError(f"expected the {name} in {path} to be {expected}, received {received!r:.200}")

@@ -16,14 +16,14 @@ def room(max_length: int, special: int, truncation: str, paired: bool) -> int:
       KerasBertError: an unknown `truncation`, "only_second" without pairs, or a `max_length` too small or no integer.
     """
     if truncation not in TRUNCATIONS:
-        raise KerasBertError(f"Expected truncation to be one of {', '.join(TRUNCATIONS)}. Received: {truncation!r}.")
+        raise KerasBertError(f"expected truncation to be one of {', '.join(TRUNCATIONS)}, received {truncation!r}")
     if truncation == "only_second" and not paired:
-        raise KerasBertError('Expected pairs for truncation="only_second". Received: single texts.')
+        raise KerasBertError('expected pairs for truncation="only_second", received single texts')
     if not hasattr(max_length, "__index__") or max_length < special:
         kind = "pairs" if paired else "texts"
         raise KerasBertError(
-            f"Expected max_length to be a whole number of at least {special}, the special tokens of {kind}. "
-            f"Received: {max_length!r}."
+            f"expected max_length to be a whole number of at least {special}, the special tokens of {kind}, "
+            f"received {max_length!r}"
         )
     return int(max_length) - special
 
@@ -47,7 +47,7 @@ def kept(first: int, second: int, room: int, truncation: str, row: int) -> tuple
     other = second if truncation == "only_first" else first
     if other >= room:
         raise KerasBertError(
-            f'Expected truncation="{truncation}" to leave tokens of both texts. Received: row {row}, whose other '
+            f'expected truncation="{truncation}" to leave tokens of both texts, received row {row}, whose other '
             f"text has {other} tokens where there is room for {room}. Raise max_length or take longest_first."
         )
     return (room - other, other) if truncation == "only_first" else (other, room - other)

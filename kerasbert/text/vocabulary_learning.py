@@ -28,11 +28,11 @@ def learn_vocabulary(engine, texts: list[str], vocabulary_size: int, min_frequen
     # decides between equally frequent merges, so every run would learn another vocabulary.
     first = [*SPECIAL_TOKENS, *_alphabet(engine, texts)]
     if len(first) == len(SPECIAL_TOKENS):
-        raise KerasBertError(f"Expected texts to learn a vocabulary from. Received: {len(texts)} rows without a word.")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} rows without a word")
     if len(first) > vocabulary_size:
         raise KerasBertError(
-            f"Expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts. "
-            f"Received: {vocabulary_size}."
+            f"expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts, "
+            f"received {vocabulary_size}"
         )
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary_size,
@@ -61,7 +61,7 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     from sentencepiece import SentencePieceTrainer
 
     if not any(map(str.strip, texts)):
-        raise KerasBertError(f"Expected texts to learn a vocabulary from. Received: {len(texts)} rows without a word.")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} rows without a word")
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -82,8 +82,8 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     except (RuntimeError, OSError) as error:
         reason = str(error).replace("\n", " ").strip()
         raise KerasBertError(
-            f"Expected a vocabulary_size that holds the special pieces and the characters of these texts. "
-            f"Received: {vocabulary_size} ({reason})."
+            f"expected a vocabulary_size that holds the special pieces and the characters of these texts, "
+            f"received {vocabulary_size} ({reason})"
         ) from None
     return model.getvalue()
 

@@ -14,9 +14,9 @@ def windows(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
       KerasBertError: a `room` below 1, or a `stride` that is not from 1 to `room`.
     """
     if room < 1:
-        raise KerasBertError(f"Expected room for at least one token in a window. Received: {room}.")
+        raise KerasBertError(f"expected room for at least one token in a window, received {room}")
     if not 1 <= stride <= room:
-        raise KerasBertError(f"Expected a stride from 1 to {room}, the tokens of a window. Received: {stride}.")
+        raise KerasBertError(f"expected a stride from 1 to {room}, the tokens of a window, received {stride}")
     found = []
     for start in range(0, max(tokens, 1), stride):
         found.append((start, min(start + room, tokens)))

@@ -232,8 +232,8 @@ class _Watch(keras.callbacks.Callback):
     def _lost(self, loss: float) -> str:
         kept = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
         return (
-            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){kept}. "
-            "Try a lower --learning-rate"
+            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){kept}; "
+            "try a lower --learning-rate"
         )
 
     def _keep(self, record: dict) -> None:

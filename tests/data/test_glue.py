@@ -55,9 +55,9 @@ def test_files_right_in_the_folder(folder):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("snli",), "Received: 'snli'"),
-        (("cola", "valid"), "Received: 'valid'"),
-        (("rte",), "Expected train.tsv or train.tsv.gz of rte"),
+        (("snli",), "received 'snli'"),
+        (("cola", "valid"), "received 'valid'"),
+        (("rte",), "expected train.tsv or train.tsv.gz of rte"),
     ],
 )
 def test_what_is_not_there(folder, arguments, told):

@@ -156,7 +156,7 @@ BAD_START = {"data": [article(question("a", "good", "9"))]}
         ({"data": [article({"question": "a?", "answers": "good"})]}, "'answers'.*str good"),
         ({"data": [article({"question": "a?", "answers": {"text": ["a"], "answer_start": []}})]}, "as many"),
         (BAD_START, r"whole number 'answer_start'.*in .*answers\[0\]"),
-        ({"data": []}, "Expected questions.*none"),
+        ({"data": []}, "expected questions.*none"),
         ({"data": [article(question("a", "book", 3))]}, "none whose answer stands in its context, of 1"),
     ],
 )

@@ -100,14 +100,14 @@ def test_default_columns(tmp_path, header, text, pair, label):
 def test_max_rows_reads_no_further(tmp_path):
     path = write(tmp_path, "a.tsv", "text\tlabel\na\t1\nb\t0\nragged\n")
     assert read_table(path, max_rows=2).texts == ["a", "b"]
-    with pytest.raises(KerasBertError, match="max_rows of at least 1. Received: 0"):
+    with pytest.raises(KerasBertError, match="max_rows of at least 1, received 0"):
         read_table(path, max_rows=0)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "arguments", "message"),
     [
-        ("a.txt", "a", {}, "Expected a .tsv, .csv or .jsonl file"),
+        ("a.txt", "a", {}, "expected a .tsv, .csv or .jsonl file"),
         ("a.tsv", "", {}, "empty file"),
         ("a.tsv", "\n\n", {}, "empty file"),
         ("a.csv", "text,label\n", {}, "header and no rows"),

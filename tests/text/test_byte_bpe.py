@@ -58,7 +58,7 @@ def test_truncation_equals_hugging_face(folder, truncation):
     encoded = tokenizer.encode(texts, pairs, max_length=16, truncation=truncation)
     assert encoded.input_ids == [row.ids for row in expected]
     assert encoded.offsets == [row.offsets for row in expected]
-    with pytest.raises(KerasBertError, match="at least 4.*Received: 3"):
+    with pytest.raises(KerasBertError, match="at least 4.*received 3"):
         tokenizer.encode(texts, pairs, max_length=3)
 
 

@@ -120,7 +120,7 @@ def test_training_repeats(tokenizer):
 
 @pytest.mark.parametrize(
     ("texts", "size", "message"),
-    [([], 40, "0 rows"), (["", " "], 40, "2 rows"), (LINES, 12, "Received: 12"), (["a", 1], 40, "row 1")],
+    [([], 40, "0 rows"), (["", " "], 40, "2 rows"), (LINES, 12, "received 12"), (["a", 1], 40, "row 1")],
 )
 def test_refused_training(texts, size, message, capfd):
     with pytest.raises(KerasBertError, match=message) as error:
@@ -131,7 +131,7 @@ def test_refused_training(texts, size, message, capfd):
 def test_refused_models(tokenizer, tmp_path):
     for content in (b"", b"no model", tokenizer.model[:100]):
         (tmp_path / "spiece.model").write_bytes(content)
-        with pytest.raises(KerasBertError, match=r"spiece.model: Expected a SentencePiece model"):
+        with pytest.raises(KerasBertError, match=r"spiece.model: expected a SentencePiece model"):
             tokenizer_from_folder(tmp_path)
     config = tokenizer.get_config()
     with pytest.raises(KerasBertError, match="as base64"):

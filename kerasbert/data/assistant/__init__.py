@@ -73,7 +73,7 @@ class AssistantSplit:
           KerasBertError: `source` is not in `SOURCES`.
         """
         if source not in SOURCES:
-            raise KerasBertError(f"Expected a source out of {', '.join(SOURCES)}. Received: {source!r}.")
+            raise KerasBertError(f"expected a source out of {', '.join(SOURCES)}, received {source!r}")
         keep = [i for i, own in enumerate(self.sources) if own == source]
         columns = (self.texts, self.intents, self.tokens, self.tags, self.sources)
         return AssistantSplit(*(tuple(column[i] for i in keep) for column in columns))
@@ -86,7 +86,7 @@ def path(split: str) -> Path:
       KerasBertError: `split` is not in `SPLITS`.
     """
     if split not in SPLITS:
-        raise KerasBertError(f"Expected a split out of {', '.join(SPLITS)}. Received: {split!r}.")
+        raise KerasBertError(f"expected a split out of {', '.join(SPLITS)}, received {split!r}")
     return Path(str(resources.files(__name__) / f"{split}.jsonl"))
 
 

@@ -62,7 +62,7 @@ def parse(marked: str, intent: str, source: str) -> Utterance:
     text += marked[end:]
     unknown = {slot for _, _, slot in spans} - set(SLOTS)
     if unknown or re.search(r"[\[\]<>{}]|  |^ | $", text):
-        raise KerasBertError(f"Expected known slots, closed brackets and single blanks. Received: {marked!r}.")
+        raise KerasBertError(f"expected known slots, closed brackets and single blanks, received {marked!r}")
     tokens, tags, starts, ends = [], [], set(), set()
     for match in _TOKEN.finditer(text):
         tokens.append(match[0])
@@ -70,7 +70,7 @@ def parse(marked: str, intent: str, source: str) -> Utterance:
         starts.add(match.start())
         ends.add(match.end())
     if not all(begin in starts and stop in ends for begin, stop, _ in spans):
-        raise KerasBertError(f"Expected slots that begin and end with a word. Received: {marked!r}.")
+        raise KerasBertError(f"expected slots that begin and end with a word, received {marked!r}")
     return Utterance(text, intent, tuple(tokens), tuple(tags), source)
 
 
@@ -90,7 +90,7 @@ def read_sentences(path: Path, source: str) -> dict[str, list[Utterance]]:
             intent = line[3:]
         elif line and not line.startswith("#"):
             if intent not in sentences:
-                raise KerasBertError(f"Expected a known intent above {path.name}:{number}. Received: {intent!r}.")
+                raise KerasBertError(f"expected a known intent above {path.name}:{number}, received {intent!r}")
             sentences[intent].append(parse(line, intent, source))
     return sentences
 
@@ -161,7 +161,7 @@ def build() -> dict[str, list[Utterance]]:
     for intent in INTENTS:
         for sentence in (*written[intent], *paraphrases[intent]):
             if _key(sentence) in taken:
-                raise KerasBertError(f"Expected each hand-written sentence once. Received twice: {sentence.text!r}.")
+                raise KerasBertError(f"expected each hand-written sentence once, received {sentence.text!r} twice")
             taken.add(_key(sentence))
     splits: dict[str, list[Utterance]] = {split: [] for split in SPLITS}
     for intent in INTENTS:

@@ -36,13 +36,13 @@ class QuantizationPolicy:
     def __post_init__(self):
         if self.kernel_bits not in (4, 8) or self.activation_bits not in (8, 16):
             raise ValueError(
-                f"Expected kernels of 4 or 8 bits and activations of 8 or 16. Received: {self.kernel_bits} and {self.activation_bits}"
+                f"expected kernels of 4 or 8 bits and activations of 8 or 16, received {self.kernel_bits} and {self.activation_bits}"
             )
         if self.learned_ranges and self.activation_bits != 8:
-            raise ValueError(f"Expected activations of 8 bits for learned ranges. Received: {self.activation_bits}")
+            raise ValueError(f"expected activations of 8 bits for learned ranges, received {self.activation_bits}")
         for pattern, kind in self.activations:
             if kind not in KINDS:
-                raise ValueError(f"Expected a quantization kind of {KINDS} for points {pattern!r}. Received: {kind!r}")
+                raise ValueError(f"expected a quantization kind of {KINDS} for points {pattern!r}, received {kind!r}")
 
     def kind(self, path: str) -> str:
         """The kind of the activation point at `path`."""

@@ -131,7 +131,7 @@ def test_a_part_that_is_missing_or_another_models(made, new_file, tmp_path):
     _, path, _ = made
     alone = tmp_path / "alone.tflite"
     alone.write_bytes(path.read_bytes())
-    with pytest.raises(KerasBertError, match="Expected alone.host.tflite beside alone.tflite"):
+    with pytest.raises(KerasBertError, match="expected alone.host.tflite beside alone.tflite"):
         open_model(alone)
     with pytest.raises(KerasBertError, match="Save both parts"):
         open_model(path.read_bytes())

@@ -40,7 +40,7 @@ def test_it_is_scored_and_gives_vectors(files, tiny, tmp_path, capsys):
 
 
 def test_pairs_and_comparisons_are_refused(files, trained, tiny):
-    with pytest.raises(KerasBertError, match="Received: a pair"):
+    with pytest.raises(KerasBertError, match="received a pair"):
         open_predictor(files["text"]).answer([("good", "film")])
     with pytest.raises(KerasBertError, match="takes texts"):
         validate(files["text"], against=trained, data=tiny.rows(4))

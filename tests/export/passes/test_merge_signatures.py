@@ -85,7 +85,7 @@ def test_impossible_lengths(trained, length):
 
 
 def test_another_length_is_one_line(files):
-    with pytest.raises(KerasBertError, match="8, 16, those .* was converted for. Received: 9"):
+    with pytest.raises(KerasBertError, match="8, 16, those .* was converted for, received 9"):
         open_model(files[0], length=9)
 
 

@@ -107,7 +107,7 @@ def test_an_operator_that_fails_is_a_failed_check(float_file, archive, monkeypat
     from kerasbert.export.runtime.interpreter_model import InterpreterModel
 
     def explode(self):
-        raise KerasBertError("Expected it to run. Received: a node that failed to prepare.")
+        raise KerasBertError("expected it to run, received a node that failed to prepare.")
 
     monkeypatch.setattr(InterpreterModel, "invoke", explode)
     report = validate(float_file, against=archive)
