@@ -15,10 +15,10 @@ import hard_strings
 import record
 
 from kerasbert.data import read_table
-from kerasbert.data.reading import read_for
 from kerasbert.export.backends.client_tools.calls import CLIENTS
 from kerasbert.export.validation.checks import Check
 from kerasbert.export.validation.validator import validate
+from kerasbert.processors import read_for
 
 PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
 

@@ -22,10 +22,10 @@ def score(
     columns: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> dict[str, float]:
     """The metrics of a `.tflite` on labelled data. columns: see `finetuning_cases.Case`."""
-    from kerasbert.data.reading import read_for
     from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.processors import read_for
 
     predictor = open_predictor(file, kernels=kernels)
     text, pair, label = columns
-    table = read_for(predictor.problem.name, data, text=text, pair=pair, label=label)
+    table = read_for(predictor.processor.name, data, text=text, pair=pair, label=label)
     return predictor.score(table.x, table.y)

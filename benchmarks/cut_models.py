@@ -69,7 +69,7 @@ def _trained(arguments, place: Path, options: tuple, seed: int, whole: Path) -> 
 def _words(arguments, place: Path, whole: Path) -> dict:
     """Words that neither training nor dev data have, cut; whether the answers to the dev data stay."""
     corpus, texts = place / "corpus.txt", []
-    from kerasbert.data.reading import read_for
+    from kerasbert.processors import read_for
 
     for path in (arguments.train, arguments.dev):
         texts += list(read_for("single_label", path).x)
@@ -83,10 +83,10 @@ def _words(arguments, place: Path, whole: Path) -> dict:
 
 
 def _answers(arguments, file: Path) -> list[dict]:
-    from kerasbert.data.reading import read_for
     from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.processors import read_for
 
-    return open_predictor(file).answer(read_for("single_label", arguments.dev).x)
+    return open_predictor(file).predictions(read_for("single_label", arguments.dev).x)
 
 
 def _result(arguments, reference: dict, runs: list[dict]) -> dict:

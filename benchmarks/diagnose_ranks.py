@@ -159,7 +159,7 @@ def ranked_by_energy(model, texts) -> list[str]:
     """Paths of activations, the worst first."""
     from kerasbert.compression.quantization.observers import observed, packed
 
-    rows = model.rows(texts, scoring=True)[1]
+    rows = model.features(texts, scoring=True)[1]
     inputs = packed(model, rows, range(len(rows)))
     observer = OverAllValues(inputs["attention_mask"].numpy().astype(bool))
     with observed(model, observer):

@@ -82,14 +82,16 @@ def _squad(folder: Path) -> None:
 
 def _choices(folder: Path) -> None:
     from kerasbert.data.choices import read_choices
-    from kerasbert.processors import processor_named
+    from kerasbert.processors import make_processor
 
     (path,) = folder.iterdir()
     table = read_choices(path)
     table.describe()
     if table.y is not None:
-        problem = processor_named("multiple_choice")
-        problem.targets(table.y, problem.examples(table.x), problem.rows(problem.examples(table.x), _wordpiece(), 16))
+        problem = make_processor("multiple_choice")
+        problem.encode_labels(
+            table.y, problem.examples(table.x), problem.features(problem.examples(table.x), _wordpiece(), 16)
+        )
 
 
 def _glue(folder: Path) -> None:

@@ -59,7 +59,7 @@ def run(path: str) -> None:
 
 
 def run_verified(path: str) -> None:
-    open_predictor(path).answer([TEXT])
+    open_predictor(path).predictions([TEXT])
 
 
 def commands(data: Path) -> dict[str, Callable[[str], list[str]]]:

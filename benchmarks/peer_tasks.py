@@ -6,7 +6,7 @@ import transformers
 from finetuning_cases import Case
 
 from kerasbert.data import read_table
-from kerasbert.processors import processor_class, processor_named
+from kerasbert.processors import make_processor, processor_class
 
 IGNORED = -100
 EVALUATION_BATCH = 64
@@ -22,9 +22,9 @@ class Classification:
             read_table(data / name, text=text, pair=pair, label=label) for name in (case.train, case.dev)
         )
         kind = processor_class("regression" if case.task == "regression" else "single_label")
-        self.problem = processor_named(kind.name, kind.label_names(train.labels))
+        self.problem = make_processor(kind.name, kind.label_names(train.labels))
         self.rows, self.dev_rows = (self._tokenized(table) for table in (train, self.dev))
-        self.targets = self.problem.targets(train.labels, train.texts, None)
+        self.targets = self.problem.encode_labels(train.labels, train.texts, None)
         self.examples, self.lengths = len(train), np.array([len(row["input_ids"]) for row in self.rows])
         regression = kind.name == "regression"
         self.model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -43,8 +43,8 @@ class Classification:
 
     def scores(self) -> dict[str, float]:
         (logits,) = outputs(self.model, self.tokenizer, self.dev_rows, ("logits",))
-        readings = [{self.problem.outputs[0]: row[None]} for row in logits]
-        return self.problem.scores(self.dev.labels, self.dev.texts, None, readings)
+        raw_results = [{self.problem.outputs[0]: row[None]} for row in logits]
+        return self.problem.metrics(self.dev.labels, self.dev.texts, None, raw_results)
 
 
 class Tagging:

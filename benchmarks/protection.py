@@ -33,9 +33,12 @@ def measured(path: Path, rounds: int) -> dict:
         "verified": lambda: check_structure(path),
         "probed": lambda: failure_reason(path),
         "digest": lambda: hashlib.sha256(path.read_bytes()).hexdigest(),
-        "here": lambda: open_predictor(path).answer([TEXT]),
-        "there": lambda: open_predictor(path, isolated=True).answer([TEXT]),
-        **{name: lambda predictor=predictor: predictor.answer([TEXT] * ROWS) for name, predictor in predictors.items()},
+        "here": lambda: open_predictor(path).predictions([TEXT]),
+        "there": lambda: open_predictor(path, isolated=True).predictions([TEXT]),
+        **{
+            name: lambda predictor=predictor: predictor.predictions([TEXT] * ROWS)
+            for name, predictor in predictors.items()
+        },
     }
     for way in ways.values():
         way()

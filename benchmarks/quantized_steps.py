@@ -22,12 +22,10 @@ def main() -> None:
     kb.keep_memory()  # as the command line does, before TensorFlow starts
     import tf_keras as keras
 
-    from kerasbert.data.reading import read_for
-
     arguments = _arguments()
     load = record.load()
     task = kb.load_task(arguments.model)
-    table = read_for(task.problem, arguments.train, max_rows=arguments.batches * arguments.batch_size)
+    table = task.processor.read(arguments.train, max_rows=arguments.batches * arguments.batch_size)
     quantized = {
         "static": ("static_wi8_ai8", False),
         "integer_only": ("static_wi8_ai8", True),

@@ -115,9 +115,9 @@ def _same_classes(ours: Path, theirs: Path, texts: list[str]) -> int:
 
     predictor = open_predictor(ours)
     session = onnxruntime.InferenceSession(str(theirs), providers=["CPUExecutionProvider"])
-    labels, same = list(predictor.problem.labels), 0
+    labels, same = list(predictor.processor.labels), 0
     encoded = predictor.tokenizer.encode(texts, max_length=predictor.length)
-    for answer, ids in zip(predictor.answer(texts), encoded.input_ids, strict=True):
+    for answer, ids in zip(predictor.predictions(texts), encoded.input_ids, strict=True):
         row = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": [0] * len(ids)}
         (probabilities,) = session.run(None, {name: np.array([values], np.int64) for name, values in row.items()})
         same += labels[int(np.argmax(probabilities[0]))] == max(

@@ -30,11 +30,10 @@ def main() -> None:
 
 
 def _measured(arguments, folder: str, data: Path) -> dict:
-    from kerasbert.data.reading import read_for
     from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
-    rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)
+    rows = model.pack(model.processor.read(data, max_rows=arguments.rows).x, length=arguments.length)
     expected = next(iter(model.serve_numpy(rows).values()))
     seconds: dict[int, list[float]] = {parts: [] for parts in PARTS}
     found: dict[int, np.ndarray] = {}

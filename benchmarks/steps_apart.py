@@ -44,14 +44,13 @@ def main() -> None:
 
 
 def _measured(arguments, folder: str, data: Path, train: Path) -> dict:
-    from kerasbert.data.reading import read_for
     from kerasbert.export import convert
     from kerasbert.export.validation.examples import Data, text_examples
     from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
-    calibration = read_for(model.problem, train, max_rows=512).x
-    texts = Data(read_for(model.problem, data).x)
+    calibration = model.processor.read(train, max_rows=512).x
+    texts = Data(model.processor.read(data).x)
     examples = text_examples(texts, model.processor, model.tokenizer, arguments.length, arguments.rows)
     rows = {name: values[: arguments.rows] for name, values in examples.inputs.items()}
     made = convert(model, recipe=RECIPE, target="gpu", calibration=calibration, length=arguments.length)

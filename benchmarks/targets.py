@@ -93,9 +93,9 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
     words = arguments.vocabulary.read_text("utf-8").splitlines()
     model = small_model(words, size, architecture, head, arguments.length)
     pairs = [texts[: arguments.rows], texts[arguments.rows : 2 * arguments.rows]]
-    data = model.pack(*pairs) if model.problem == "question_answering" else model.pack(pairs[0])
+    data = model.pack(*pairs) if model.processor.name == "question_answering" else model.pack(pairs[0])
     calibration = texts[2 * arguments.rows :]
-    if model.problem == "question_answering":
+    if model.processor.name == "question_answering":
         half = len(calibration) // 2
         calibration = [
             {"question": one, "context": other}
@@ -105,14 +105,13 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
 
 
 def _trained(arguments, folder: str, data: str, train: str) -> Subject:
-    from kerasbert.data.reading import read_for
     from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
     return Subject(
         model,
-        read_for(model.problem, Path(data)),
-        read_for(model.problem, Path(train), max_rows=512).x,
+        model.processor.read(Path(data)),
+        model.processor.read(Path(train), max_rows=512).x,
         arguments.trained_rows,
         None,
         arguments.trained_length,

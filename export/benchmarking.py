@@ -182,11 +182,11 @@ def benchmark(
 def _texts(path, data, rows: int | None) -> dict:
     """What the child gets of the texts: their tokens, cut to the file's longest row."""
     predictor = open_predictor(path)
-    given = read_data(data, predictor.problem)
+    given = read_data(data, predictor.processor)
     if given.is_packed:
         raise KerasBertError("expected texts to measure the time of, received packed arrays")
-    examples = predictor.problem.examples(given.x)
-    found = predictor.problem.scoring_rows(examples, predictor.tokenizer, predictor.length)
+    examples = predictor.processor.examples(given.x)
+    found = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
     if line := padding_note(predictor.card, found.lengths):
         note(line)
     lists = range(len(found.tokens.input_ids))

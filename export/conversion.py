@@ -106,7 +106,7 @@ def convert(
     if integer_only and not target.squares_by_itself and sublayers(task, LayerNorm):
         raise KerasBertError(
             f"expected a file with floats for the target {target.name!r}, received integers only: their layer norms multiply rows by "
-            "themselves, which ends the accelerator's process. Leave out `integer_only=`, or take a model with NoNorm"
+            "themselves, which ends the accelerator's process; leave out `integer_only=`, or take a model with NoNorm"
         )
     if inputs != IDS:
         _check_text_file(task, inputs, target, lengths, integer_only)
@@ -276,7 +276,7 @@ def _metadata(
     tokenizer["model_max_length"] = min(tokenizer.get("model_max_length") or longest, longest)
     return Metadata(
         task=type(task).__name__,
-        problem=task.problem,
+        processor=task.processor,
         sequence_length=lengths[-1],
         lengths=tuple(lengths) if len(lengths) > 1 else None,
         signature=SIGNATURE if len(lengths) == 1 else f"{SIGNATURE}_{lengths[-1]}",
@@ -288,9 +288,7 @@ def _metadata(
         tokenizer=tokenizer,
         kerasbert=__version__,
         vocabulary=tuple(vocabulary) if vocabulary else None,
-        labels=task.labels,
         integer_only=integer_only,
-        settings=task.problem_settings(),
         row_length=min(task.sequence_length, longest),
         inputs=inputs,
     )

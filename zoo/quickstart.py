@@ -171,7 +171,7 @@ def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float],
     """(text, most likely label, its probability) from a `.tflite` file that carries its vocabulary and labels."""
     from kerasbert.export.runtime.predictor import open_predictor
 
-    answers = open_predictor(path).answer(list(texts))
+    answers = open_predictor(path).predictions(list(texts))
     return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
 
 

@@ -39,7 +39,7 @@ def _checks(client: Client, job: ValidationContext) -> tuple[list[Check], list[K
         apart = rows_apart(client, job, card)
     except KerasBertError as error:  # the simplest file there is
         return [Check(client.name, NOT_RUN, f"the client does not run here: {_help(str(error))}")], []
-    kind = KINDS[job.examples.problem.name]
+    kind = KINDS[job.examples.processor.name]
     texts = job.examples.raw if kind == "answerer" else flat_texts(job)
     if kind == "answerer" and job.examples.length != LENGTH:
         reason = f"the client feeds {LENGTH} tokens, and the file takes {job.examples.length}: convert with --length {LENGTH}"
@@ -61,9 +61,9 @@ def _not_run(client: Client, job: ValidationContext, card: Metadata | None) -> s
     """Why nothing is run; empty where it can be."""
     if not client.environment.ready:
         return client.environment.missing
-    name = job.examples.problem.name
-    if name not in client.problems:
-        return f"the client has no task like {name}; it knows {', '.join(client.problems)}"
+    name = job.examples.processor.name
+    if name not in client.processors:
+        return f"the client has no task like {name}; it knows {', '.join(client.processors)}"
     if job.examples.raw is None:
         return "the client takes texts, and the data are packed ids; validate with texts"
     if card is None or card.inputs != packed.IDS:

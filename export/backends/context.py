@@ -52,7 +52,7 @@ class ValidationContext:
 
     def differences(self, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
         """Of two sides over the same rows, output by output."""
-        compared_as = self.examples.problem.compared_as
+        compared_as = self.examples.processor.compared_as
         return tuple(
             compare(key, blocks(reference, model, key), compared_as, [len(kept.compared[key]) for kept in model])
             for key in sorted(model[0].compared)
@@ -112,7 +112,7 @@ class ValidationContext:
         examples = self.examples.part(rows) if metric and not broken else None
         metrics = examples.metrics(expected, kept) if examples else ()
         verdict = judge(
-            limits or self.tolerance, differences, metrics, self.examples.problem.compared_as, rows=len(rows),
+            limits or self.tolerance, differences, metrics, self.examples.processor.compared_as, rows=len(rows),
             spot_check=self.proven and len(rows) < len(self.examples), sample=sample,
         )  # fmt: skip
         wrong = "; ".join(filter(None, [*faults, verdict.reason]))

@@ -40,7 +40,7 @@ def _checks(report: ValidationReport) -> str:
     for check in report.checks:
         sure = "; ".join(judgement.describe() for judgement in check.judgements)
         rows.append((*check_row(check, wide=True), f"95 % sure: {sure}" if sure else ""))
-    columns = (*check_columns(report.problem, wide=True), "how sure")
+    columns = (*check_columns(report.processor, wide=True), "how sure")
     notes = "".join(f"<p class='note'>{escape(note)}</p>" for note in report.notes)
     return markup.card("Checks", markup.table(columns, rows, status=1, notes=2), notes)
 

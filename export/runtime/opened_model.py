@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -10,8 +9,7 @@ from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.processors import Processor
-
-_WITH_TOP = ("single_label", "multi_label", "masked_lm", "question_answering")
+from kerasbert.processors.embedding import Embedding
 
 
 def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = False) -> "OpenedModel":
@@ -42,17 +40,19 @@ class OpenedModel:
     """A model that answers when it is called, in the way of its task (the table in docs/tasks.md); made by `open`.
 
     Attributes:
-        problem: what the model is asked and answers, see `kerasbert.processors`; `problem.name` is its name.
+        processor: what the model is asked and answers, see `kerasbert.processors`; `processor.name` is its name.
         labels: names of the classes or tags, None where there are none.
     """
 
     def __init__(self, name: str | os.PathLike, predictor):
         self._name, self._predictor = os.fspath(name), predictor
-        self.problem: Processor = predictor.problem if isinstance(predictor.problem, Processor) else predictor.processor
-        self.labels = self.problem.labels
+        self.processor: Processor = (
+            predictor.processor if isinstance(predictor.processor, Processor) else predictor.processor
+        )
+        self.labels = self.processor.labels
 
     def __repr__(self) -> str:
-        return f"<kerasbert {self.problem.name} model {self._name!r}>"
+        return f"<kerasbert {self.processor.name} model {self._name!r}>"
 
     def __call__(self, x, second=None, *, top_k: int | None = None):
         """Answers to texts, one an example.
@@ -70,13 +70,14 @@ class OpenedModel:
             KerasBertError: examples that the task does not take, or a `top_k` below 1 or for a task without several answers.
         """
         single = isinstance(x, str)
-        problem = self._with_top(top_k)
-        examples = _examples(self.problem.name, x, second)
+        processor = self._with_top(top_k)
+        examples = _examples(self.processor, x, second)
         if isinstance(examples, list) and not examples:
-            return np.zeros((0, self.problem.width or 0), np.float32) if self._encodes else []
-        answers = self._predictor.answer(examples, problem=problem)
+            return np.zeros((0, self.processor.width or 0), np.float32) if self._encodes else []
+        answers = self._predictor.predictions(examples, processor=processor)
         if top_k is not None:
-            answers = [_cut(self.problem.name, answer, top_k) for answer in answers]
+            limit = self.processor.display.limit
+            answers = [limit(answer, top_k) for answer in answers] if limit else answers
         if self._encodes:
             name = "vector" if answers and "vector" in answers[0] else "cosine"
             answers = np.array([answer[name] for answer in answers], np.float32)
@@ -122,40 +123,37 @@ class OpenedModel:
 
     @property
     def _encodes(self) -> bool:
-        return self.problem.name == "embedding"
+        return isinstance(self.processor, Embedding)
 
     def _unit_vectors(self, texts) -> np.ndarray:
         """Vectors of length 1, (texts, dimensions)."""
         if not self._encodes:
             raise KerasBertError(
-                f"expected a sentence encoder to compare texts, received a model of the task {self.problem.name!r}; call it for its answers"
+                f"expected a sentence encoder to compare texts, received a model of the task type {self.processor.name!r}; call it for its "
+                "predictions"
             )
         given = isinstance(texts, np.ndarray) and texts.dtype.kind == "f"
         vectors = np.atleast_2d(texts if given else self([texts] if isinstance(texts, str) else list(texts)))
-        if given and self.problem.width and vectors.shape[-1] != self.problem.width:
-            raise KerasBertError(f"expected vectors of {self.problem.width} dimensions, received {vectors.shape[-1]}")
+        if given and self.processor.width and vectors.shape[-1] != self.processor.width:
+            raise KerasBertError(f"expected vectors of {self.processor.width} dimensions, received {vectors.shape[-1]}")
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
 
     def _with_top(self, top_k: int | None) -> Processor:
-        name = self.problem.name
         if top_k is None:
-            return self.problem
-        if name not in _WITH_TOP:
+            return self.processor
+        if self.processor.display.limit is None:
             raise KerasBertError(
-                f"expected top_k for classes, masked words or answers to questions, received it for the task {name!r}; leave it out"
+                "expected top_k for classes, masked words or answers to questions, received it for the task type "
+                f"{self.processor.name!r}; leave it out"
             )
         if not isinstance(top_k, int | np.integer) or isinstance(top_k, bool) or top_k < 1:
             raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}")
-        if name == "masked_lm":
-            return replace(self.problem, top=int(top_k))
-        if name == "question_answering":
-            return replace(self.problem, n_best=max(int(top_k), self.problem.n_best))
-        return self.problem
+        return self.processor.listing(int(top_k))
 
 
-def _examples(problem: str, x, second):
-    """Both arguments of a call as what the problem takes."""
+def _examples(processor: Processor, x, second):
+    """Both arguments of a call as what the processor takes."""
     if is_table(x):
         return x
     single = isinstance(x, str)
@@ -163,14 +161,14 @@ def _examples(problem: str, x, second):
         return x
     if second is None:
         return [x] if single else _listed(x)
-    if problem in ("tagging", "masked_lm"):
-        raise KerasBertError(f"expected single texts for a model of the task {problem!r}, received second ones")
+    if processor.second_input == "none":
+        raise KerasBertError(f"expected single texts for a model of the task {processor.name!r}, received second ones")
     firsts = [x] if single else _listed(x)
-    if problem == "multiple_choice":
+    if processor.second_input == "choices":
         seconds = [second] if single else _listed(second)
     else:
         seconds = [second] if isinstance(second, str) else _listed(second)
-    if problem == "question_answering" and isinstance(second, str):
+    if processor.second_input == "context" and isinstance(second, str):
         seconds *= len(firsts)
     if len(firsts) != len(seconds):
         raise KerasBertError(f"expected one second text for each first one, received {len(seconds)} for {len(firsts)}")
@@ -182,12 +180,3 @@ def _listed(values) -> list:
         return list(values)
     except TypeError:
         raise KerasBertError(f"expected a text or several, received {type(values).__name__}") from None
-
-
-def _cut(problem: str, answer: dict, top_k: int) -> dict:
-    """The answer with the likeliest alone of what it lists."""
-    if problem == "question_answering":
-        return {**answer, "best": answer["best"][:top_k]}
-    if problem == "masked_lm":
-        return answer
-    return {**answer, "probabilities": dict(sorted(answer["probabilities"].items(), key=lambda item: -item[1])[:top_k])}

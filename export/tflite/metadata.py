@@ -20,7 +20,7 @@ from kerasbert.export.tflite.structure import load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json
 from kerasbert.files.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
-from kerasbert.processors import PROBLEMS, Processor, processor_named
+from kerasbert.processors import PROCESSORS, Processor, make_processor
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 FORMAT = 1
@@ -40,7 +40,7 @@ class Metadata:
     `tokenizer` holds the settings of the tokenizer without the vocabulary, which is `vocabulary`, one token an entry, id =
     position. `sequence_length` is None when the length can be resized. `weights` is the fingerprint of the task that
     was converted, "" if unknown; `vocab_size` the rows of the word table, which may be more than `vocabulary` has.
-    `integer_only`: whether no operator computes in float. `settings`: the problem's own, JSON-able, see `kerasbert.processors`.
+    `integer_only`: whether no operator computes in float. `processor`: what the model reads and answers, with its labels and settings.
     `row_length`: the longest row of the task that was converted, where texts are cut when the file leaves its length open; None in files of
     before there were such. `lengths`: those of a file with a signature `serve_N` for each, of which `signature` is the longest; None
     for a file of one.
@@ -48,7 +48,7 @@ class Metadata:
     """
 
     task: str
-    problem: str
+    processor: Processor
     sequence_length: int | None
     recipe: str
     target: str
@@ -56,38 +56,33 @@ class Metadata:
     tokenizer: Mapping[str, object] = field(default_factory=dict)
     kerasbert: str = ""
     vocabulary: tuple[str, ...] | None = None
-    labels: tuple[str, ...] | None = None
     signature: str = "serve"
     weights: str = ""
     vocab_size: int | None = None
     integer_only: bool = False
-    settings: Mapping[str, object] = field(default_factory=dict)
     row_length: int | None = None
     lengths: tuple[int, ...] | None = None
     inputs: str = IDS
 
     def __post_init__(self):
-        if self.problem not in PROBLEMS:
-            raise KerasBertError(f"expected a problem among {', '.join(PROBLEMS)}, received {self.problem!r}")
-        for name in ("vocabulary", "labels"):
-            lines = getattr(self, name)
-            if lines is None:
-                continue
-            object.__setattr__(self, name, tuple(lines))
-            if any("\n" in line or "\r" in line for line in lines):
+        if self.vocabulary is not None:
+            object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
+        for name, lines in (("vocabulary", self.vocabulary), ("labels", self.labels)):
+            if any("\n" in line or "\r" in line for line in lines or ()):
                 raise KerasBertError(f"expected {name} of one line each, received an entry with a line break")
 
-    def processor(self) -> Processor:
-        """What the file is asked and answers. Raises KerasBertError for settings that its problem does not have."""
-        return processor_named(self.problem, self.labels, self.settings)
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """Names of the classes in the order of the outputs, where there are any."""
+        return self.processor.labels
 
     def card(self) -> dict[str, object]:
         """The content of `kerasbert.json`."""
         return {
             "format": FORMAT,
             "task": self.task,
-            "problem": self.problem,
-            "settings": dict(self.settings),
+            "problem": self.processor.name,
+            "settings": self.processor.settings(),
             "signature": self.signature,
             "sequence_length": self.sequence_length,
             "row_length": self.row_length,
@@ -253,8 +248,9 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise _bad(name, f"{key!r} = {str(value)[:60]!r} in {CARD}")
         fields[key] = value
-    if fields["problem"] not in PROBLEMS:
-        raise _bad(name, f"problem {fields['problem']!r} in {CARD}, not one of {', '.join(PROBLEMS)}")
+    kind, settings = fields.pop("problem"), fields.pop("settings")
+    if kind not in PROCESSORS:
+        raise _bad(name, f"problem {kind!r} in {CARD}, not one of {', '.join(PROCESSORS)}")
     if fields["inputs"] not in (IDS, TEXT):
         raise _bad(name, f"inputs {fields['inputs'][:60]!r} in {CARD}, not {IDS} or {TEXT}")
     fields["lengths"] = _parsed_lengths(card.get("lengths"), name)
@@ -267,7 +263,11 @@ def _parse(texts: dict[str, str], name: str) -> Metadata:
     labels = _split(texts.get(LABELS))
     if labels == ():
         raise _bad(name, f"an empty {LABELS}")
-    return Metadata(**fields, vocabulary=vocabulary, labels=labels)
+    try:
+        processor = make_processor(kind, labels, settings)
+    except KerasBertError as error:
+        raise _bad(name, f"settings of another task type in {CARD} ({error})") from error
+    return Metadata(**fields, processor=processor, vocabulary=vocabulary)
 
 
 def _parsed_lengths(given, name: str) -> tuple[int, ...] | None:

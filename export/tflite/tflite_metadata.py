@@ -10,6 +10,7 @@ import numpy as np
 
 from kerasbert.export.tflite.metadata import LABELS, VOCABULARY, Metadata
 from kerasbert.export.tflite.model import Model
+from kerasbert.processors.classification import MultiLabel, SingleLabel
 from kerasbert.text.client_wordpiece import client_refusal
 
 ENTRY = b"TFLITE_METADATA"
@@ -59,7 +60,9 @@ def _model_metadata(card: Metadata, inputs: Sequence[str], outputs: Sequence[str
 
     write = _Writer(flatbuffers.Builder(1024))
     labels = (
-        [write.file(LABELS, _AXIS_LABELS)] if card.labels and card.problem in ("single_label", "multi_label") else []
+        [write.file(LABELS, _AXIS_LABELS)]
+        if card.labels and isinstance(card.processor, SingleLabel | MultiLabel)
+        else []
     )
     units = []
     if has_client_tokenizer(card):
@@ -80,7 +83,7 @@ def _model_metadata(card: Metadata, inputs: Sequence[str], outputs: Sequence[str
         8,
         {
             0: write.text(card.task),
-            1: write.text(f"{card.problem}, {card.recipe}, made by kerasbert {card.kerasbert}"),
+            1: write.text(f"{card.processor.name}, {card.recipe}, made by kerasbert {card.kerasbert}"),
             3: subgraphs,
             7: write.text(_PARSER),
         },

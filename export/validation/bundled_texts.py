@@ -3,19 +3,20 @@
 from kerasbert.data import assistant
 from kerasbert.export.validation.examples import Data
 from kerasbert.processors import Processor
+from kerasbert.processors.token_classification.processor import Tagging
 
 _CONTEXT, _CHOICES = 6, 4  # sentences behind a question, and to choose from
 
 
-def bundled_data(problem: Processor) -> Data:
-    """Examples as the problem takes them, without labels: what they are about is not what the model was trained for."""
+def bundled_data(processor: Processor) -> Data:
+    """Examples as the processor takes them, without labels: what they are about is not what the model was trained for."""
     split = assistant.load("test")
     texts = list(split.texts)
-    if problem.name == "tagging":
+    if isinstance(processor, Tagging):
         return Data([list(tokens) for tokens in split.tokens])
-    if problem.name == "question_answering":
+    if processor.second_input == "context":
         return Data([(text, ". ".join(_others(texts, i, _CONTEXT))) for i, text in enumerate(texts)])
-    if problem.name == "multiple_choice":
+    if processor.second_input == "choices":
         return Data([(text, _others(texts, i, _CHOICES)) for i, text in enumerate(texts)])
     return Data(texts)
 

@@ -16,7 +16,7 @@ from kerasbert.export.validation.comparison import Metric, OutputDifference
 from kerasbert.export.validation.details import Details
 from kerasbert.export.validation.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
 from kerasbert.files.own_files import REPORT, check_own
-from kerasbert.processors import processor_class
+from kerasbert.processors import Processor
 
 __all__ = [
     "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty",
@@ -77,7 +77,7 @@ class ValidationReport:
     model: str
     against: str
     recipe: str
-    problem: str
+    processor: Processor
     rows: int
     length: int | None
     tolerance: Tolerance
@@ -104,8 +104,10 @@ class ValidationReport:
 
     def as_dict(self) -> dict[str, object]:
         """JSON-able; numbers that JSON lacks (NaN, infinity) become None."""
-        fields = ("model", "against", "recipe", "problem", "rows", "length", "verdict", "ok")
-        result = {name: getattr(self, name) for name in fields}
+        result: dict[str, object] = {
+            "model": self.model, "against": self.against, "recipe": self.recipe, "problem": self.processor.name, "rows": self.rows,
+            "length": self.length, "verdict": self.verdict, "ok": self.ok,
+        }  # fmt: skip
         result |= {"tolerance": asdict(self.tolerance), "machine": dict(self.machine), "notes": list(self.notes)}
         result["checks"] = [check.as_dict() for check in self.checks]
         result["details"] = self.details.as_dict() if self.details else None
@@ -117,7 +119,7 @@ class ValidationReport:
     def blocks(self) -> list[Block]:
         """The report as lines and a table, for `kerasbert.console.tables.render`."""
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
-        table = Table(check_columns(self.problem), [check_row(check) for check in self.checks])
+        table = Table(check_columns(self.processor), [check_row(check) for check in self.checks])
         return [
             head, "", table, *certainty(self.checks), *devices(self.checks), *further_metrics(self.checks),
             *self._changed(), *self.notes,
@@ -138,9 +140,9 @@ class ValidationReport:
         return render(self.blocks())
 
 
-def check_columns(problem: str, wide: bool = False) -> tuple[str, ...]:
-    """The headings of `check_row`; what counts as saying the same depends on the problem."""
-    same = {"embedding": "cosine", "regression": "correlation"}.get(processor_class(problem).compared_as, "agreement")
+def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
+    """The headings of `check_row`; what counts as saying the same depends on the processor."""
+    same = {"embedding": "cosine", "regression": "correlation"}.get(processor.compared_as, "agreement")
     more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))
     return ("check", "result", "rows", "max error", *more, same, "metric", "share", "p50", "p90", *last, "remark")
 

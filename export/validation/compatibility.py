@@ -32,14 +32,14 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> N
 
 
 def check_same_kind(card: packed.Metadata | None, side: Reference, model_path) -> None:
-    """Raises KerasBertError unless the file and the other side have the same problem, labels, vocabulary and tokenization, as far as both
+    """Raises KerasBertError unless the file and the other side have the same processor, labels, vocabulary and tokenization, as far as both
     say."""
     if card is None:
         return
     name = Path(model_path).name
     for what, ours, theirs in (
-        ("problem", card.problem, side.problem and side.problem.name),
-        ("labels", card.labels, side.problem and side.problem.labels),
+        ("problem", card.processor.name, side.processor and side.processor.name),
+        ("labels", card.labels, side.processor and side.processor.labels),
         ("vocabulary", card.vocabulary, side.vocabulary),
         (
             "tokenization",

@@ -1,13 +1,15 @@
 """What a report tells beyond numbers of the whole: texts whose answer changed, the confusion matrix, each class by itself."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from kerasbert.export.validation.examples import Examples, Kept
-from kerasbert.processors.class_scores import ClassScore
+from kerasbert.processors.class_metrics import ClassMetrics
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.token_classification.entities import spans
+from kerasbert.processors.token_classification.processor import Tagging
 
 MOST_CHANGED = 50
 _MOST_CLASSES = 40
@@ -41,7 +43,7 @@ class Details:
     changed_count: int = 0
     labels: tuple[str, ...] = ()
     confusion: np.ndarray | None = None
-    classes: Mapping[str, tuple[ClassScore, ClassScore]] | None = None
+    classes: Mapping[str, tuple[ClassMetrics, ClassMetrics]] | None = None
 
     def as_dict(self) -> dict[str, object]:
         """JSON-able."""
@@ -63,19 +65,19 @@ class Details:
 
 def details_of(backend: str, examples: Examples, reference: Sequence[Kept], model: Sequence[Kept]) -> Details:
     """reference, model: what was kept of all rows of both sides."""
-    problem = examples.problem
+    processor = examples.processor
     changed = _changed(examples, reference, model)
     labels, matrix, classes = (), None, None
     if examples.y is not None:
         scores = [
-            problem.class_scores(*examples.scored([kept.reading for kept in side])) for side in (reference, model)
+            processor.class_metrics(*examples.scored([kept.reading for kept in side])) for side in (reference, model)
         ]
         names = list(dict.fromkeys([*scores[0], *scores[1]]))
-        nothing = ClassScore(0, 0, 0)
+        nothing = ClassMetrics(0, 0, 0)
         classes = {name: tuple(side.get(name, nothing) for side in scores) for name in names} or None
-        if problem.name == "single_label" and len(names) <= _MOST_CLASSES:
-            y, asked, rows, readings = examples.scored([kept.reading for kept in model])
-            truth, found = problem.targets(y, asked, rows), problem.table(readings).argmax(axis=1)
+        if isinstance(processor, SingleLabel) and len(names) <= _MOST_CLASSES:
+            y, asked, rows, raw_results = examples.scored([kept.reading for kept in model])
+            truth, found = processor.encode_labels(y, asked, rows), processor.table(raw_results).argmax(axis=1)
             labels = tuple(names)
             matrix = np.zeros((len(names), len(names)), int)
             np.add.at(matrix, (truth, found), 1)
@@ -84,39 +86,24 @@ def details_of(backend: str, examples: Examples, reference: Sequence[Kept], mode
 
 def _changed(examples: Examples, reference: Sequence[Kept], model: Sequence[Kept]) -> list[Changed]:
     """All examples that are answered otherwise; none of packed rows, which have no text, and of answers that are numbers."""
-    answer = _ANSWERS.get(examples.problem.name)
-    if answer is None or examples.raw is None:
+    summarize = examples.processor.display.summary
+    if summarize is None or examples.raw is None:
         return []
     sides = [
-        examples.problem.answers(examples.raw, examples.rows, [kept.reading for kept in side])
+        examples.processor.predictions(examples.raw, examples.rows, [kept.reading for kept in side])
         for side in (reference, model)
     ]
     _, first = np.unique(examples.rows.example, return_index=True)
     found = []
     for place, pair in enumerate(zip(*sides, strict=True)):
-        one, other = map(answer, pair)
+        one, other = map(summarize, pair)
         if one != other:
             example = examples.raw[place]
-            words = example if examples.problem.name == "tagging" and not isinstance(example, str) else None
+            words = example if isinstance(examples.processor, Tagging) and not isinstance(example, str) else None
             label = "" if examples.y is None else _cut(_label(examples.y[place], words))
             text = _cut(" ".join(words) if words else _text(example))
             found.append(Changed(int(examples.numbers[first[place]]), text, _cut(one), _cut(other), label))
     return found
-
-
-def _entities(answer: Mapping) -> str:
-    if not answer["entities"] and set(answer["tags"]) - {"O"}:
-        return " ".join(answer["tags"])
-    return ", ".join(f"{each['label']}: {each['text']}" for each in answer["entities"]) or "none"
-
-
-_ANSWERS: dict[str, Callable[[Mapping], str]] = {
-    "single_label": lambda answer: answer["label"],
-    "multi_label": lambda answer: ", ".join(answer["labels"]) or "none",
-    "tagging": _entities,
-    "question_answering": lambda answer: answer["answer"] or "no answer",
-    "multiple_choice": lambda answer: answer["text"],
-}
 
 
 def _text(example) -> str:

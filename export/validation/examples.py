@@ -10,7 +10,7 @@ from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import Port
 from kerasbert.export.validation.comparison import Evidence, Metric
-from kerasbert.processors import Processor, Reading, Rows
+from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.features import TokenLists
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -21,19 +21,19 @@ Packed = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows of one length with the problem that they belong to.
+    """Rows of one length with the processor that they belong to.
 
     Attributes:
-        problem: what the model is asked.
+        processor: what the model is asked.
         rows: the token rows; without `tokens` where arrays were handed over.
         inputs: all token lists as packed int32 arrays, (rows * group, S) an input.
         numbers: each row's position in the data as given.
-        raw: the problem's examples; None for packed arrays, which have no words to go back to.
+        raw: the processor's examples; None for packed arrays, which have no words to go back to.
         y: labels as the user wrote them, or None.
     """
 
-    problem: Processor
-    rows: Rows
+    processor: Processor
+    rows: Features
     inputs: Packed
     numbers: np.ndarray
     raw: Sequence | None = None
@@ -41,7 +41,7 @@ class Examples:
 
     def __post_init__(self):
         if self.y is not None:
-            self.problem.targets(self.y, self._asked, self.rows)  # a wrong label is told before anything runs
+            self.processor.encode_labels(self.y, self._asked, self.rows)  # a wrong label is told before anything runs
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -57,7 +57,7 @@ class Examples:
     @property
     def measurable(self) -> bool:
         """Whether the task's metric can be had."""
-        return self.y is not None or (self.problem.self_supervised and self.raw is not None)
+        return self.y is not None or (self.processor.self_supervised and self.raw is not None)
 
     @property
     def _asked(self) -> Sequence:
@@ -82,7 +82,7 @@ class Examples:
         raw = None if self.raw is None else [self.raw[i] for i in numbers]
         inputs = {name: values[lists] for name, values in self.inputs.items()}
         y = None if self.y is None else _some(self.y, numbers)
-        return Examples(self.problem, self.rows.part(rows, first), inputs, self.numbers[rows], raw, y)
+        return Examples(self.processor, self.rows.part(rows, first), inputs, self.numbers[rows], raw, y)
 
     def lists(self, first: int, stop: int) -> dict[str, np.ndarray]:
         """The token lists of some rows next to each other."""
@@ -95,9 +95,9 @@ class Examples:
     def keep(self, outputs: Mapping[str, np.ndarray], row: int, like: "Kept | None" = None) -> "Kept":
         """What is kept of one row's outputs. outputs: of its token lists, (group, ...). like: what was kept of the other side."""
         values = {name: value[0] if self.group == 1 else value for name, value in outputs.items()}
-        compared = self.problem.comparable(values, self.rows, row)
+        compared = self.processor.comparable(values, self.rows, row)
         # Copies: a view would keep the whole output alive.
-        reading = {name: np.array(value) for name, value in self.problem.read(values, self.rows, row).items()}
+        reading = {name: np.array(value) for name, value in self.processor.raw_result(values, self.rows, row).items()}
         if like is not None:
             best = like.best
         else:
@@ -107,17 +107,17 @@ class Examples:
         }
         return Kept(reading, narrow, best)
 
-    def scored(self, readings: Sequence[Reading]) -> tuple:
-        """What the problem's `scores` takes."""
-        return self.y, self._asked, self.rows, readings
+    def scored(self, raw_results: Sequence[RawResult]) -> tuple:
+        """What the processor's `scores` takes."""
+        return self.y, self._asked, self.rows, raw_results
 
     def metrics(self, reference: Sequence["Kept"], model: Sequence["Kept"]) -> tuple[Metric, ...]:
         """The task's metrics of both sides over all rows, the main one first; empty without labels."""
         if not self.measurable:
             return ()
         sides = [self.scored([kept.reading for kept in side]) for side in (reference, model)]
-        theirs, ours = (self.problem.scores(*side) for side in sides)
-        parts = [self.problem.contributions(*side) for side in sides]
+        theirs, ours = (self.processor.metrics(*side) for side in sides)
+        parts = [self.processor.contributions(*side) for side in sides]
         evidence = None if None in parts else Evidence.of(*parts)
         return tuple(
             Metric(name, value, ours[name], None if number else evidence)
@@ -134,8 +134,8 @@ class Kept:
     as the whole, and small.
     """
 
-    reading: Reading
-    compared: Reading
+    reading: RawResult
+    compared: RawResult
     best: Mapping[str, np.ndarray]
 
 
@@ -167,12 +167,12 @@ class Data:
         return int(np.shape(self.x["input_ids"])[-1]) if self.is_packed and "input_ids" in self.x else None
 
 
-def read_data(data, problem: Processor | None) -> Data:
-    """What `validate` takes as data, as `Data`. A path is read as the problem asks for, by default as a table of texts."""
+def read_data(data, processor: Processor | None) -> Data:
+    """What `validate` takes as data, as `Data`. A path is read as the processor asks for, by default as a table of texts."""
     if isinstance(data, str | os.PathLike):
-        from kerasbert.data.reading import read_for
+        from kerasbert.processors.classification import SingleLabel
 
-        data = read_for(problem.name if problem else "single_label", data)
+        data = (processor or SingleLabel).read(data)
     if is_table(data):
         return Data(data.x, data.y)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
@@ -180,18 +180,18 @@ def read_data(data, problem: Processor | None) -> Data:
     return Data(data)
 
 
-def text_examples(data: Data, problem: Processor, tokenizer, length: int, wanted: int | None) -> Examples:
+def text_examples(data: Data, processor: Processor, tokenizer, length: int, wanted: int | None) -> Examples:
     """`wanted` of the examples, tokenized and packed to the length."""
-    raw = problem.examples(data.x)
+    raw = processor.examples(data.x)
     numbers, y = _chosen(len(raw), data.y, wanted)
     raw = [raw[i] for i in numbers]
-    rows = problem.scoring_rows(raw, tokenizer, length)
+    rows = processor.scoring_features(raw, tokenizer, length)
     packed = rows.pack(range(len(rows)), length, tokenizer.pad_id)
     inputs = {name: values.reshape(-1, length) for name, values in packed.items()}
-    return Examples(problem, rows, inputs, numbers[rows.example], raw, y)
+    return Examples(processor, rows, inputs, numbers[rows.example], raw, y)
 
 
-def packed_examples(data: Data, problem: Processor, wanted: int | None) -> Examples:
+def packed_examples(data: Data, processor: Processor, wanted: int | None) -> Examples:
     """`wanted` rows of arrays that are (rows, S), or (rows, lists, S)."""
     shapes = {np.shape(values) for values in data.x.values()}
     if len(shapes) > 1 or not all(len(shape) in (2, 3) for shape in shapes) or not {*INPUTS[:2]} <= data.x.keys():
@@ -208,8 +208,8 @@ def packed_examples(data: Data, problem: Processor, wanted: int | None) -> Examp
     lengths = inputs["attention_mask"].sum(axis=1)
     ids, types = (inputs.get(name, np.zeros_like(inputs["input_ids"])) for name in ("input_ids", "token_type_ids"))
     tokens = TokenLists(*([row[:n] for row, n in zip(side, lengths, strict=True)] for side in (ids, types)))
-    rows = Rows(tokens, np.arange(len(numbers)), shape[1] if len(shape) == 3 else 1)
-    return Examples(problem, rows, inputs, numbers, None, y)
+    rows = Features(tokens, np.arange(len(numbers)), shape[1] if len(shape) == 3 else 1)
+    return Examples(processor, rows, inputs, numbers, None, y)
 
 
 def spread(rows: int, wanted: int | None) -> np.ndarray:

@@ -15,9 +15,9 @@ from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.validation.examples import INPUTS, Data, Examples, Kept, Packed
 from kerasbert.export.validation.npz_file import read_npz
-from kerasbert.processors import Processor, processor_named
+from kerasbert.processors import Processor, make_processor
 
-_PROBLEM_OF_OUTPUT = {
+_PROCESSOR_OF_OUTPUT = {
     "probabilities": "single_label",
     "score": "regression",
     "embedding": "embedding",
@@ -32,7 +32,7 @@ _CHUNK_BYTES, _CHUNK = 64 << 20, 64
 class Reference:
     """The other side of a comparison.
 
-    outputs: packed arrays (N, S) -> outputs by name (N, ...). problem, tokenizer: what it is asked, and what turns texts into ids; None
+    outputs: packed arrays (N, S) -> outputs by name (N, ...). processor, tokenizer: what it is asked, and what turns texts into ids; None
     where it cannot tell.
     fixed: an archive's own packed inputs and labels; such a side knows the outputs of those rows only.
     weights: the fingerprint of its trained weights, where it is known.
@@ -40,7 +40,7 @@ class Reference:
 
     name: str
     outputs: Callable[[Packed], dict[str, np.ndarray]]
-    problem: Processor | None = None
+    processor: Processor | None = None
     tokenizer: object = None
     vocabulary: tuple[str, ...] | None = None
     length: int | None = None
@@ -71,10 +71,10 @@ def open_reference(against, length: int | None, threads: int) -> Reference:
     return _tflite_side(path, length, threads)
 
 
-def guess_problem(outputs: Packed) -> Processor:
-    """The problem behind outputs that carry no metadata, by their name and width; probabilities that do not sum to 1 are per label."""
+def guess_processor(outputs: Packed) -> Processor:
+    """The processor behind outputs that carry no metadata, by their name and width; probabilities that do not sum to 1 are per label."""
     name, values = next(iter(outputs.items()))
-    guess = _PROBLEM_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
+    guess = _PROCESSOR_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
     if values.ndim == 3:
         guess = "tagging" if name == "probabilities" else "masked_lm"
     elif name == "logits" and values.shape[1] == 1:
@@ -82,13 +82,13 @@ def guess_problem(outputs: Packed) -> Processor:
     elif guess == "single_label" and not np.allclose(values.sum(axis=1), 1.0, atol=0.05):
         guess = "multi_label" if name == "probabilities" else "embedding"
     classes = guess in ("single_label", "multi_label", "tagging")
-    return processor_named(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
+    return make_processor(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
 
 
 def collect(
     side: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
 ) -> list[Kept]:
-    """What the problem keeps of the other side's outputs, row by row; few rows at a time where outputs are large.
+    """What the processor keeps of the other side's outputs, row by row; few rows at a time where outputs are large.
 
     Raises KerasBertError when the outputs are not those of `ports`, the file's.
     """
@@ -132,7 +132,7 @@ def _task_side(task, name: str | None = None) -> Reference:
     return Reference(
         name=name or f"Keras {type(task).__name__}",
         outputs=lambda rows: {key: np.asarray(value) for key, value in task.serve_numpy(rows).items()},
-        problem=task.processor,
+        processor=task.processor,
         tokenizer=tokenizer,
         vocabulary=None if vocabulary is None else tuple(vocabulary),
         length=getattr(task, "sequence_length", None),
@@ -156,7 +156,7 @@ def _tflite_side(path: Path, length: int | None, threads: int) -> Reference:
     return Reference(
         name=path.name,
         outputs=outputs,
-        problem=card.processor() if card else None,
+        processor=card.processor if card else None,
         tokenizer=tokenizer_of(card) if card and card.vocabulary else None,
         vocabulary=card.vocabulary if card else None,
         length=own,

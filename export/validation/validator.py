@@ -32,10 +32,10 @@ from kerasbert.export.validation.checks import (
 from kerasbert.export.validation.compatibility import check_inputs, check_same_kind
 from kerasbert.export.validation.details import details_of
 from kerasbert.export.validation.examples import Data, Examples, Kept, blocks, packed_examples, read_data, text_examples
-from kerasbert.export.validation.reference import Reference, collect, guess_problem, open_reference, reference_outputs
+from kerasbert.export.validation.reference import Reference, collect, guess_processor, open_reference, reference_outputs
 from kerasbert.export.validation.tolerances import TRAINED_FURTHER, recipe_of, tolerance_of
 from kerasbert.export.validation.verdict import warnings
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
 
 BACKENDS = {
     "cpu": cpu.checks, "gpu": gpu.checks, "gpu-opencl": gpu_opencl.checks, "edge-tpu": edge_tpu.checks, "web": web.checks,
@@ -45,8 +45,8 @@ ALL = "all"
 RUN_PARTS = ("cpu", "edge-tpu")  # backends that run a file in two parts
 REFERENCE_ROWS = 64
 _SAMPLE = 4000
-_GUESSED = 64  # rows whose outputs tell the problem
-_UNKNOWN = processor_named("regression")  # keeps outputs as they are, until it is known what they are
+_GUESSED = 64  # rows whose outputs tell the processor
+_UNKNOWN = make_processor("regression")  # keeps outputs as they are, until it is known what they are
 
 Progress = Callable[[str, int, int], None]
 
@@ -73,7 +73,7 @@ def validate(
         model_path: the file to prove.
         against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive with the input
             arrays, the outputs by name and, if wanted, `labels`.
-        data: `(x, y)` as the task's problem takes them (see `kerasbert.processors`), such as `(texts, labels)` or `((texts, pairs),
+        data: `(x, y)` as the task's processor takes them (see `kerasbert.processors`), such as `(texts, labels)` or `((texts, pairs),
         labels)`; x alone; a table of `kerasbert.data`, or the path of a file that `kerasbert.data.reading.read_for` reads; or a dict of
         packed int32 arrays (N, S), alone or as `(arrays, labels)`. None: an archive's own rows, else sentences that ship with
             kerasbert, which have no labels for the task, so that no metric is judged.
@@ -137,7 +137,7 @@ def validate(
         model=Path(model_path).name,
         against=side.name,
         recipe=recipe,
-        problem=examples.problem.name,
+        processor=examples.processor,
         rows=len(examples),
         length=examples.length,
         tolerance=limits,
@@ -156,7 +156,7 @@ def _broken(model_path, against, card: packed.Metadata | None, check: Check) -> 
         model=Path(model_path).name,
         against=Path(against).name if isinstance(against, str | os.PathLike) else type(against).__name__,
         recipe=card.recipe if card else "unknown",
-        problem=card.problem if card else _UNKNOWN.name,
+        processor=card.processor if card else _UNKNOWN,
         rows=0,
         length=0,
         tolerance=Tolerance(),
@@ -203,14 +203,14 @@ def _data(card: packed.Metadata | None, against, data, model_path) -> tuple[Data
         )
     if archive:
         return None, []
-    problem = card.processor() if card else getattr(against, "processor", None)
+    processor = card.processor if card else getattr(against, "processor", None)
     if data is not None:
-        return read_data(data, problem), []
-    if problem is None:
+        return read_data(data, processor), []
+    if processor is None:
         raise KerasBertError(
             f"expected data to run {Path(model_path).name} on, which names no task, received none; give labelled texts as `data=`"
         )
-    found = bundled_data(problem)
+    found = bundled_data(processor)
     return found, [
         f"note: no data were given, so {len(found.x)} English sentences that ship with kerasbert ran. Outputs were compared; no metric was "
         "judged on labelled data: --data does that"
@@ -236,16 +236,16 @@ def _length(model_path, card: packed.Metadata | None, against, data: Data | None
 def _examples(
     model: InterpreterModel, card, side: Reference, data: Data | None, rows: int | None, model_path
 ) -> Examples:
-    """Packed rows of the model's length with their problem, which outputs must tell where neither side does."""
-    problem, data = card.processor() if card else side.problem, data or side.fixed
+    """Packed rows of the model's length with their processor, which outputs must tell where neither side does."""
+    processor, data = card.processor if card else side.processor, data or side.fixed
     if not data.is_packed:
         tokenizer = side.tokenizer or tokenizer_of(packed.require(model_path, "to validate it on texts"))
-        return text_examples(data, problem, tokenizer, model.length, rows)
-    unlabelled = packed_examples(Data(data.x), problem or _UNKNOWN, rows)
+        return text_examples(data, processor, tokenizer, model.length, rows)
+    unlabelled = packed_examples(Data(data.x), processor or _UNKNOWN, rows)
     check_inputs(unlabelled.inputs, model)
-    if problem is None:
-        problem = guess_problem(reference_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
-    return packed_examples(data, problem, rows)
+    if processor is None:
+        processor = guess_processor(reference_outputs(side, unlabelled, 0, min(len(unlabelled), _GUESSED)))
+    return packed_examples(data, processor, rows)
 
 
 def _signature_check(model: InterpreterModel, rows: int) -> Check:

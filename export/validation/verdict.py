@@ -209,7 +209,7 @@ def _show(found: Judgement, value: float) -> str:
 def _of_output(
     output: OutputDifference, tolerance: Tolerance, compared_as: str, rows: int, several: bool
 ) -> Judgement | None:
-    """How alike an output is by what matters for the problem; None where it is not finite. several: whether there are more outputs."""
+    """How alike an output is by what matters for the processor; None where it is not finite. several: whether there are more outputs."""
     if output.broken or not output.lines:
         return None
     of = f" of {output.name}" if several else ""

@@ -150,8 +150,8 @@ def _length(text: str | None) -> int | str | list[int] | None:
 def _calibration_examples(model: str, path: Path, rows: int, given: dict) -> list:
     """So many of a file's examples, spread evenly."""
     from kerasbert.cli.common.data_files import file_options, read_described
-    from kerasbert.cli.common.training_data import saved_problem
+    from kerasbert.cli.common.training_data import saved_processor
 
-    problem = saved_problem(model)
-    examples = problem.examples(read_described(type(problem), path, file_options(given)).x)
+    processor = saved_processor(model)
+    examples = processor.examples(read_described(type(processor), path, file_options(given)).x)
     return examples[:: -(-len(examples) // rows)]

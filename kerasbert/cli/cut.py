@@ -63,7 +63,7 @@ def cut(
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.training_data import saved_problem
+    from kerasbert.cli.common.training_data import saved_processor
     from kerasbert.training.run_folder import RunFolder
 
     how = file_options(given)
@@ -71,12 +71,12 @@ def cut(
     check_out_folder(out, model, overwrite=overwrite)
     if layers is not None:
         check_layer_count(model, layers, fewer=True)
-    problem = saved_problem(model)
-    tables = {path: read_described(type(problem), path, how) for path in (data, dev) if path}
+    processor = saved_processor(model)
+    tables = {path: read_described(type(processor), path, how) for path in (data, dev) if path}
     to_check = ([data] if labelled else []) + ([dev] if dev else [])
     for path in to_check:
-        check_known(problem, tables[path])
-    texts = _texts(problem, vocabulary, how) if vocabulary else None
+        check_known(processor, tables[path])
+    texts = _texts(processor, vocabulary, how) if vocabulary else None
     with loading("the model"):
         from kerasbert.compression.pruning import structured
         from kerasbert.compression.pruning.structured.model_surgery import check_float
@@ -130,7 +130,7 @@ def _check_asked(layers, strategy: str, heads, feed_forward, vocabulary, data, h
     return heads is not None or feed_forward is not None
 
 
-def _texts(problem, path: Path, how):
+def _texts(processor, path: Path, how):
     """The texts of a file of lines, or the examples of one of the task's data."""
     from kerasbert.cli.common.data_files import read_described
     from kerasbert.cli.common.progress import note
@@ -138,7 +138,7 @@ def _texts(problem, path: Path, how):
     from kerasbert.data.records import data_suffix
 
     if data_suffix(path) != ".txt":
-        return read_described(type(problem), path, how)
+        return read_described(type(processor), path, how)
     table = read_text(path)
     note(table.describe())
     return table

@@ -66,7 +66,7 @@ def diagnose(
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.training_data import saved_problem
+    from kerasbert.cli.common.training_data import saved_processor
     from kerasbert.compression import policy_named, range_method
     from kerasbert.errors import KerasBertError
     from kerasbert.files.own_files import PLOT
@@ -75,7 +75,7 @@ def diagnose(
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
     policy_named(recipe or "static_wi8_ai8", integer_only)
     range_method(calibration_method or "min-max")
-    kind, how = type(saved_problem(model)), file_options(given)
+    kind, how = type(saved_processor(model)), file_options(given)
     table = read_described(kind, data, how)
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
     with loading("the model"):
@@ -131,12 +131,13 @@ def _labels(task, examples, labels, rows: int):
     """The labels of the examples that are run, where the task can be scored by them; else None, and why."""
     from kerasbert.cli.common.progress import note
     from kerasbert.errors import KerasBertError
+    from kerasbert.processors.embedding import Embedding
 
-    if labels is None or (task.problem == "embedding" and not isinstance(examples, tuple)):
+    if labels is None or (isinstance(task.processor, Embedding) and not isinstance(examples, tuple)):
         return None
     labels = labels[:rows]
     try:
-        task.processor.check(labels, task.processor.examples(examples))
+        task.processor.check_labels(labels, task.processor.examples(examples))
     except KerasBertError as error:
         note(f"no metric, for the labels are not the model's: {error}")
         return None

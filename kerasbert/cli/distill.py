@@ -85,7 +85,7 @@ def distill(
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.progress import note, progress
-    from kerasbert.cli.common.training_data import saved_problem, spread
+    from kerasbert.cli.common.training_data import saved_processor, spread
     from kerasbert.errors import KerasBertError
     from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
@@ -109,9 +109,9 @@ def distill(
         text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
         delimiter=delimiter, skip_bad_rows=skip_bad_rows,
     )  # fmt: skip
-    problem = saved_problem(teacher)
-    _, *tables = read_train_and_dev(type(problem), train, dev, asked, seed)
-    _check(problem, *tables, label_weight)
+    processor = saved_processor(teacher)
+    _, *tables = read_train_and_dev(type(processor), train, dev, asked, seed)
+    _check(processor, *tables, label_weight)
 
     with loading("the models"):
         import tf_keras as keras
@@ -174,13 +174,13 @@ def _numbers(text: str) -> int | list[int]:
     return found if "," in text else found[0]
 
 
-def _check(problem, train, dev, label_weight: float) -> None:
+def _check(processor, train, dev, label_weight: float) -> None:
     """Raises KerasBertError naming the file and the line for labels that cannot be used."""
     from kerasbert.cli.common.data_files import check_known
 
     for table in (train, dev):
         if table is not None and (table.y is not None or table is dev or label_weight > 0):
-            check_known(problem, table)
+            check_known(processor, table)
 
 
 def _parameters(task) -> int:

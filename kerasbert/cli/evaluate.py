@@ -35,15 +35,15 @@ def evaluate(
     from kerasbert.cli.common.data_files import check_labels, file_options
     from kerasbert.cli.common.models import open_predictor
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.saved_model import problem_of
+    from kerasbert.cli.common.saved_model import processor_of
     from kerasbert.console.tables import Facts
 
-    how, told = file_options(given), problem_of(model)
+    how, told = file_options(given), processor_of(model)
     table = told and _read(told, data, how)
     predictor = open_predictor(model, threads)
     if table is None:
-        table = _read(predictor.problem, data, how)
-    check_labels(predictor.problem, table)
+        table = _read(predictor.processor, data, how)
+    check_labels(predictor.processor, table)
     started = time.monotonic()
     with progress("predicting") as bar:
         values = predictor.score(table.x, table.y, bar.rows)
@@ -54,16 +54,17 @@ def evaluate(
     return Result(found, [metrics, speed])
 
 
-def _read(problem, path: Path, how):
-    """The table that a problem can be scored on. Raises KerasBertError for another."""
+def _read(processor, path: Path, how):
+    """The table that a processor can be scored on. Raises KerasBertError for another."""
     from kerasbert.cli.common.data_files import check_known, read_described
     from kerasbert.errors import KerasBertError
+    from kerasbert.processors.embedding import Embedding
 
-    table = read_described(type(problem), path, how)
-    if problem.name == "embedding" and not (isinstance(table.x, tuple) and table.y is not None):
+    table = read_described(type(processor), path, how)
+    if isinstance(processor, Embedding) and not (isinstance(table.x, tuple) and table.y is not None):
         raise KerasBertError(
             f"{table.path}: expected pairs with scores for a sentence encoder, received "
             f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with `pair=` and `label=`"
         )
-    check_known(problem, table)
+    check_known(processor, table)
     return table

@@ -2,12 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
+
+if TYPE_CHECKING:
+    from kerasbert.processors import Processor
 
 Texts = Annotated[
     list[str] | None,
@@ -71,19 +74,19 @@ def predict(
     """
     given = dict(locals())
     from kerasbert.cli.common.models import open_predictor
-    from kerasbert.cli.common.predictions import is_finite, records, shown
+    from kerasbert.cli.common.predictions import format_predictions, is_finite, records
     from kerasbert.cli.common.progress import note, progress
-    from kerasbert.cli.common.saved_model import problem_of
+    from kerasbert.cli.common.saved_model import processor_of
     from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, written_vectors
     from kerasbert.errors import KerasBertError
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _TABLES):
         texts, file = _lines(file)[:max_rows], None
-    told = problem_of(model)
+    told = processor_of(model)
 
-    def asked(problem):
-        return _examples(problem.name, texts, pair or [], choice or []) if file is None else _rows(problem, file, given)
+    def asked(processor):
+        return _examples(processor, texts, pair or [], choice or []) if file is None else _rows(processor, file, given)
 
     if out is not None:
         check_vectors_file(out, overwrite)
@@ -91,11 +94,11 @@ def predict(
         check_has_vectors(told, out)
     x = told and asked(told)
     predictor = open_predictor(model, threads)
-    problem = predictor.problem
-    check_has_vectors(problem, out)
-    x = asked(problem) if told is None else x
+    processor = predictor.processor
+    check_has_vectors(processor, out)
+    x = asked(processor) if told is None else x
     with progress("predicting") as bar:
-        answers = predictor.answer(x, bar.rows)
+        answers = predictor.predictions(x, bar.rows)
     broken = [number for number, answer in enumerate(answers) if not is_finite(answer)]
     said = (
         f"NaN or infinity for {len(broken):,} of {len(answers):,} texts, the first is number {broken[0]}"
@@ -110,17 +113,16 @@ def predict(
         return written_vectors(out, model, answers)
     if broken:
         note(f"warning: the model gave {said}: these are no answers; the model is damaged, or its training diverged")
-    found = records(problem.name, problem.examples(x), answers)
-    data = {"model": model, "problem": problem.name, "predictions": found}
-    return Result(data, shown(problem.name, found, csv_safe), exit_code=1 if broken else 0)
+    found = records(processor, processor.examples(x), answers)
+    data = {"model": model, "problem": processor.name, "predictions": found}
+    return Result(data, format_predictions(processor, found, csv_safe), exit_code=1 if broken else 0)
 
 
-def _rows(problem, file: Path, given: dict):
+def _rows(processor, file: Path, given: dict):
     """The examples of a data file."""
     from kerasbert.cli.common.data_files import file_options, note_bad_rows
-    from kerasbert.data.reading import read_with
 
-    table = read_with(problem.name, file, file_options(given))
+    table = processor.read(file, file_options(given))
     note_bad_rows(table)
     return table.x
 
@@ -142,25 +144,25 @@ def _check_sources(texts: list[str], pairs: list[str], choices: list[str], file:
         raise KerasBertError(f"expected one --pair for each text, received {len(pairs)} for {len(texts)} texts")
 
 
-def _examples(problem: str, texts: list[str], pairs: list[str], choices: list[str]):
-    """Words of the command line as the problem's examples."""
+def _examples(processor: "Processor", texts: list[str], pairs: list[str], choices: list[str]):
+    """Words of the command line as the processor's examples."""
     from kerasbert.errors import KerasBertError
 
-    if problem == "multiple_choice":
+    if processor.second_input == "choices":
         if len(choices) < 2:
             raise KerasBertError(f"expected two or more --choice for a prompt, received {len(choices)}")
         return [(text, list(choices)) for text in texts]
     if choices:
         raise KerasBertError(
-            f"expected --choice for a multiple-choice model only, received it for a model of {problem!r}"
+            f"expected --choice for a multiple-choice model only, received it for a model of {processor.name!r}"
         )
-    if problem == "question_answering" and not pairs:
+    if processor.second_input == "context" and not pairs:
         raise KerasBertError("expected the --context in which the answer is, received none")
     if not pairs:
         return texts
-    if problem == "tagging" or problem == "masked_lm":
-        raise KerasBertError(f"expected single texts for a model of {problem!r}, received --pair")
-    if len(pairs) == 1 < len(texts) and problem != "question_answering":
+    if processor.second_input == "none":
+        raise KerasBertError(f"expected single texts for a model of {processor.name!r}, received --pair")
+    if len(pairs) == 1 < len(texts) and processor.second_input != "context":
         raise KerasBertError(f"expected one --pair for each text, received 1 for {len(texts)} texts")
     return texts, pairs * (len(texts) if len(pairs) == 1 else 1)
 

@@ -136,7 +136,7 @@ def prune(
     tables = checked_tables(task, tables)
     callbacks = [PreserveSparsity()] if keep_zeros else []
     if wanted:
-        wanted.check(task, -(-len(task.rows(tables[0].x)[1]) // batch_size) * epochs)
+        wanted.check(task, -(-len(task.features(tables[0].x)[1]) // batch_size) * epochs)
         callbacks.append(MagnitudePruning(wanted))
     with progress("evaluating the model as it is") as bar:
         before = task.score(tables[1], report=bar.rows) if dev else None

@@ -5,7 +5,6 @@ from kerasbert.data.conll import read_conll
 from kerasbert.data.glue import read_glue
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.plain_text import pairs_from_text, read_text
-from kerasbert.data.reading import read_for
 from kerasbert.data.squad import read_squad
 from kerasbert.data.table import Table
 from kerasbert.data.tables import TextTable, read_table
@@ -17,7 +16,6 @@ __all__ = [
     "pairs_from_text",
     "read_choices",
     "read_conll",
-    "read_for",
     "read_glue",
     "read_squad",
     "read_table",

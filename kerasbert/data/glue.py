@@ -12,13 +12,13 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class GlueTask:
-    """problem: what is predicted, a name of `kerasbert.processors`. text, pair, label: columns of train and dev files, by name or number.
+    """processor: what is predicted, a name of `kerasbert.processors`. text, pair, label: columns of train and dev files, by name or number.
 
     columns_of_test: the text columns of the unlabelled test files where they are called otherwise. dev: the name of its dev files where
     that is not `dev`.
     """
 
-    problem: str
+    processor: str
     text: str
     pair: str | None
     label: str

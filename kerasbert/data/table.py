@@ -29,14 +29,14 @@ class Table:
     def __len__(self) -> int:
         return len(self.x)
 
-    def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
+    def describe(self, processor=None, tokenizer=None, length: int | None = None) -> str:
         """One line: rows, labels, and how long the examples are at the median, the 95th percentile and at most.
 
-        In characters; with a problem of `kerasbert.processors`, a tokenizer and a length in tokens, and how many examples are cut there or
+        In characters; with a `Processor`, a tokenizer and a length in tokens, and how many examples are cut there or
         need more than one row.
         """
         found = [f"{self.path.name}: {len(self):,} {self.kind()}", self.told_labels()]
-        found += told_lengths(self.x, self.texts(), problem, tokenizer, length)
+        found += told_lengths(self.x, self.texts(), processor, tokenizer, length)
         return "; ".join(part for part in [*found, *self.remarks()] if part)
 
     def kind(self) -> str:
@@ -61,11 +61,11 @@ def is_table(x) -> bool:
     return hasattr(x, "x") and hasattr(x, "y") and hasattr(x, "describe")
 
 
-def told_lengths(x, texts: list[str], problem=None, tokenizer=None, length: int | None = None) -> list[str]:
-    """How long examples are, in characters of their texts; with a problem, a tokenizer and a length in tokens, and what that cuts."""
+def told_lengths(x, texts: list[str], processor=None, tokenizer=None, length: int | None = None) -> list[str]:
+    """How long examples are, in characters of their texts; with a processor, a tokenizer and a length in tokens, and what that cuts."""
     if tokenizer is None:
         return [quantiles("characters", [len(text) for text in texts])]
-    rows = problem.rows(problem.examples(x), tokenizer, length)
+    rows = processor.features(processor.examples(x), tokenizer, length)
     cut = f"{rows.truncated:,} cut ({rows.truncated / max(len(texts), 1):.1%})"
     windows = [f"{len(rows):,} windows"] if len(rows) > len(texts) else []
     return [quantiles(f"tokens (at most {length})", rows.lengths), cut, *windows]

@@ -53,15 +53,15 @@ class TextTable:
         """The labels."""
         return self.labels
 
-    def describe(self, problem=None, tokenizer=None, length: int | None = None) -> str:
+    def describe(self, processor=None, tokenizer=None, length: int | None = None) -> str:
         """One line: rows, how many of each label, and how long rows (both texts) are: median, 95th percentile, most.
 
-        In characters; with a problem of `kerasbert.processors`, a tokenizer and a length in tokens, and how many are cut there or need more
+        In characters; with a `Processor`, a tokenizer and a length in tokens, and how many are cut there or need more
         than one row.
         """
         both = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))
         kind = "texts" if self.pairs is None else "pairs"
-        told = told_lengths(self.x, both, problem, tokenizer, length)
+        told = told_lengths(self.x, both, processor, tokenizer, length)
         return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *told])
 
     def _label_counts(self) -> str:

@@ -1,16 +1,19 @@
-"""Problems: what tasks are asked and answer. NumPy and the tokenizers only."""
+"""Processors: what tasks read and answer. NumPy and the tokenizers only."""
 
 import functools
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
+from kerasbert.data.reading import FileOptions
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Processor, Reading
-from kerasbert.processors.features import IGNORED, Rows
+from kerasbert.processors.base import Processor, RawResult
+from kerasbert.processors.features import IGNORED, Features
 
-_HOMES = {
+# Name -> module and class. A new processor is a line here.
+_CLASSES = {
     "single_label": ("kerasbert.processors.classification", "SingleLabel"),
     "multi_label": ("kerasbert.processors.classification", "MultiLabel"),
     "regression": ("kerasbert.processors.classification", "Regression"),
@@ -20,43 +23,83 @@ _HOMES = {
     "multiple_choice": ("kerasbert.processors.multiple_choice", "MultipleChoice"),
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
 }
-PROBLEMS = tuple(_HOMES)
-_MOST = 1 << 20  # of any count among a problem's settings
+PROCESSORS = tuple(_CLASSES)
+_LARGEST_SETTING = 1 << 20
 
 
 def processor_class(name: str) -> type[Processor]:
-    """The class of that name. Raises KerasBertError for an unknown one."""
-    if name not in _HOMES:
-        raise KerasBertError(f"expected a problem among {', '.join(PROBLEMS)}, received {name!r}")
-    module, attribute = _HOMES[name]
+    """The class of that name.
+
+    Raises:
+        KerasBertError: When there is none.
+    """
+    if name not in _CLASSES:
+        raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}")
+    module, attribute = _CLASSES[name]
     return getattr(importlib.import_module(module), attribute)
 
 
-def processor_named(name: str, labels: Sequence[str] | None = None, settings: Mapping | None = None) -> Processor:
-    """The problem of that name. Raises KerasBertError for an unknown one, or settings that it does not have."""
+def make_processor(
+    name: str, labels: Sequence[str] | None = None, settings: Mapping[str, Any] | None = None
+) -> Processor:
+    """The processor of that name.
+
+    Args:
+        name: One of `PROCESSORS`.
+        labels: Names of the classes in the order of the outputs.
+        settings: Its own settings; they may come from a file of unknown origin.
+
+    Raises:
+        KerasBertError: When there is no such processor, or it does not have such settings.
+    """
     kind = processor_class(name)
     settings = dict(settings or {})
     if unknown := sorted(settings.keys() - {field.name for field in fields(kind) if field.name != "labels"}):
-        raise KerasBertError(f"expected settings of the problem {name!r}, received {unknown[0]!r}")
-    hints = _hints(kind) if settings else {}
+        raise KerasBertError(f"expected settings of the task type {name!r}, received {unknown[0]!r}")
+    hints = _type_hints(kind) if settings else {}
     for key, value in settings.items():
         _check_setting(key, value, hints[key])
     return kind(labels=None if labels is None else tuple(labels), **settings)
 
 
-_hints = functools.cache(get_type_hints)
+def read_for(
+    name: str,
+    path: str | os.PathLike,
+    *,
+    text: str | None = None,
+    pair: str | None = None,
+    label: str | None = None,
+    max_rows: int | None = None,
+    delimiter: str | None = None,
+    skip_bad_rows: bool = False,
+) -> Any:
+    """Reads a data file as the processor of that name takes it; see `Processor.read` and `FileOptions`."""
+    return processor_class(name).read(path, FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows))
 
 
-def _check_setting(key: str, value, kind) -> None:
-    """Settings may come from a file of unknown origin. Raises KerasBertError for a value of another type, and a count out of all bounds."""
+_type_hints = functools.cache(get_type_hints)
+
+
+def _check_setting(key: str, value: object, kind: Any) -> None:
+    """Raises KerasBertError for a value of another type, and a count out of all bounds."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     right = isinstance(value, kind) if value is None or not number else isinstance(value, kind) or kind is float
     if isinstance(value, bool):
         right = kind is bool
-    if right and number:
-        right = 0 < value <= _MOST if isinstance(value, int) and kind is not float else abs(value) <= _MOST
+    if right and isinstance(value, int | float) and not isinstance(value, bool):
+        whole = isinstance(value, int) and kind is not float
+        right = 0 < value <= _LARGEST_SETTING if whole else abs(value) <= _LARGEST_SETTING
     if not right:
-        raise KerasBertError(f"expected a setting {key!r} of its problem, received {str(value)[:60]!r}")
+        raise KerasBertError(f"expected a value that the setting {key!r} can have, received {str(value)[:60]!r}")
 
 
-__all__ = ["IGNORED", "PROBLEMS", "Processor", "Reading", "Rows", "processor_class", "processor_named"]
+__all__ = [
+    "IGNORED",
+    "PROCESSORS",
+    "Features",
+    "Processor",
+    "RawResult",
+    "make_processor",
+    "processor_class",
+    "read_for",
+]

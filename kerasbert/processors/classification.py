@@ -3,56 +3,80 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import class_scores, metrics
-from kerasbert.processors.base import Processor, joined, same_number
-from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
-from kerasbert.processors.texts import text_examples, text_rows_of
+from kerasbert.processors import class_metrics, metrics
+from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.class_metrics import ClassMetrics
+from kerasbert.processors.contributions import Contributions, Correlation, Ratio, most_frequent
+from kerasbert.processors.display import Display, Record, likeliest_classes, pair_cell
+from kerasbert.processors.features import Features
+from kerasbert.processors.texts import text_examples, text_features
+from kerasbert.text import Tokenizer
+
+
+def _class_lines(record: Record) -> list[list[str]]:
+    return [[record["label"], f"{record['score']:.4f}", record["text"], *pair_cell(record)]]
+
+
+def _label_set_lines(record: Record) -> list[list[str]]:
+    scores = "|".join(f"{record['probabilities'][name]:.4f}" for name in record["labels"])
+    return [["|".join(record["labels"]), scores, record["text"], *pair_cell(record)]]
+
+
+def _score_lines(record: Record) -> list[list[str]]:
+    return [["score", f"{record['score']:.4f}", record["text"], *pair_cell(record)]]
 
 
 @dataclass(frozen=True)
-class _TextProblem(Processor):
-    """One row and one output vector a text."""
+class TextProcessor(Processor):
+    """One row and one output vector a text, or a pair of texts."""
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         return text_examples(x)
 
-    def rows(self, examples, tokenizer, length):
-        return text_rows_of(examples, tokenizer, length)
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
+        return text_features(examples, tokenizer, length)
 
-    def check(self, y, examples):
-        self.targets(y, examples, None)
+    def check_labels(self, y: Any, examples: Sequence) -> None:
+        check_same_number(y, examples)
+        self.numbers(y)
 
-    def targets(self, y, examples, rows):
-        same_number(y, examples)
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        check_same_number(y, examples)
         return self.numbers(y)
 
-    def numbers(self, y) -> np.ndarray:
-        """Labels as they are written to numbers."""
+    def numbers(self, y: Any) -> np.ndarray:
+        """Labels as a user writes them to numbers, one a text."""
         raise NotImplementedError
 
-    def table(self, readings) -> np.ndarray:
-        """(rows, width)."""
-        return joined(readings, self.outputs[0])
+    def table(self, raw_results: Sequence[RawResult]) -> np.ndarray:
+        """The outputs of all rows, `(rows, width)`."""
+        return concatenate(raw_results, self.outputs[0])
 
 
 @dataclass(frozen=True)
-class SingleLabel(_TextProblem):
-    """One class a text. y: names or class numbers."""
+class SingleLabel(TextProcessor):
+    """One class a text. Labels are names or class numbers."""
 
     name = "single_label"
     outputs = ("probabilities",)
+    learns_labels = True
+    label_dtype = "int32"
+    display = Display(
+        ("label", "score", "text"), _class_lines, summary=lambda record: record["label"], limit=likeliest_classes
+    )
 
     @classmethod
-    def label_names(cls, y):
+    def label_names(cls, y: Any) -> tuple[str, ...]:
         check_one_kind(y)
         return LabelSet.from_values(y).names
 
-    def numbers(self, y):
+    def numbers(self, y: Any) -> np.ndarray:
         check_one_kind(y)
         y = np.asarray(y)
         if y.ndim != 1:
@@ -66,8 +90,8 @@ class SingleLabel(_TextProblem):
             )
         return y.astype(np.int32)
 
-    def answers(self, examples, rows, readings):
-        return [self._answer(row) for row in self.table(readings)]
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+        return [self._answer(row) for row in self.table(raw_results)]
 
     def _answer(self, row: np.ndarray) -> dict:
         best = int(row.argmax())
@@ -75,38 +99,55 @@ class SingleLabel(_TextProblem):
         probabilities = dict(zip(names, map(float, row), strict=True))
         return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
 
-    def scores(self, y, examples, rows, readings):
-        outputs = self.table(readings)
-        truth, found = self.targets(y, examples, rows), outputs.argmax(axis=1)
-        accuracy = {"accuracy": metrics.accuracy(truth, found)}
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
+        outputs = self.table(raw_results)
+        truth, predicted = self.encode_labels(y, examples, features), outputs.argmax(axis=1)
+        accuracy = {"accuracy": metrics.accuracy(truth, predicted)}
         if outputs.shape[1] == 2:
-            return {**accuracy, "F1": metrics.f1(truth == 1, found == 1), "MCC": metrics.matthews(truth, found)}
-        return {**accuracy, "macro F1": metrics.macro_f1(truth, found)}
+            return {**accuracy, "F1": metrics.f1(truth == 1, predicted == 1), "MCC": metrics.matthews(truth, predicted)}
+        return {**accuracy, "macro F1": metrics.macro_f1(truth, predicted)}
 
-    def contributions(self, y, examples, rows, readings):
-        truth, found = self.targets(y, examples, rows), self.table(readings).argmax(axis=1)
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results).argmax(axis=1)
         share, label = most_frequent(truth)
-        return Ratio.of_decisions(truth == found, share, self.labels[label] if self.labels else str(label))
+        return Ratio.of_decisions(truth == predicted, share, self.labels[label] if self.labels else str(label))
 
-    def class_scores(self, y, examples, rows, readings):
-        outputs = self.table(readings)
+    def class_metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, ClassMetrics]:
+        outputs = self.table(raw_results)
         names = self.labels or tuple(map(str, range(outputs.shape[1])))
-        return class_scores.of_classes(self.targets(y, examples, rows), outputs.argmax(axis=1), names)
+        return class_metrics.of_classes(self.encode_labels(y, examples, features), outputs.argmax(axis=1), names)
 
 
 @dataclass(frozen=True)
-class MultiLabel(_TextProblem):
-    """Any number of classes a text. y: label sets (see `kerasbert.data.labels.split_labels`), or 0/1 of shape (rows, classes)."""
+class MultiLabel(TextProcessor):
+    """Any number of classes a text.
+
+    Labels are label sets (see `kerasbert.data.labels.split_labels`), or 0 and 1 of shape `(rows, classes)`.
+    """
 
     name = "multi_label"
     outputs = ("probabilities",)
     compared_as = "multi_label"
+    learns_labels = True
+    label_dtype = "float32"
+    display = Display(
+        ("label", "score", "text"),
+        _label_set_lines,
+        summary=lambda record: ", ".join(record["labels"]) or "none",
+        limit=likeliest_classes,
+    )
 
     @classmethod
-    def label_names(cls, y):
+    def label_names(cls, y: Any) -> tuple[str, ...]:
         return LabelSet.from_cells(y).names
 
-    def numbers(self, y):
+    def numbers(self, y: Any) -> np.ndarray:
         if all(isinstance(row, str) for row in y):
             return LabelSet(self.labels).multi_hot(y)
         if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
@@ -118,53 +159,69 @@ class MultiLabel(_TextProblem):
             )
         return y
 
-    def answers(self, examples, rows, readings):
-        return [self._answer(row) for row in self.table(readings)]
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+        return [self._answer(row) for row in self.table(raw_results)]
 
     def _answer(self, row: Sequence[float]) -> dict:
         names = self.labels or tuple(map(str, range(len(row))))
         probabilities = dict(zip(names, map(float, row), strict=True))
         return {"labels": [name for name, p in probabilities.items() if p >= 0.5], "probabilities": probabilities}
 
-    def scores(self, y, examples, rows, readings):
-        truth, outputs = self.targets(y, examples, rows), self.table(readings)
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
+        truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
         same = ((outputs >= 0.5) == (truth > 0)).all(axis=1)
         return {"micro F1": metrics.micro_f1(truth, outputs), "exact match": float(np.mean(same))}
 
-    def contributions(self, y, examples, rows, readings):
-        truth, found = self.targets(y, examples, rows) > 0, self.table(readings) >= 0.5
-        return Ratio(2 * (truth & found).sum(axis=1), truth.sum(axis=1) + found.sum(axis=1))
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
+        return Ratio(2 * (truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1))
 
-    def class_scores(self, y, examples, rows, readings):
-        truth, found = self.targets(y, examples, rows) > 0, self.table(readings) >= 0.5
-        return class_scores.of_label_sets(truth, found, self.labels or tuple(map(str, range(truth.shape[1]))))
+    def class_metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, ClassMetrics]:
+        truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
+        return class_metrics.of_label_sets(truth, predicted, self.labels or tuple(map(str, range(truth.shape[1]))))
 
 
 @dataclass(frozen=True)
-class Regression(_TextProblem):
-    """A number a text. y: numbers."""
+class Regression(TextProcessor):
+    """A number a text. Labels are numbers."""
 
     name = "regression"
     outputs = ("score",)
     compared_as = "regression"
+    label_dtype = "float32"
+    display = Display(("label", "score", "text"), _score_lines)
 
-    def numbers(self, y):
+    def numbers(self, y: Any) -> np.ndarray:
         return LabelSet.to_scores(y)
 
-    def answers(self, examples, rows, readings):
-        return [{"score": float(row[0])} for row in self.table(readings)]
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+        return [{"score": float(row[0])} for row in self.table(raw_results)]
 
-    def scores(self, y, examples, rows, readings):
-        truth, found = self.targets(y, examples, rows), self.table(readings)[:, 0]
-        return {"Spearman": metrics.spearman(truth, found), "Pearson": metrics.pearson(truth, found)}
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
+        truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
+        return {"Spearman": metrics.spearman(truth, predicted), "Pearson": metrics.pearson(truth, predicted)}
 
-    def contributions(self, y, examples, rows, readings):
-        sides = self.targets(y, examples, rows), self.table(readings)[:, 0]
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        sides = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
         return Correlation(*map(metrics.ranks, sides))
 
 
-def check_one_kind(y) -> None:
-    """Raises KerasBertError for labels of which some are names and others numbers."""
+def check_one_kind(y: Any) -> None:
+    """Checks that labels are all names, or all numbers.
+
+    Raises:
+        KerasBertError: When they are mixed.
+    """
     if isinstance(y, np.ndarray) and y.dtype != object:
         return
     kinds = [isinstance(value, str | bytes) for value in y]

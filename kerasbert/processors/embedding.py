@@ -1,23 +1,39 @@
-"""A text to a vector, and pairs of texts to how alike they are."""
+"""A text to a vector, and pairs of texts to their similarity."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Processor, joined, same_number
-from kerasbert.processors.contributions import Correlation, Ratio
-from kerasbert.processors.features import Rows
+from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.contributions import Contributions, Correlation, Ratio
+from kerasbert.processors.display import Display, Record
+from kerasbert.processors.features import Features
 from kerasbert.processors.texts import text_examples
+from kerasbert.text import Tokenizer
+
+_SHOWN_VALUES = 4  # of a vector, in a table
+
+
+def _lines(record: Record) -> list[list[str]]:
+    vector = np.asarray(record["vector"])
+    values = " ".join(f"{value:.4f}" for value in vector[:_SHOWN_VALUES])
+    more = " ..." if len(vector) > _SHOWN_VALUES else ""
+    return [[str(len(vector)), f"{np.linalg.norm(vector):.4f}", values + more, record["text"]]]
 
 
 @dataclass(frozen=True)
 class Embedding(Processor):
     """One vector a text. A pair is a row of two texts, each with its own vector.
 
-    y: of single texts, target vectors (rows, width); of pairs, how alike they are: any number, as the loss takes it.
+    Labels of single texts are target vectors `(rows, width)`; of pairs, similarities: any number, as the loss takes it.
+
+    Attributes:
+        width: Numbers in a vector, where it is known.
     """
 
     width: int | None = None
@@ -25,44 +41,50 @@ class Embedding(Processor):
     name = "embedding"
     outputs = ("embedding",)
     compared_as = "embedding"
+    needs_labels = False
+    display = Display(("dimensions", "norm", "first values", "text"), _lines)
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         return text_examples(x)
 
-    def rows(self, examples, tokenizer, length):
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         paired = bool(examples) and isinstance(examples[0], tuple)
         texts = [text for pair in examples for text in pair] if paired else examples
-        rows = Rows.of(tokenizer.encode(texts, max_length=length))
-        return replace(rows, example=np.arange(len(examples)), group=2) if paired else rows
+        features = Features.from_encoded(tokenizer.encode(texts, max_length=length))
+        return replace(features, example=np.arange(len(examples)), group=2) if paired else features
 
-    def targets(self, y, examples, rows):
-        same_number(y, examples)
-        if rows.group == 2:
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        check_same_number(y, examples)
+        if features.group == 2:
             return LabelSet.to_scores(y)
         y = np.asarray(y, np.float32)
         if y.ndim != 2 or (self.width and y.shape[1] != self.width):
             raise KerasBertError(f"expected target vectors of shape (rows, {self.width}), received {y.shape}")
         return y
 
-    def answers(self, examples, rows, readings):
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         """Vectors; of a pair both, and their cosine."""
-        if rows.group == 1:
-            return [{"vector": reading["embedding"][0]} for reading in readings]
-        vectors = joined(readings, "embedding").reshape(len(rows), 2, -1)
+        if features.group == 1:
+            return [{"vector": raw_result["embedding"][0]} for raw_result in raw_results]
+        vectors = concatenate(raw_results, "embedding").reshape(len(features), 2, -1)
         cosines = metrics.cosine(vectors[:, 0], vectors[:, 1])
         return [{"cosine": float(c), "vectors": pair} for c, pair in zip(cosines, vectors, strict=True)]
 
-    def scores(self, y, examples, rows, readings):
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
         """Of pairs, the correlation of their cosine with y; of single texts the mean cosine with the target vectors."""
-        vectors, truth = joined(readings, "embedding"), self.targets(y, examples, rows)
-        if rows.group == 1:
+        vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
+        if features.group == 1:
             return {"cosine": float(metrics.cosine(truth, vectors).mean())}
-        found = metrics.cosine(*vectors.reshape(len(rows), 2, -1).swapaxes(0, 1))
-        return {"Spearman": metrics.spearman(truth, found), "Pearson": metrics.pearson(truth, found)}
+        cosines = metrics.cosine(*vectors.reshape(len(features), 2, -1).swapaxes(0, 1))
+        return {"Spearman": metrics.spearman(truth, cosines), "Pearson": metrics.pearson(truth, cosines)}
 
-    def contributions(self, y, examples, rows, readings):
-        vectors, truth = joined(readings, "embedding"), self.targets(y, examples, rows)
-        if rows.group == 1:
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
+        if features.group == 1:
             return Ratio.of_decisions(metrics.cosine(truth, vectors))
-        found = metrics.cosine(*vectors.reshape(len(rows), 2, -1).swapaxes(0, 1))
-        return Correlation(metrics.ranks(truth), metrics.ranks(found))
+        cosines = metrics.cosine(*vectors.reshape(len(features), 2, -1).swapaxes(0, 1))
+        return Correlation(metrics.ranks(truth), metrics.ranks(cosines))

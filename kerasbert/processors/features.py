@@ -1,49 +1,50 @@
-"""The token rows that examples become, and the way back from a row to its example."""
+"""Token ids of examples, and the way back from a row to its example."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kerasbert.text.encoded import Encoded
 from kerasbert.text.packing import pack
 
-WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that cuts nothing
-IGNORED = -100  # the target of a place that has none, as in PyTorch
+WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that truncates nothing
+IGNORED = -100  # the label of a token that has none, as in PyTorch
 
 
 @dataclass(frozen=True)
 class TokenLists:
-    """Token ids and types of some rows, special tokens included, not padded; what `kerasbert.text.pack` takes."""
+    """Token ids and types, special tokens included, not padded; what `kerasbert.text.pack` takes."""
 
     input_ids: Sequence[Sequence[int]]
     token_type_ids: Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Rows:
-    """What a model reads for some examples.
+class Features:
+    """Token ids of some examples, as BERT's code calls them: what a model reads.
 
     A *row* goes through the model at once. An example has one row, or several (windows over a long text). A row holds `group` token
     lists: 1, or as many as there are choices of a question, or both texts of a pair. Nothing is padded.
 
     Attributes:
-      tokens: the token lists, `len(rows) * group` of them, those of a row next to each other.
-      example: the number of each row's example, (rows,) int.
-      group: token lists in a row.
-      truncated: how many examples lost tokens.
-      places: one thing a row by which its problem finds the way back to the text (where words or answers stand); or nothing.
+        tokens: The token lists, `len(features) * group` of them, those of a row next to each other; None where only labels are checked.
+        example: The number of each row's example, `(rows,)` int.
+        group: Token lists in a row.
+        truncated: Number of examples that lost tokens.
+        alignment: One object a row by which its processor finds the way back to the text (positions of words or answers); or nothing.
     """
 
-    tokens: TokenLists
+    tokens: TokenLists | None
     example: np.ndarray
     group: int = 1
     truncated: int = 0
-    places: Sequence[Any] = field(default=(), repr=False)
+    alignment: Sequence[Any] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, encoded) -> "Rows":
+    def from_encoded(cls, encoded: Encoded) -> "Features":
         """One row a text, from a tokenizer's `encode`."""
         tokens = TokenLists(encoded.input_ids, encoded.token_type_ids)
         return cls(tokens, np.arange(len(encoded.input_ids)), truncated=encoded.truncated)
@@ -51,35 +52,53 @@ class Rows:
     def __len__(self) -> int:
         return len(self.example)
 
+    @property
+    def token_lists(self) -> TokenLists:
+        """`tokens`, where there are any."""
+        if self.tokens is None:
+            raise ValueError("these features have labels alone, and no tokens")
+        return self.tokens
+
     @cached_property
     def lengths(self) -> np.ndarray:
-        """Tokens in the longest list of each row, (rows,) int32."""
-        lists = np.fromiter(map(len, self.tokens.input_ids), np.int32, len(self.tokens.input_ids))
+        """Tokens in the longest list of each row, `(rows,)` int32."""
+        ids = self.token_lists.input_ids
+        lists = np.fromiter(map(len, ids), np.int32, len(ids))
         return lists.reshape(-1, self.group).max(axis=1) if len(lists) else lists
 
-    def pack(self, index, length: int, pad_id: int) -> dict[str, np.ndarray]:
-        """int32 arrays by input name of the rows numbered `index`: (n, length), or (n, group, length) where a row has several lists."""
-        lists = [int(i) * self.group + k for i in index for k in range(self.group)]
-        chosen = TokenLists([self.tokens.input_ids[i] for i in lists], [self.tokens.token_type_ids[i] for i in lists])
-        packed = pack(chosen, length=length, pad_id=pad_id)
+    def pack(self, index: Iterable[int], length: int, pad_id: int) -> dict[str, np.ndarray]:
+        """Pads some rows.
+
+        Args:
+            index: Numbers of the rows.
+            length: Tokens to pad to.
+            pad_id: The padding's token id.
+
+        Returns:
+            int32 arrays by input name, `(n, length)`, or `(n, group, length)` where a row has several lists.
+        """
+        packed = pack(self._lists(index), length=length, pad_id=pad_id)
         if self.group == 1:
             return packed
         return {name: values.reshape(-1, self.group, length) for name, values in packed.items()}
 
-    def part(self, rows: Sequence[int], example: np.ndarray) -> "Rows":
-        """Some rows. example: the number of each one's example among those that are left, (rows,)."""
-        lists = [int(row) * self.group + k for row in rows for k in range(self.group)]
-        tokens = TokenLists([self.tokens.input_ids[i] for i in lists], [self.tokens.token_type_ids[i] for i in lists])
-        places = [self.places[int(row)] for row in rows] if len(self.places) else ()
-        return Rows(tokens, np.asarray(example), self.group, 0, places)
+    def part(self, rows: Sequence[int], example: np.ndarray) -> "Features":
+        """Some rows. `example` has the number of each one's example among those that are left, `(rows,)`."""
+        alignment = [self.alignment[int(row)] for row in rows] if len(self.alignment) else ()
+        return Features(self._lists(rows), np.asarray(example), self.group, 0, alignment)
 
-    def of_example(self, number: int) -> np.ndarray:
+    def _lists(self, rows: Iterable[int]) -> TokenLists:
+        tokens = self.token_lists
+        lists = [int(row) * self.group + k for row in rows for k in range(self.group)]
+        return TokenLists([tokens.input_ids[i] for i in lists], [tokens.token_type_ids[i] for i in lists])
+
+    def rows_of(self, number: int) -> np.ndarray:
         """The numbers of an example's rows."""
         return np.flatnonzero(self.example == number)
 
     def by_example(self) -> list[list[int]]:
         """The numbers of the rows of each example, in their order."""
-        found: list[list[int]] = [[] for _ in range(int(self.example.max(initial=-1)) + 1)]
+        rows: list[list[int]] = [[] for _ in range(int(self.example.max(initial=-1)) + 1)]
         for row, number in enumerate(self.example):
-            found[number].append(row)
-        return found
+            rows[number].append(row)
+        return rows

@@ -1,49 +1,68 @@
-"""Texts with gaps to the words that fill them, and texts in which gaps are made to learn from."""
+"""Masked language modelling: texts with masks to words, and masks put into texts to learn from."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from kerasbert.data.reading import read_plain_texts
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Processor, joined
-from kerasbert.processors.contributions import Ratio
-from kerasbert.processors.features import IGNORED, WHOLE, Rows, TokenLists
+from kerasbert.processors.base import Processor, RawResult, concatenate
+from kerasbert.processors.contributions import Contributions, Ratio
+from kerasbert.processors.display import Display, Record
+from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import WordPieces, readable, word_pieces
+from kerasbert.text import Tokenizer
 from kerasbert.text.windows import windows
 
 MASKED, REPLACED = 0.8, 0.1  # of the chosen tokens; the rest stays as it is (Devlin et al. 2018, section 3.1)
 SCORING_SEED = 20181011  # any number, but always the same
 
 
-@dataclass(frozen=True)
-class MaskedPlaces:
-    """Where in a row something is to be found.
+def _lines(record: Record) -> list[list[str]]:
+    return [
+        [" ".join(f"{word['word']} {word['probability']:.4f}" for word in mask["words"]), record["text"]]
+        for mask in record["masks"]
+    ]
 
-    index: places in the row, (m,). spans: `(start, end)` characters of each in the example's text; or targets: the ids that stood there.
+
+@dataclass(frozen=True)
+class MaskedPositions:
+    """The masks of one row.
+
+    Attributes:
+        index: Positions of the masked tokens in the row, `(masks,)`.
+        tokenizer: The tokenizer, to write words.
+        spans: `(start, end)` characters of each mask in the example's text, where the text itself has masks.
+        labels: Ids of the tokens that were masked, where the processor chose them; else None.
     """
 
     index: np.ndarray
     tokenizer: Any = field(repr=False)
     spans: tuple[tuple[int, int], ...] = ()
-    targets: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class MaskedWords(Processor):
-    """Masked language modelling (Devlin et al. 2018, section 3.1). x: texts; there is no y.
-
-    share: of the tokens that are not special ones, how many are to be found, at least one a row. whole_words: all tokens of a word or
-    none. top: how many words an answer lists for a mask.
+    """Masked language modelling (Devlin et al. 2018, section 3.1). Examples are texts; there are no labels.
 
     A text that is longer than the model is read in windows one after the other, and nothing is lost. If it has masks itself, it is read
     around them only: masks that are near each other share a window.
 
-    A reading is `logits`: probabilities of all words at each mask of the text, (masks, V). In rows of `scoring_rows` they are only
-    (masks, 2), those of the right word and of the likeliest other one, since whole distributions of a corpus would fill the memory.
+    A raw result is `logits`: probabilities of all words at each mask of the text, `(masks, vocabulary)`. Those of `scoring_features` have
+    the right word and the likeliest other one alone, `(masks, 2)`: whole distributions of a corpus would fill the memory.
+
+    Attributes:
+        share: Share of the tokens that are masked, special ones not counted; at least one a row.
+        whole_words: Whether all tokens of a word are masked together.
+        top: Number of words that a prediction lists for a mask.
+
+    Raises:
+        KerasBertError: When the share is not between 0 and 1, or `top` is below 1.
     """
 
     share: float = 0.15
@@ -52,7 +71,13 @@ class MaskedWords(Processor):
 
     name = "masked_lm"
     outputs = ("logits",)
+    output_rank = 3
+    per_token = True
+    second_input = "none"
     self_supervised = True
+    needs_labels = False
+    reader = staticmethod(read_plain_texts)
+    display = Display(("words", "text"), _lines, limit=lambda prediction, top_k: prediction)
 
     def __post_init__(self):
         if not 0 < self.share < 1:
@@ -60,57 +85,61 @@ class MaskedWords(Processor):
         if self.top < 1:
             raise KerasBertError(f"expected a top of at least 1 word, received {self.top}")
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         texts = text_examples(x)
         for row, text in enumerate(texts):
             if isinstance(text, tuple):
                 raise KerasBertError(f"row {row}: expected one text for masked words, received a pair")
             if not text.strip():
-                raise KerasBertError(f"row {row}: expected a text, received an empty one. Leave it out")
+                raise KerasBertError(f"row {row}: expected a text, received an empty one; leave it out")
         return texts
 
-    def rows(self, examples, tokenizer, length):
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
         masks = _masks(examples, texts, tokenizer)
-        none = MaskedPlaces(np.zeros(0, np.int64), tokenizer)
-        parts, places, cut = [], [], 0
+        none = MaskedPositions(np.zeros(0, np.int64), tokenizer)
+        parts, alignment, cut = [], [], 0
         for number, ids in enumerate(texts):
             if number not in masks or len(ids) <= length:
                 for start, end in _windows(len(ids) - 2, length - 2):
                     parts.append((number, start, end))
-                    places.append(masks.get(number, none))
+                    alignment.append(masks.get(number, none))
                 continue
             cut += 1
             for start, end, group in _around(masks[number].index - 1, len(ids) - 2, length - 2):
                 index, spans = masks[number].index[group] - start, masks[number].spans[group]
                 parts.append((number, start, end))
-                places.append(MaskedPlaces(index, tokenizer, spans))
-        return replace(_rows(texts, parts), truncated=cut, places=places)
+                alignment.append(MaskedPositions(index, tokenizer, spans))
+        return replace(_windowed(texts, parts), truncated=cut, alignment=alignment)
 
-    def scoring_rows(self, examples, tokenizer, length):
-        """All of each text, with words taken out that are always the same ones for the same texts."""
+    def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
+        """All of each text, with the same masks whenever the text is the same."""
         texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
-        rows = _rows(texts, [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)])
-        pieces, corrupted, places = word_pieces(tokenizer), [], []
-        for number, ids in enumerate(rows.tokens.input_ids):
+        features = _windowed(
+            texts, [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
+        )
+        pieces, corrupted, alignment = word_pieces(tokenizer), [], []
+        for number, ids in enumerate(features.token_lists.input_ids):
             ids, random = np.array(ids, np.int32), np.random.default_rng((SCORING_SEED, number))
             index = self._chosen(ids, pieces, random)
-            places.append(MaskedPlaces(index, tokenizer, targets=ids[index]))
+            alignment.append(MaskedPositions(index, tokenizer, labels=ids[index]))
             ids[index] = _corrupted(ids[index], tokenizer.mask_id, pieces, random)
             corrupted.append(ids.tolist())
-        return replace(rows, tokens=replace(rows.tokens, input_ids=corrupted), places=places)
+        return replace(features, tokens=replace(features.token_lists, input_ids=corrupted), alignment=alignment)
 
-    def targets(self, y, examples, rows):
-        raise KerasBertError("expected texts alone for masked words, received labels with them. Leave the labels out")
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        raise KerasBertError("expected texts alone for masked words, received labels with them; leave the labels out")
 
-    def corrupt(self, inputs, tokenizer, random):
+    def corrupt(
+        self, inputs: dict[str, np.ndarray], tokenizer: Tokenizer, random: np.random.Generator
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         pieces, ids = word_pieces(tokenizer), inputs["input_ids"].copy()
-        targets = np.full_like(ids, IGNORED)
+        labels = np.full_like(ids, IGNORED)
         for row, length in enumerate(inputs["attention_mask"].sum(axis=1)):
             index = self._chosen(ids[row, :length], pieces, random)
-            targets[row, index] = ids[row, index]
+            labels[row, index] = ids[row, index]
             ids[row, index] = _corrupted(ids[row, index], tokenizer.mask_id, pieces, random)
-        return {**inputs, "input_ids": ids}, targets
+        return {**inputs, "input_ids": ids}, labels
 
     def _chosen(self, ids: np.ndarray, pieces: WordPieces, random: np.random.Generator) -> np.ndarray:
         """Places in a row (n,) that are to be found, in their order; at least one where there is a word."""
@@ -129,67 +158,78 @@ class MaskedWords(Processor):
         taken[0] = True
         return free[np.isin(words, order[taken])]
 
-    def read(self, outputs, rows, row):
-        if not len(rows.places):
-            return self.comparable(outputs, rows, row)
-        return self.read_places(outputs["logits"][rows.places[row].index], rows, row)
+    def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
+        if not len(features.alignment):
+            return self.comparable(outputs, features, row)
+        return self.raw_result_at(outputs["logits"][features.alignment[row].index], features, row)
 
-    def comparable(self, outputs, rows, row):
-        """Probabilities of all words at the row's places, (masks, V); of packed rows, which have none, at all tokens."""
-        index = rows.places[row].index if len(rows.places) else slice(rows.lengths[row])
+    def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
+        """Probabilities of all words at the row's masks, `(masks, vocabulary)`; of packed rows, which have none, at all tokens."""
+        index = features.alignment[row].index if len(features.alignment) else slice(features.lengths[row])
         return {"logits": _softmax(outputs["logits"][index])}
 
-    def read_places(self, logits: np.ndarray, rows: Rows, row: int) -> dict[str, np.ndarray]:
-        """`read` of logits (masks, V) at the row's places alone."""
-        probabilities, targets = _softmax(logits), rows.places[row].targets
-        if targets is None:
+    def raw_result_at(self, logits: np.ndarray, features: Features, row: int) -> dict[str, np.ndarray]:
+        """The raw result of logits `(masks, vocabulary)` at the row's masks alone."""
+        probabilities, labels = _softmax(logits), features.alignment[row].labels
+        if labels is None:
             return {"logits": probabilities}
-        each = np.arange(len(targets))
-        right = probabilities[each, targets]
-        probabilities[each, targets] = 0
+        each = np.arange(len(labels))
+        right = probabilities[each, labels]
+        probabilities[each, labels] = 0
         return {"logits": np.stack([right, probabilities.max(axis=1)], axis=1)}
 
-    def check_masks(self, examples: Sequence[str], rows: Rows) -> None:
-        """Raises KerasBertError naming the first text without a mask."""
+    def check_masks(self, examples: Sequence[str], features: Features) -> None:
+        """Checks that each text has a mask.
+
+        Raises:
+            KerasBertError: When one has none; it names the first.
+        """
         masks = np.zeros(len(examples), int)
-        np.add.at(masks, rows.example, [len(places.index) for places in rows.places])
+        np.add.at(masks, features.example, [len(alignment.index) for alignment in features.alignment])
         if (masks == 0).any():
-            row, token = int(masks.argmin()), rows.places[0].tokenizer.mask_token
+            row, token = int(masks.argmin()), features.alignment[0].tokenizer.mask_token
             raise KerasBertError(f"row {row}: expected a text with {token}, received none in {examples[row][:40]!r}")
 
-    def answers(self, examples, rows, readings):
-        self.check_masks(examples, rows)
-        found = [{"text": text, "masks": []} for text in examples]
-        for number, places, reading in zip(rows.example, rows.places, readings, strict=True):
-            for (start, end), probabilities in zip(places.spans, reading["logits"], strict=True):
-                words = self._words(probabilities, places.tokenizer)
-                found[number]["masks"].append({"start": start, "end": end, "words": words})
-        return found
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+        self.check_masks(examples, features)
+        predictions = [{"text": text, "masks": []} for text in examples]
+        for number, alignment, raw_result in zip(features.example, features.alignment, raw_results, strict=True):
+            for (start, end), probabilities in zip(alignment.spans, raw_result["logits"], strict=True):
+                words = self._words(probabilities, alignment.tokenizer)
+                predictions[number]["masks"].append({"start": start, "end": end, "words": words})
+        return predictions
+
+    def listing(self, top_k: int) -> Self:
+        return replace(self, top=top_k)
 
     def _words(self, probabilities: np.ndarray, tokenizer) -> list[dict]:
         best = np.argsort(-probabilities, kind="stable")[: self.top]
         return [{"word": readable(tokenizer, int(i)), "probability": float(probabilities[i])} for i in best]
 
-    def scores(self, y, examples, rows, readings):
-        """Of the words taken out of `scoring_rows`: how many are found, and the perplexity of the right ones."""
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
+        """`masked accuracy`, and `perplexity` of the right words, over the masks of `scoring_features`."""
         if y is not None:
-            self.targets(y, examples, rows)
-        right, other = joined(readings, "logits").astype(np.float64).T
+            self.encode_labels(y, examples, features)
+        right, other = concatenate(raw_results, "logits").astype(np.float64).T
         if not len(right):
             raise KerasBertError("expected texts with words to mask, received none but special and unknown tokens")
         surprise = -np.log(np.maximum(right, np.finfo(np.float32).tiny))
         return {"masked accuracy": float(np.mean(right > other)), "perplexity": math.exp(surprise.mean())}
 
-    def contributions(self, y, examples, rows, readings):
-        found = [reading["logits"][:, 0] > reading["logits"][:, 1] for reading in readings]
-        parts, wholes = (np.array([count(row) for row in found], np.float64) for count in (np.sum, np.size))
-        return Ratio(np.bincount(rows.example, parts), np.bincount(rows.example, wholes))
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        right = [raw_result["logits"][:, 0] > raw_result["logits"][:, 1] for raw_result in raw_results]
+        parts, wholes = (np.array([count(row) for row in right], np.float64) for count in (np.sum, np.size))
+        return Ratio(np.bincount(features.example, parts), np.bincount(features.example, wholes))
 
 
-def _rows(texts: Sequence[list[int]], parts: Sequence[tuple[int, int, int]]) -> Rows:
-    """Rows of (text, first token, behind the last), special ones not counted; each gets those of its text."""
+def _windowed(texts: Sequence[list[int]], parts: Sequence[tuple[int, int, int]]) -> Features:
+    """Rows of `(text, first token, end)`, special tokens not counted; each gets the special tokens of its text."""
     lists = [[texts[i][0], *texts[i][1 + start : 1 + end], texts[i][-1]] for i, start, end in parts]
-    return Rows(TokenLists(lists, [[0] * len(ids) for ids in lists]), np.array([i for i, _, _ in parts], np.int64))
+    return Features(TokenLists(lists, [[0] * len(ids) for ids in lists]), np.array([i for i, _, _ in parts], np.int64))
 
 
 def _windows(tokens: int, room: int) -> list[tuple[int, int]]:
@@ -210,17 +250,17 @@ def _around(masks: np.ndarray, tokens: int, room: int) -> list[tuple[int, int, s
     return found
 
 
-def _masks(examples: Sequence[str], texts: Sequence[list[int]], tokenizer) -> dict[int, MaskedPlaces]:
+def _masks(examples: Sequence[str], texts: Sequence[list[int]], tokenizer) -> dict[int, MaskedPositions]:
     """The masks that stand in the texts themselves, by the number of the text."""
     numbers = [i for i, ids in enumerate(texts) if tokenizer.mask_id in ids]
     if not numbers:
         return {}
     offsets = tokenizer.encode([examples[i] for i in numbers], max_length=WHOLE).offsets
     found = {}
-    for number, places in zip(numbers, offsets, strict=True):
+    for number, alignment in zip(numbers, offsets, strict=True):
         index = np.flatnonzero(np.array(texts[number]) == tokenizer.mask_id)
-        spans = tuple(_trimmed(examples[number], *places[i]) for i in index)
-        found[number] = MaskedPlaces(index, tokenizer, spans)
+        spans = tuple(_trimmed(examples[number], *alignment[i]) for i in index)
+        found[number] = MaskedPositions(index, tokenizer, spans)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Measures that several problems share; NumPy only."""
+"""Measures that several processors share; NumPy only."""
 
 import numpy as np
 

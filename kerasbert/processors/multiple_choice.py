@@ -3,41 +3,57 @@
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kerasbert.data.reading import read_prompts
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Processor, same_number
-from kerasbert.processors.contributions import Ratio, most_frequent
-from kerasbert.processors.features import WHOLE, Rows, TokenLists
+from kerasbert.processors.base import Processor, RawResult, check_same_number
+from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
+from kerasbert.processors.display import Display, Record
+from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.text import Tokenizer
 from kerasbert.text.rows import text_rows
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
+
+
+def _fields(example: tuple[str, Sequence[str]]) -> dict[str, Any]:
+    prompt, choices = example
+    return {"prompt": prompt, "choices": list(choices)}
+
+
+def _lines(record: Record) -> list[list[str]]:
+    return [[record["text"], f"{max(record['probabilities']):.4f}", record["prompt"]]]
 
 
 @dataclass(frozen=True)
 class MultipleChoice(Processor):
     """One choice among those of a prompt.
 
-    x: `(prompt, choices)` tuples, or dicts with `prompt` or `question`, and `choices`; each example has its own number of choices.
-    y: of each the number of the right choice from 0 on, its text, or its letter ("A" is the first). A text goes before a letter, and a
+    Examples are `(prompt, choices)` tuples, or dicts with `prompt` or `question`, and `choices`; each has its own number of choices.
+    A label is the number of the right choice from 0 on, its text, or its letter ("A" is the first). A text goes before a letter, and a
     letter before a number that is written as a string.
 
-    A row has one token list a choice, `[CLS] prompt [SEP] choice [SEP]` (Devlin et al. 2018, section 4.4); an example with fewer choices
-    than others is filled up with empty lists, whose scores count for nothing. A reading is `logits` (choices, 1), that of a row of the
-    task or of as many runs of a file as there are choices.
+    A row has one token list a choice, `[CLS] prompt [SEP] choice [SEP]` (Devlin et al. 2018, section 4.4). An example with fewer choices
+    than others is filled up with empty lists, whose scores are ignored. A raw result is `logits` `(choices, 1)`, from one row of the task
+    or from as many runs of a file as there are choices.
     """
 
     name = "multiple_choice"
     outputs = ("logits",)
+    second_input = "choices"
+    reader = staticmethod(read_prompts)
+    display = Display(("choice", "probability", "prompt"), _lines, _fields, lambda record: record["text"])
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         if isinstance(x, str | Mapping) or not hasattr(x, "__len__"):
             raise KerasBertError(f"expected a list of (prompt, choices), received {type(x).__name__}")
         return [_example(value, row) for row, value in enumerate(x)]
 
-    def rows(self, examples, tokenizer, length):
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         counts = [len(choices) for _, choices in examples]
         prompts = [prompt for prompt, choices in examples for _ in choices]
         choices = [choice for _, choices in examples for choice in choices]
@@ -46,37 +62,46 @@ class MultipleChoice(Processor):
         group = max(counts, default=1)
         tokens = TokenLists(_filled(encoded.input_ids, counts, group), _filled(encoded.token_type_ids, counts, group))
         cut = _cut(encoded, prompts, choices, tokenizer, length) if encoded.truncated else []
-        return Rows(tokens, np.arange(len(examples)), group, len(set(owners[cut])))
+        return Features(tokens, np.arange(len(examples)), group, len(set(owners[cut])))
 
-    def check(self, y, examples):
-        self.targets(y, examples, Rows(None, np.arange(len(examples))))
+    def check_labels(self, y: Any, examples: Sequence) -> None:
+        self.encode_labels(y, examples, Features(None, np.arange(len(examples))))
 
-    def targets(self, y, examples, rows):
-        same_number(y, examples, "right choices")
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        check_same_number(y, examples, "right choices")
         pairs = zip(y, examples, strict=True)
-        return np.fromiter((_number(value, example, rows, row) for row, (value, example) in enumerate(pairs)), np.int32)
+        return np.fromiter(
+            (_number(value, example, features, row) for row, (value, example) in enumerate(pairs)), np.int32
+        )
 
-    def read(self, outputs, rows, row):
-        lists = rows.tokens.input_ids[row * rows.group : (row + 1) * rows.group]
+    def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
+        lists = features.token_lists.input_ids[row * features.group : (row + 1) * features.group]
         return {"logits": outputs["logits"].reshape(-1, 1)[: sum(len(ids) > 0 for ids in lists)]}
 
-    def comparable(self, outputs, rows, row):
+    def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         """One decision a question: the probabilities of its choices, (1, choices)."""
-        return {"logits": _softmax(self.read(outputs, rows, row)["logits"].T)}
+        return {"logits": _softmax(self.raw_result(outputs, features, row)["logits"].T)}
 
-    def answers(self, examples, rows, readings):
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         return [
-            _answer(choices, reading["logits"][:, 0]) for (_, choices), reading in zip(examples, readings, strict=True)
+            _answer(choices, raw_result["logits"][:, 0])
+            for (_, choices), raw_result in zip(examples, raw_results, strict=True)
         ]
 
-    def scores(self, y, examples, rows, readings):
-        found = [reading["logits"][:, 0].argmax() for reading in readings]
-        return {"accuracy": metrics.accuracy(self.targets(y, examples, rows), found)}
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
+        best = [raw_result["logits"][:, 0].argmax() for raw_result in raw_results]
+        return {"accuracy": metrics.accuracy(self.encode_labels(y, examples, features), best)}
 
-    def contributions(self, y, examples, rows, readings):
-        truth = self.targets(y, examples, rows)
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        truth = self.encode_labels(y, examples, features)
         share, choice = most_frequent(truth)
-        right = [reading["logits"][:, 0].argmax() == number for reading, number in zip(readings, truth, strict=True)]
+        right = [
+            raw_result["logits"][:, 0].argmax() == number for raw_result, number in zip(raw_results, truth, strict=True)
+        ]
         return Ratio.of_decisions(right, share, f"choice {choice}")
 
 
@@ -99,12 +124,12 @@ def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
         raise KerasBertError(f"row {row}: {error}") from None
 
 
-def _filled(lists: Sequence[list[int]], counts: Sequence[int], group: int) -> list[list[int]]:
+def _filled(lists: Sequence[Sequence[int]], counts: Sequence[int], group: int) -> list[list[int]]:
     """Each example's lists, and empty ones up to `group`."""
-    taken, found = iter(lists), []
+    lists_left, filled = iter(lists), []
     for count in counts:
-        found += [next(taken) for _ in range(count)] + [[]] * (group - count)
-    return found
+        filled += [next(lists_left) for _ in range(count)] + [[]] * (group - count)
+    return filled
 
 
 def _cut(encoded, prompts: list[str], choices: list[str], tokenizer, length: int) -> list[int]:
@@ -114,10 +139,10 @@ def _cut(encoded, prompts: list[str], choices: list[str], tokenizer, length: int
     return [i for i, ids in zip(full, whole.input_ids, strict=True) if len(ids) > length]
 
 
-def _number(value, example, rows: Rows, row: int) -> int:
+def _number(value, example, features: Features, row: int) -> int:
     """The number of the right choice. Packed inputs have no choices to know a text by, and labels alone not even their number."""
     choices = example[1] if isinstance(example, tuple) else None
-    most = WHOLE if rows.tokens is None else rows.group
+    most = WHOLE if features.tokens is None else features.group
     count = most if choices is None else len(choices)
     if value is None or (isinstance(value, str) and not value.strip()):
         raise KerasBertError(f"row {row}: expected the right choice, received none")

@@ -1,16 +1,24 @@
-"""Examples that are a text, or two: every way in which users hand them over."""
+"""Examples that are a text or a pair of texts, in every form in which users have them."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.features import Rows
+from kerasbert.processors.features import Features
+from kerasbert.text import Tokenizer
 from kerasbert.text.rows import text_rows
 
 
-def text_examples(x) -> list:
-    """Strings, or 2-tuples of strings.
+def text_examples(x: Any) -> list:
+    """Texts, or 2-tuples of texts.
 
-    Accepts a list or array of strings, a pair `(texts, pairs)` of such, or a list of 2-tuples.
+    Args:
+        x: A list or array of strings, a pair `(texts, pairs)` of such, or a list of 2-tuples.
+
+    Raises:
+        KerasBertError: When it is none of these.
     """
     texts, pairs = split_pairs(x)
     if pairs is None:
@@ -20,10 +28,10 @@ def text_examples(x) -> list:
     return list(zip(text_rows(texts), text_rows(pairs, "pairs"), strict=True))
 
 
-def split_pairs(x) -> tuple[list, list | None]:
+def split_pairs(x: Any) -> tuple[list, list | None]:
     """Texts and second texts of what `text_examples` takes."""
     if isinstance(x, str):
-        raise KerasBertError(f"expected a list of texts, received one string: {x[:40]!r}. Put it in a list")
+        raise KerasBertError(f"expected a list of texts, received one string: {x[:40]!r}; put it in a list")
     if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str):
         return _list(x[0]), _list(x[1])
     rows = _list(x)
@@ -32,19 +40,19 @@ def split_pairs(x) -> tuple[list, list | None]:
     return rows, None
 
 
-def text_rows_of(examples: list, tokenizer, length: int) -> Rows:
+def text_features(examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
     """One row for each text or pair."""
-    return Rows.of(tokenizer.encode(*columns(examples), max_length=length))
+    return Features.from_encoded(tokenizer.encode(*columns(examples), max_length=length))
 
 
-def columns(examples: list) -> tuple[list[str], list[str] | None]:
+def columns(examples: Sequence) -> tuple[list[str], list[str] | None]:
     """Texts, and second texts where the examples are pairs."""
     if examples and isinstance(examples[0], tuple):
         return [first for first, _ in examples], [second for _, second in examples]
     return list(examples), None
 
 
-def _list(x) -> list:
+def _list(x: Any) -> list:
     if not isinstance(x, list | tuple | np.ndarray) and not hasattr(x, "__array__"):
         raise KerasBertError(f"expected texts as a list or a 1-D array, received {type(x).__name__}")
     if not isinstance(x, list | tuple):

@@ -27,11 +27,10 @@ class Task(InferenceMixin, KerasTask):
 
     `fit`, `evaluate`, `predict` and `score` take the task's examples as users hold them (see the task), a table of `kerasbert.data`,
     packed inputs (a dict of int32 arrays (rows, length)) or a `tf.data.Dataset` of packed inputs or of texts. What examples, answers and
-    metrics are is the task's problem: see `kerasbert.processors`.
+    metrics are is decided by the task's processor: see `kerasbert.processors`.
     """
 
     output_name: str  # of the exported file; where there are several, of the one that packed inputs give
-    problem: str  # what it is asked and answers: a name of kerasbert.processors
     arrays: bool = False  # whether `predict` gives texts' outputs as one array instead of readable answers
     labels: tuple[str, ...] | None = None
     architecture: str  # what Hugging Face's class name for this task ends in
@@ -40,6 +39,8 @@ class Task(InferenceMixin, KerasTask):
     labelled: bool = False  # whether its first head has one output a label
     pools: bool | None = False  # whether it needs the encoder's pooled vector; None: as the checkpoint has it
     per_token: bool = False  # one output a token: packed inputs are predicted at the length of `sequence_length`
+    grouped: bool = False  # inputs are (batch, group, length): several token lists a row
+    soft_loss: str = "softmax"  # how distillation compares outputs: softmax, sigmoid, token_softmax or squared_error
     reads_mask: bool = False  # whether `serve` reads more of its inputs than the encoder does
     unserved: tuple[str, ...] = ()  # Dense layers that a checkpoint holds and `serve` does not reach
 
@@ -56,7 +57,7 @@ class Task(InferenceMixin, KerasTask):
         self.encoder, self.sequence_length = encoder, sequence_length
         self._tokenizer = tokenizer
         self.truncated_texts = 0
-        self._told: set[str] = self._no_dependency(set())
+        self._notes: set[str] = self._no_dependency(set())
 
     def _create_variables(self):
         """Variables exist from the start, so that weights can be loaded into a new task."""
@@ -93,7 +94,7 @@ class Task(InferenceMixin, KerasTask):
         """
         from kerasbert.processors.client_tasks import client_tokenizer
 
-        self._tokenizer = client_tokenizer(self.tokenizer, client, self.problem)
+        self._tokenizer = client_tokenizer(self.tokenizer, client, self.processor)
 
     @property
     def config(self):

@@ -1,4 +1,7 @@
-"""The way of a task from examples to answers: tokenized, served in batches, read by its problem."""
+"""Inference of tasks: examples to features, batches through `serve`, raw results to predictions and metrics."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -8,96 +11,156 @@ from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
-from kerasbert.processors import Processor, Reading, Rows, processor_named
+from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
 from kerasbert.tasks import inputs as task_inputs
 
+if TYPE_CHECKING:
+    from kerasbert.encoders.config import EncoderConfig
+    from kerasbert.text import Tokenizer
+
+Report = Callable[[int, int], None]
+
 
 class InferenceMixin:
-    """A part of every task: `asks`, `rows`, `readings`, `answer` and `score`. Of the task it needs `serve` and a tokenizer."""
+    """The part of every task that makes predictions of texts. It needs the task's `serve`, `processor` and tokenizer."""
+
+    if TYPE_CHECKING:
+        config: EncoderConfig
+        sequence_length: int
+        tokenizer: Tokenizer
+        truncated_texts: int
+        predict_function: Any
+        _notes: set[str]
+
+        def serve(self, inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]: ...
 
     @property
     def processor(self) -> Processor:
-        """What this task is asked and answers."""
-        return processor_named(self.problem, self.labels, self.problem_settings())
+        """Examples to features, outputs to predictions and metrics.
 
-    def problem_settings(self) -> dict:
-        """The problem's own settings, JSON-able."""
-        return {}
+        Raises:
+            KerasBertError: When the task takes packed inputs alone, as those for pretraining do.
+        """
+        raise KerasBertError(f"expected a task that reads texts, received {type(self).__name__}; give it packed inputs")
 
-    def rows(self, x, scoring: bool = False) -> tuple[list | None, Rows]:
-        """Examples and token rows of what a user hands over; of packed inputs there are no examples. Says how many texts were cut.
+    def features(self, x: Any, scoring: bool = False) -> tuple[list | None, Features]:
+        """Examples and their token ids. Notes how many examples were truncated.
 
-        scoring: the rows by which the problem's `scores` go.
+        Args:
+            x: Examples, a table or packed inputs.
+            scoring: Whether the features are for metrics; see `Processor.scoring_features`.
+
+        Returns:
+            The examples, None for packed inputs, and their features.
+
+        Raises:
+            KerasBertError: When there is no example, and where the processor finds a fault.
         """
         if task_inputs.is_packed(x):
-            return None, task_inputs.packed_rows(self, x)
-        examples = self.processor.examples(x.x if is_table(x) else x)
+            return None, task_inputs.packed_features(self, x)
+        processor = self.processor
+        examples = processor.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none")
-        make = self.processor.scoring_rows if scoring else self.processor.rows
-        rows = make(examples, self.tokenizer, self.sequence_length)
-        self.truncated_texts += rows.truncated
-        cut = f"{rows.truncated} of {len(examples)} {self.processor.cut} are too long for {self.sequence_length} tokens and were cut"
-        if rows.truncated and cut not in self._told:  # an epoch's scoring has no news of it
-            self._told.add(cut)
-            note(f"note: {cut}")
-        return examples, rows
+        make = processor.scoring_features if scoring else processor.features
+        features = make(examples, self.tokenizer, self.sequence_length)
+        self.truncated_texts += features.truncated
+        line = (
+            f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
+            "and were cut"
+        )
+        if features.truncated and line not in self._notes:  # one note is enough for all epochs
+            self._notes.add(line)
+            note(line)
+        return examples, features
 
-    def readings(self, rows: Rows, batch_size: int = 32, report=None) -> list[Reading]:
-        """What the problem keeps of the outputs of each row, in their order. report: called with (rows done, all rows)."""
-        data, order = task_inputs.batches(self, rows, batch_size=batch_size, inputs_only=True)
+    def raw_results(self, features: Features, batch_size: int = 32, report: Report | None = None) -> list[RawResult]:
+        """The raw result of each row, in their order.
+
+        Args:
+            features: The rows.
+            batch_size: Rows in a batch.
+            report: Called with the rows done and all rows.
+        """
+        data, order = task_inputs.batches(self, features, batch_size=batch_size, inputs_only=True)
         done = 0
-        found: list[Reading] = [{}] * len(rows)
+        raw_results: list[RawResult] = [{}] * len(features)
         for (inputs, *_), index in zip(data, order, strict=True):
-            for row, reading in zip(index, self._read(inputs, rows, index), strict=True):
-                found[row] = reading
+            for row, raw_result in zip(index, self._raw_results_of(inputs, features, index), strict=True):
+                raw_results[row] = raw_result
             done += len(index)
             if report is not None:
-                report(done, len(rows))
-        return found
+                report(done, len(features))
+        return raw_results
 
-    def _read(self, inputs: dict[str, tf.Tensor], rows: Rows, index: np.ndarray) -> list[Reading]:
-        """What the problem keeps of the outputs of one batch: of the rows numbered `index`, packed as `inputs`."""
-        problem = self.processor
+    def _raw_results_of(self, inputs: dict[str, tf.Tensor], features: Features, index: np.ndarray) -> list[RawResult]:
+        """The raw results of one batch: of the rows numbered `index`, packed as `inputs`."""
+        processor = self.processor
         outputs = {
-            name: self.by_row(values.numpy(), rows.group) for name, values in self._serving()(_flat(inputs)).items()
+            name: self.by_row(values.numpy(), features.group) for name, values in self._serving()(_flat(inputs)).items()
         }
         return [
-            problem.read({name: values[place] for name, values in outputs.items()}, rows, int(row))
+            processor.raw_result({name: values[place] for name, values in outputs.items()}, features, int(row))
             for place, row in enumerate(index)
         ]
 
     @staticmethod
     def by_row(values: np.ndarray, group: int) -> np.ndarray:
-        """Outputs by row: (rows * group, ...) -> (rows, ...), with a group axis behind the first where a row has several token lists."""
+        """Outputs by row: `(rows * group, ...)` to `(rows, ...)`, with a group axis second where a row has several token lists."""
         return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
 
-    def answer(self, x, batch_size: int | None = None, report=None, problem: Processor | None = None) -> list:
-        """Readable answers, one an example, JSON-able: what `kerasbert predict` prints.
+    def predictions(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        report: Report | None = None,
+        processor: Processor | None = None,
+    ) -> list:
+        """Readable predictions, one an example, JSON-able: what `kerasbert predict` prints.
 
-        problem: makes the answers in place of the task's own, from which it differs in how much it lists.
+        Args:
+            x: Examples or a table.
+            batch_size: Rows in a batch.
+            report: Called with the rows done and all rows.
+            processor: One that makes the predictions in place of the task's own, to list more of them.
+
+        Raises:
+            KerasBertError: When `x` is packed inputs, and where the processor finds a fault.
         """
-        examples, rows = self._examples(x)
-        return (problem or self.processor).answers(examples, rows, self.readings(rows, batch_size or 32, report))
+        examples, features = self._examples(x)
+        raw_results = self.raw_results(features, batch_size or 32, report)
+        return (processor or self.processor).predictions(examples, features, raw_results)
 
-    def score(self, x, y=None, batch_size: int | None = None, report=None) -> dict[str, float]:
-        """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one."""
-        examples, rows = self._examples(x, scoring=True)
+    def score(
+        self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None
+    ) -> dict[str, float]:
+        """The task's own metrics by name (accuracy, entity F1, exact match, ...), over whole texts; the first one is the main one.
+
+        Args:
+            x: Examples or a table.
+            y: Labels; None takes those of the table.
+            batch_size: Rows in a batch.
+            report: Called with the rows done and all rows.
+
+        Raises:
+            KerasBertError: When there are no labels, outputs are not finite, and where the processor finds a fault.
+        """
+        examples, features = self._examples(x, scoring=True)
         y = x.y if y is None and is_table(x) else y
         if y is None and not self.processor.self_supervised:
-            raise KerasBertError("expected labels to score answers by, received none")
-        readings = self.readings(rows, batch_size or 32, report)
-        check_finite(readings)
-        return self.processor.scores(y, examples, rows, readings)
+            raise KerasBertError("expected labels to score predictions by, received none")
+        raw_results = self.raw_results(features, batch_size or 32, report)
+        check_finite(raw_results)
+        return self.processor.metrics(y, examples, features, raw_results)
 
-    def _examples(self, x, scoring: bool = False) -> tuple[list, Rows]:
-        examples, rows = self.rows(x, scoring)
+    def _examples(self, x: Any, scoring: bool = False) -> tuple[list, Features]:
+        examples, features = self.features(x, scoring)
         if examples is None:
-            raise KerasBertError("expected texts, received packed inputs: they have outputs (`predict`) and no answers")
-        return examples, rows
+            raise KerasBertError("expected texts, received packed inputs; `predict` gives their outputs")
+        return examples, features
 
-    def _serving(self):
+    def _serving(self) -> Callable[[dict[str, tf.Tensor]], dict[str, tf.Tensor]]:
         """`serve`, traced once for batches of every size and length."""
         if not hasattr(self, "_served"):
             spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
@@ -105,18 +168,26 @@ class InferenceMixin:
         return self._served
 
     def forget_traces(self) -> None:
-        """Has the model traced anew when it next predicts: what a quantization point does is fixed in a trace."""
+        """Discards traces, so that the model is traced anew: a trace fixes what a fake quantizer does."""
         self.predict_function = None
-        for name in ("_served", "_served_places"):
+        for name in ("_served", "_served_positions"):
             if hasattr(self, name):
                 delattr(self, name)
 
     def serve_untraced(self) -> None:
-        """Has the model predict step by step, until traces are forgotten: sooner done than a trace, for a few batches."""
+        """Predicts eagerly until traces are discarded: for a few batches that is faster than a trace."""
         self._served = self.serve
 
     def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
-        """`serve` over packed arrays of one length, in batches."""
+        """`serve` over packed arrays of one length, in batches.
+
+        Args:
+            packed: int32 arrays `(rows, length)` by input name.
+            batch_size: Rows in a batch.
+
+        Raises:
+            KerasBertError: When an id is none of the vocabulary's.
+        """
         check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
         rows = len(packed["input_ids"])
         parts = [
@@ -127,5 +198,5 @@ class InferenceMixin:
 
 
 def _flat(inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """(rows, group, length) -> (rows * group, length): what `serve`, like the exported file, takes."""
+    """`(rows, group, length)` to `(rows * group, length)`: what `serve` takes, as the exported file does."""
     return {name: tf.reshape(values, (-1, tf.shape(values)[-1])) for name, values in inputs.items()}

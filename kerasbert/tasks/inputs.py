@@ -7,7 +7,7 @@ from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
-from kerasbert.processors.features import IGNORED, Rows, TokenLists
+from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 AHEAD = 4  # batches that are prepared while the model works on one
 
@@ -17,7 +17,7 @@ def is_packed(x) -> bool:
     return isinstance(x, dict) and "input_ids" in x
 
 
-def packed_rows(task, x) -> Rows:
+def packed_features(task, x) -> Features:
     """The rows of packed arrays, (rows, length) or (rows, group, length), without their padding."""
     ids = np.asarray(x["input_ids"])
     mask = np.asarray(x.get("attention_mask", np.ones_like(ids)))
@@ -39,12 +39,12 @@ def packed_rows(task, x) -> Rows:
             f"expected packed rows of at most {task.sequence_length} tokens (sequence_length), received {lengths.max()}"
         )
     unpadded = ([row[:n] for row, n in zip(side, lengths, strict=True)] for side in (ids, types))
-    return Rows(TokenLists(*unpadded), examples, group)
+    return Features(TokenLists(*unpadded), examples, group)
 
 
 def batches(
     task,
-    rows: Rows,
+    features: Features,
     targets=None,
     weights=None,
     *,
@@ -57,32 +57,32 @@ def batches(
 ) -> tuple[tf.data.Dataset, LengthBatches]:
     """A dataset of (packed inputs[, targets[, weights]]) whose batches hold rows of like length, and the row order behind it.
 
-    targets: as `Processor.targets` gives them; a self-supervised problem makes its own unless `inputs_only`. weights: one an example.
+    targets: as `Processor.targets` gives them; a self-supervised processor makes its own unless `inputs_only`. weights: one an example.
     start: the epoch and the batch in it to begin with. full: pad every batch to the task's `sequence_length`.
     """
-    if not len(rows):
+    if not len(features):
         raise KerasBertError("expected at least one text, received none")
     if weights is not None:
-        weights = _weights(weights, rows)
-    order, few = LengthBatches(rows.lengths, batch_size, shuffle, seed, start), few_lengths(task)
-    problem, pad_id = task.processor, task.config.pad_token_id
-    corrupts = problem.self_supervised and targets is None and not inputs_only
+        weights = _weights(weights, features)
+    order, few = LengthBatches(features.lengths, batch_size, shuffle, seed, start), few_lengths(task)
+    processor, pad_id = task.processor, task.config.pad_token_id
+    corrupts = processor.self_supervised and targets is None and not inputs_only
 
     def generate():
         for (number, batch), index in order.numbered():
-            longest = task.sequence_length if full else int(rows.lengths[index].max())
+            longest = task.sequence_length if full else int(features.lengths[index].max())
             length = padded_length(longest, task.sequence_length, few=few)
-            inputs, wanted = rows.pack(index, length, pad_id), None
+            inputs, wanted = features.pack(index, length, pad_id), None
             if corrupts:
                 random = np.random.default_rng((seed, number if shuffle else 0, batch))
-                inputs, wanted = problem.corrupt(inputs, task.tokenizer, random)
+                inputs, wanted = processor.corrupt(inputs, task.tokenizer, random)
             elif targets is not None:
                 wanted = _chosen(targets, index, length)
             yield tuple(
                 part for part in (inputs, wanted, None if weights is None else weights[index]) if part is not None
             )
 
-    shape = (None,) * (2 if rows.group == 1 else 3)
+    shape = (None,) * (2 if features.group == 1 else 3)
     signature = [{name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}]
     if corrupts:
         signature.append(tf.TensorSpec((None, None), tf.int32))
@@ -107,13 +107,13 @@ def fed(dataset: tf.data.Dataset) -> tf.data.Dataset:
     return dataset.prefetch(AHEAD).with_options(options)
 
 
-def _weights(weights, rows: Rows) -> np.ndarray:
-    weights, examples = np.asarray(weights, np.float32), int(rows.example.max(initial=-1)) + 1
+def _weights(weights, features: Features) -> np.ndarray:
+    weights, examples = np.asarray(weights, np.float32), int(features.example.max(initial=-1)) + 1
     if len(weights) != examples:
         raise KerasBertError(
             f"expected one of the sample weights for each text, received {len(weights)} for {examples} texts"
         )
-    return weights[rows.example]
+    return weights[features.example]
 
 
 def _chosen(targets, index: np.ndarray, length: int):

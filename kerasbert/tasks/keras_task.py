@@ -11,7 +11,7 @@ from kerasbert.data.table import is_table
 from kerasbert.encoders.base import input_spec
 from kerasbert.encoders.summary import show_summary
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows
+from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
@@ -20,7 +20,7 @@ from kerasbert.tasks.validation_split import split_off
 
 
 class KerasTask(keras.Model):
-    """A part of every task, between Keras' model and the task: it needs `rows`, `asks` and `serve`.
+    """A part of every task, between Keras' model and the task: it needs `features`, `processor` and `serve`.
 
     The way through the model is traced as it is written, without autograph: no branch of ours waits for a tensor's value, and a trace is
     made sooner. Losses and metrics are Keras' business.
@@ -36,7 +36,7 @@ class KerasTask(keras.Model):
 
     def encode_labels(self, y) -> np.ndarray:
         """Labels of texts with one row each as the loss wants them."""
-        return self.processor.targets(y, range(len(y)), Rows(None, np.arange(len(y))))
+        return self.processor.encode_labels(y, range(len(y)), Features(None, np.arange(len(y))))
 
     def default_loss(self) -> Any:
         raise NotImplementedError
@@ -44,9 +44,9 @@ class KerasTask(keras.Model):
     def default_metrics(self) -> list:
         return []
 
-    def targets(self, y, examples, rows: Rows):
+    def encode_targets(self, y, examples, features: Features):
         """What the loss wants of each row, see `Processor.targets`; None where there is nothing to learn from."""
-        return None if y is None else self.processor.targets(y, examples, rows)
+        return None if y is None else self.processor.encode_labels(y, examples, features)
 
     @property
     def distribute_reduction_method(self) -> str:
@@ -78,7 +78,7 @@ class KerasTask(keras.Model):
             options: Keras' `line_length`, `print_fn`, `expand_nested`, `show_trainable` and `layer_range`; see
                 `kerasbert.encoders.summary.show_summary`.
         """
-        rank = 3 if self.problem == "multiple_choice" else 2
+        rank = 3 if self.grouped else 2
 
         def call(inputs):
             return self(inputs, training=False), self.serve(inputs)
@@ -165,10 +165,10 @@ class KerasTask(keras.Model):
                 data = string_datasets.tokenized(self, x, batch_size or 32, inputs_only=True)
                 return super().predict(data, verbose=verbose, **kwargs)
         if not (self.arrays or task_inputs.is_packed(x)):
-            return self.answer(x, batch_size)
-        _, rows = self.rows(x)
+            return self.predictions(x, batch_size)
+        _, features = self.features(x)
         data, order = task_inputs.batches(
-            self, rows, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
+            self, features, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
         )
         results = super().predict(data, verbose=verbose, **kwargs)
         restored = np.empty_like(results)
@@ -179,11 +179,11 @@ class KerasTask(keras.Model):
         if isinstance(x, tf.data.Dataset):
             return string_datasets.tokenized(self, x, batch_size)
         y = x.y if y is None and is_table(x) else y
-        examples, rows = self.rows(x)
+        examples, features = self.features(x)
         if examples is None:
-            examples = rows.example
-        targets = self.targets(y, examples, rows)
+            examples = features.example
+        targets = self.encode_targets(y, examples, features)
         data, _ = task_inputs.batches(
-            self, rows, targets, sample_weight, batch_size=batch_size, shuffle=shuffle, seed=seed, start=start
+            self, features, targets, sample_weight, batch_size=batch_size, shuffle=shuffle, seed=seed, start=start
         )
         return data if len(data.element_spec) > 1 else data.map(lambda inputs: inputs)

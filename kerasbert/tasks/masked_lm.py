@@ -8,6 +8,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.layers.heads import masked_lm_head
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.processors import IGNORED
+from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.tasks.base import Task
 
 
@@ -25,7 +26,6 @@ class MaskedLM(Task):
     architecture = "ForMaskedLM"
     heads = ("masked_lm",)
     output_name = "logits"
-    problem = "masked_lm"
     per_token = True
 
     def __init__(
@@ -46,8 +46,8 @@ class MaskedLM(Task):
 
     def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         sequence = self.encoder(inputs, training=training, layout=layout).sequence
-        if "places" in inputs:
-            sequence = tf.gather_nd(sequence, inputs["places"])  # (N, H)
+        if "positions" in inputs:
+            sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
         return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
 
     def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
@@ -59,27 +59,30 @@ class MaskedLM(Task):
     def test_step(self, data):
         return super().test_step(masked_only(data))
 
-    def _read(self, inputs, rows, index):
-        if not len(rows.places):
-            return super()._read(inputs, rows, index)
-        if not hasattr(self, "_served_places"):
-            self._served_places = tf.function(self.serve, reduce_retracing=True, autograph=False)
-        found = [rows.places[row].index for row in index]
-        counts = [len(places) for places in found]
-        places = np.stack([np.repeat(np.arange(len(index)), counts), np.concatenate(found)], axis=1).astype(np.int32)
-        logits = self._served_places({**inputs, "places": tf.constant(places)})[self.output_name].numpy()
+    def _raw_results_of(self, inputs, features, index):
+        if not len(features.alignment):
+            return super()._raw_results_of(inputs, features, index)
+        if not hasattr(self, "_served_positions"):
+            self._served_positions = tf.function(self.serve, reduce_retracing=True, autograph=False)
+        tokens = [features.alignment[row].index for row in index]
+        counts = [len(each) for each in tokens]
+        positions = np.stack([np.repeat(np.arange(len(index)), counts), np.concatenate(tokens)], axis=1).astype(
+            np.int32
+        )
+        logits = self._served_positions({**inputs, "positions": tf.constant(positions)})[self.output_name].numpy()
         parts = np.split(logits, np.cumsum(counts)[:-1])
-        problem = self.processor
-        return [problem.read_places(part, rows, int(row)) for part, row in zip(parts, index, strict=True)]
+        processor = self.processor
+        return [processor.raw_result_at(part, features, int(row)) for part, row in zip(parts, index, strict=True)]
 
     def _examples(self, x, scoring=False):
-        examples, rows = super()._examples(x, scoring)
+        examples, features = super()._examples(x, scoring)
         if not scoring:
-            self.processor.check_masks(examples, rows)
-        return examples, rows
+            self.processor.check_masks(examples, features)
+        return examples, features
 
-    def problem_settings(self):
-        return {"share": self.share, "whole_words": self.whole_words, "top": self.top}
+    @property
+    def processor(self) -> MaskedWords:
+        return MaskedWords(share=self.share, whole_words=self.whole_words, top=self.top)
 
     def default_loss(self):
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -88,7 +91,7 @@ class MaskedLM(Task):
         return [keras.metrics.SparseCategoricalAccuracy("masked_accuracy")]
 
     def get_config(self):
-        return {**super().get_config(), **self.problem_settings()}
+        return {**super().get_config(), "share": self.share, "whole_words": self.whole_words, "top": self.top}
 
 
 def masked_only(data):
@@ -96,6 +99,6 @@ def masked_only(data):
     inputs, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
     if targets is None:
         return data
-    places = tf.where(targets != IGNORED)
-    weights = None if weights is None else tf.gather(weights, places[:, 0])
-    return {**inputs, "places": places}, tf.gather_nd(targets, places), weights
+    alignment = tf.where(targets != IGNORED)
+    weights = None if weights is None else tf.gather(weights, alignment[:, 0])
+    return {**inputs, "positions": alignment}, tf.gather_nd(targets, alignment), weights

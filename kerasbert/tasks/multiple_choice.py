@@ -11,6 +11,7 @@ from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.processors.multiple_choice import MultipleChoice as MultipleChoiceProcessor
 from kerasbert.tasks.base import Task
 
 NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices than others
@@ -28,7 +29,7 @@ class MultipleChoice(Task):
     architecture = "ForMultipleChoice"
     heads = ("choice_classifier",)
     output_name = "logits"
-    problem = "multiple_choice"
+    grouped = True
     reads_mask = True
     pools = True
 
@@ -62,6 +63,10 @@ class MultipleChoice(Task):
 
     def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self(inputs, training=False, layout=layout)}
+
+    @property
+    def processor(self) -> MultipleChoiceProcessor:
+        return MultipleChoiceProcessor()
 
     def default_loss(self):
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -12,6 +12,7 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.tasks.base import Task
 
 LABELS = ("next", "not next")
@@ -30,7 +31,6 @@ class NextSentencePredictor(Task):
     architecture = "ForNextSentencePrediction"
     heads = ("next_sentence",)
     output_name = "probabilities"
-    problem = "single_label"
     pools = True
 
     def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
@@ -56,11 +56,15 @@ class NextSentencePredictor(Task):
     def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
-    def rows(self, x, scoring=False):
-        examples, rows = super().rows(x, scoring)
+    def features(self, x, scoring=False):
+        examples, features = super().features(x, scoring)
         if examples is not None and not isinstance(examples[0], tuple):
             raise KerasBertError(f"row 0: expected a pair of texts, received one text: {examples[0][:40]!r}")
-        return examples, rows
+        return examples, features
+
+    @property
+    def processor(self) -> SingleLabel:
+        return SingleLabel(self.labels)
 
     def default_loss(self):
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -27,7 +27,6 @@ class Pretrainer(Task):
     not_for = ("electra",)
     heads = ("masked_lm", "next_sentence")
     output_name = "prediction_logits"
-    problem = "pretraining"
     pools = True
     per_token = True
 
@@ -65,7 +64,6 @@ class ReplacedTokenDetector(Task):
     architecture = "ForPreTraining"
     heads = ("discriminator",)
     output_name = "logits"
-    problem = "replaced_tokens"
     per_token = True
 
     def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):

@@ -12,9 +12,8 @@ from kerasbert.layers.quantization.activation_quantizers import activation_quant
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.processors.question_answering.gold_answers import right_answers
+from kerasbert.processors.question_answering.processor import QuestionAnswering
 from kerasbert.tasks.base import Task
-
-DEFAULT_LENGTH = 384  # tokens, as in the literature
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -32,8 +31,8 @@ class QuestionAnswerer(Task):
     architecture = "ForQuestionAnswering"
     heads = ("qa_outputs",)
     output_name = "start_logits"
-    problem = "question_answering"
     per_token = True
+    soft_loss = "token_softmax"
 
     def __init__(
         self,
@@ -48,7 +47,11 @@ class QuestionAnswerer(Task):
         unit: str = "word",
         **kwargs,
     ):
-        length = min(DEFAULT_LENGTH, encoder.config.longest) if sequence_length is None else sequence_length
+        length = (
+            min(QuestionAnswering.default_length, encoder.config.longest)
+            if sequence_length is None
+            else sequence_length
+        )
         super().__init__(encoder, tokenizer, length, **kwargs)
         self.stride, self.longest_answer, self.n_best = stride, longest_answer, n_best
         self.no_answer, self.no_answer_threshold, self.unit = no_answer, no_answer_threshold, unit
@@ -70,8 +73,9 @@ class QuestionAnswerer(Task):
     def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return self(inputs, training=False, layout=layout)
 
-    def problem_settings(self):
-        return {**self._settings(), "no_answer": bool(self.no_answer)}
+    @property
+    def processor(self) -> QuestionAnswering:
+        return QuestionAnswering(**{**self._settings(), "no_answer": bool(self.no_answer)})
 
     def _settings(self) -> dict:
         names = ("stride", "longest_answer", "n_best", "no_answer", "no_answer_threshold", "unit")
@@ -106,12 +110,12 @@ class QuestionAnswerer(Task):
 
         Raises KerasBertError for data without answers.
         """
-        examples, rows = self._examples(x, scoring=True)
+        examples, features = self._examples(x, scoring=True)
         y = x.y if y is None and is_table(x) else y
         if y is None:
             raise KerasBertError("expected answers to choose a threshold by, received none")
-        readings = self.readings(rows, batch_size or 32, report)
-        self.no_answer_threshold, best = self.processor.best_threshold(y, examples, rows, readings)
+        raw_results = self.raw_results(features, batch_size or 32, report)
+        self.no_answer_threshold, best = self.processor.best_threshold(y, examples, features, raw_results)
         self.no_answer = True
         return best
 

@@ -13,6 +13,7 @@ from kerasbert.files.json_text import read_json
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.pooling import POOLINGS, pool
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
+from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
@@ -32,7 +33,7 @@ class SentenceEncoder(Task):
 
     architecture = "Model"
     output_name = "embedding"
-    problem = "embedding"
+    soft_loss = "squared_error"
     reads_mask = True
     unserved = ("pooler",)
     pools = None
@@ -118,23 +119,24 @@ class SentenceEncoder(Task):
     def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
-    def problem_settings(self):
-        return {"width": self.config.hidden_size}
+    @property
+    def processor(self) -> Embedding:
+        return Embedding(width=self.config.hidden_size)
 
     def default_loss(self):
         return SentenceLoss()
 
-    def targets(self, y, examples, rows):
+    def encode_targets(self, y, examples, features):
         """Of pairs without scores the numbers of both texts, where the loss of this task wants them.
 
         Raises KerasBertError for what the loss cannot learn from.
         """
-        y, loss = super().targets(y, examples, rows), getattr(self, "loss", None)
+        y, loss = super().encode_targets(y, examples, features), getattr(self, "loss", None)
         if not isinstance(loss, PairLoss):
             return y
-        if rows.group == 2:
+        if features.group == 2:
             loss.check(y)
-            return text_numbers(rows) if y is None and loss.numbers_texts else y
+            return text_numbers(features) if y is None and loss.numbers_texts else y
         if not isinstance(loss, SentenceLoss):
             raise KerasBertError(f"expected pairs of texts for {type(loss).__name__}, received single texts")
         return y

@@ -13,7 +13,6 @@ from kerasbert.tasks.inputs import fed, few_lengths
 from kerasbert.text import pack
 
 _failures: list[KerasBertError] = []  # raised inside of a pipeline, which TensorFlow tells in words of its own
-_TARGETS = {"single_label": tf.int32, "multi_label": tf.float32, "regression": tf.float32}
 
 
 def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool = False) -> tf.data.Dataset:
@@ -32,9 +31,11 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
         named = named.map(lambda inputs, *_: (inputs,))
     labelled = isinstance(named.element_spec, tuple) and len(named.element_spec) > 1
     by_name = labelled and _is_string(named.element_spec[1])
-    if by_name and task.problem not in _TARGETS:
+    label_dtype = task.processor.label_dtype if by_name else None
+    if by_name and label_dtype is None:
         raise KerasBertError(
-            f"expected numbers as labels in a dataset for a task of {task.problem!r}, received strings; give lists of texts and labels"
+            f"expected numbers as labels in a dataset for a task of {task.processor.name!r}, received strings; give lists of texts "
+            "and labels"
         )
 
     def tokenize(*arrays):
@@ -59,8 +60,8 @@ def tokenized(task, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool
             return packed
         labels = element[1]
         if by_name:
-            labels = tf.numpy_function(number, [labels], _TARGETS[task.problem])
-            labels.set_shape((None, len(task.labels)) if task.problem == "multi_label" else (None,))
+            labels = tf.numpy_function(number, [labels], tf.as_dtype(label_dtype))
+            labels.set_shape((None, len(task.labels)) if task.processor.compared_as == "multi_label" else (None,))
         return packed, labels, *element[2:]
 
     return fed(named.map(step, num_parallel_calls=tf.data.AUTOTUNE))

@@ -15,10 +15,12 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
-PROBLEMS = ("single_label", "multi_label", "regression")
+# `problem=` -> processor
+PROBLEMS: dict[str, type[TextProcessor]] = {each.name: each for each in (SingleLabel, MultiLabel, Regression)}
 # Hugging Face's names in config.json
 HUB_PROBLEMS = {
     "single_label_classification": "single_label",
@@ -52,7 +54,7 @@ class TextClassifier(Task):
     ):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         if problem not in PROBLEMS:
-            raise KerasBertError(f"expected a problem of {PROBLEMS}, received {problem!r}")
+            raise KerasBertError(f"expected problem to be one of {', '.join(PROBLEMS)}, received {problem!r}")
         labels = labels_of(labels) or (("score",) if problem == "regression" else ())
         if problem == "regression" and len(labels) != 1:
             raise KerasBertError(f"expected one label for regression, received {len(labels)}: {labels}")
@@ -61,6 +63,7 @@ class TextClassifier(Task):
         if not encoder.pools:
             raise KerasBertError("expected an encoder with a pooler for a text classifier")
         self.labels, self.problem = labels, problem
+        self.soft_loss = {"multi_label": "sigmoid", "regression": "squared_error"}.get(problem, "softmax")
         self.output_name = "score" if problem == "regression" else "probabilities"
         config = encoder.config
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
@@ -92,6 +95,10 @@ class TextClassifier(Task):
         if config.get("problem_type") in HUB_PROBLEMS:
             settings["problem"] = HUB_PROBLEMS[config["problem_type"]]
         return settings
+
+    @property
+    def processor(self) -> TextProcessor:
+        return PROBLEMS[self.problem](self.labels)
 
     def hub_config(self):
         names = {problem: name for name, problem in HUB_PROBLEMS.items()}

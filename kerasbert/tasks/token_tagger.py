@@ -14,6 +14,7 @@ from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
+from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
 
@@ -33,7 +34,6 @@ class TokenTagger(Task):
     labelled = True
     heads = ("token_classifier",)
     output_name = "probabilities"
-    problem = "tagging"
     per_token = True
 
     def __init__(
@@ -84,8 +84,9 @@ class TokenTagger(Task):
     def hub_config(self):
         return numbered(self.labels)
 
-    def problem_settings(self):
-        return {"stride": self.stride}
+    @property
+    def processor(self) -> Tagging:
+        return Tagging(self.labels, self.stride)
 
     def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
         x = self.dropout(self.encoder(inputs, training=training, layout=layout).sequence, training=training)

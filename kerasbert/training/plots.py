@@ -3,6 +3,7 @@
 import numpy as np
 
 from kerasbert.files.atomic import atomic_file
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.training.run_folder import RunFolder
 
 _MOST_CLASSES = 30
@@ -19,7 +20,7 @@ def write(folder: RunFolder, task, dev=None) -> list[str]:
     if scored:
         curves = {name: [(r["step"], r["dev"][name]) for r in scored] for name in scored[0]["dev"]}
         written.append(_lines(folder, "metric", curves))
-    if dev is not None and task.problem == "single_label" and len(task.labels) <= _MOST_CLASSES:
+    if dev is not None and isinstance(task.processor, SingleLabel) and len(task.labels) <= _MOST_CLASSES:
         written.append(_confusion(folder, task, dev))
     return written
 
@@ -42,7 +43,7 @@ def _lines(folder: RunFolder, name: str, curves: dict[str, list[tuple[int, float
 
 
 def _confusion(folder: RunFolder, task, dev) -> str:
-    found = np.array([task.labels.index(answer["label"]) for answer in task.answer(dev)])
+    found = np.array([task.labels.index(answer["label"]) for answer in task.predictions(dev)])
     counts = confusion(task.encode_labels(dev.y), found, len(task.labels))
     size = 1.6 + 0.5 * len(task.labels)
     figure, axes = _figure(max(size, 3.6), max(size, 3.2))

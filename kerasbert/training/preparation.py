@@ -3,6 +3,9 @@
 import contextlib
 
 from kerasbert.errors import KerasBertError
+from kerasbert.processors.classification import SingleLabel
+from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.training.config import Recipe
 
 
@@ -15,7 +18,7 @@ def prepare(task, recipe: Recipe, train) -> tuple:
     from kerasbert.training.unfreezing import GradualUnfreezing
 
     choose_parts(task, recipe)
-    examples, rows = task.rows(train.x)
+    examples, rows = task.features(train.x)
     optimizer = adamw(
         recipe.learning_rate, recipe.warmup, -(-len(rows) // recipe.batch_size) * recipe.epochs, recipe.weight_decay, recipe.clip_norm,
         decay=recipe.schedule, layer_decay=recipe.layer_decay, rates=recipe.rates or None,
@@ -42,22 +45,22 @@ def loss_of(task, recipe: Recipe, train, examples, rows):
     from kerasbert.losses import pairs as pair_losses
     from kerasbert.losses.classes import CrossEntropy
 
-    if task.problem == "embedding":
+    if isinstance(task.processor, Embedding):
         if train.y is None or recipe.pair_loss == "in-batch-negatives":
             return pair_losses.InBatchNegatives()
         if recipe.pair_loss == "contrastive":
             return pair_losses.ContrastiveLoss()
-        scores = task.processor.targets(train.y, examples, rows)
+        scores = task.processor.encode_labels(train.y, examples, rows)
         if scores.ndim == 2:  # vectors of single texts
             return None
         return pair_losses.CosineLoss(scores=(min(0.0, float(scores.min())), float(scores.max())))
     if not recipe.label_smoothing and not recipe.class_weights:
         return None
-    if task.problem not in ("single_label", "tagging"):
+    if not isinstance(task.processor, SingleLabel | Tagging):
         raise KerasBertError(
-            f"expected --label-smoothing and --class-weights for classes, received them for a task of {task.problem!r}"
+            f"expected --label-smoothing and --class-weights for classes, received them for a task of {task.processor.name!r}"
         )
-    targets = task.processor.targets(train.y, examples, rows) if recipe.class_weights == "balanced" else None
+    targets = task.processor.encode_labels(train.y, examples, rows) if recipe.class_weights == "balanced" else None
     return CrossEntropy(recipe.label_smoothing, class_weights_of(recipe.class_weights, task.labels, targets))
 
 

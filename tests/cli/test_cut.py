@@ -80,8 +80,8 @@ def test_training_and_converting_go_on(run, place, cut):
     from kerasbert.tasks.auto import load_task
 
     texts = ["a good film", "so bad", "boring plot"]
-    found = [answer["probabilities"] for answer in open_predictor(str(file), 1).answer(texts)]
-    wanted = [answer["probabilities"] for answer in load_task(trained).answer(texts)]
+    found = [answer["probabilities"] for answer in open_predictor(str(file), 1).predictions(texts)]
+    wanted = [answer["probabilities"] for answer in load_task(trained).predictions(texts)]
     for mine, theirs in zip(found, wanted, strict=True):
         np.testing.assert_allclose(list(mine.values()), list(theirs.values()), atol=0.05)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kerasbert.data.reading import read_for
 from kerasbert.data.records import LONGEST_CELL
 from kerasbert.errors import KerasBertError
+from kerasbert.processors import read_for
 
 CASES = {
     "single_label": ("a.tsv", "text\tlabel\ngood\t1\nbad\nbad\t0\t\nfine\t1\n\nx\n", ["line 3", "line 4", "line 7"], 2),

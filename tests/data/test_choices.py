@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.choices import read_choices
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows, processor_named
+from kerasbert.processors import Features, make_processor
 
 ROWS = [
     {"q_id": 3, "question": "what is cold", "choice0": "ice", "choice1": "fire", "choice2": "film", "label": 0},
@@ -27,7 +27,7 @@ def test_json_lines(tmp_path, tiny, name):
     assert table.x == [("what is cold", ("ice", "fire", "film")), ("which is longer", ("a day", "a year"))]
     assert table.y == [0, 1]
     assert table.describe() == f"{name}: 2 questions; 2 choices: 1, 3 choices: 1; characters p50 27, p95 28, max 28"
-    problem = processor_named("multiple_choice")
+    problem = make_processor("multiple_choice")
     assert "0 cut" in table.describe(problem, tiny.tokenizer(), 16)
     assert problem.examples(table.x) == table.x
 
@@ -67,9 +67,9 @@ def test_what_only_looks_like_json_or_a_number(tmp_path):
     path.write_text(f"prompt,choice0,choice1,label\np,a,b,{digits}\n")
     table = read_choices(path)
     assert table.y == [digits]
-    problem = processor_named("multiple_choice")
+    problem = make_processor("multiple_choice")
     with pytest.raises(KerasBertError, match="row 0: expected one of the choices a, b, received '999"):
-        problem.targets(table.y, problem.examples(table.x), Rows(None, None, 2))
+        problem.encode_labels(table.y, problem.examples(table.x), Features(None, None, 2))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.conll import read_conll, read_tagged_lines
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
 
 IOB1 = """-DOCSTART- -X- O O
 
@@ -62,7 +62,7 @@ def test_what_a_file_holds(write, tiny):
     assert table.describe() == (
         "a.conll: 2 sentences; 6 words; entities LOC: 1, PER: 3; characters p50 10, p95 16, max 17; words p50 3, p95 5, max 5"
     )
-    problem = processor_named("tagging", ("O", "B-PER", "I-PER"))
+    problem = make_processor("tagging", ("O", "B-PER", "I-PER"))
     assert "windows" in table.describe(problem, tiny.tokenizer(), 5)
     told = read_conll(table.path, tag_column=1).describe()
     assert "6 words; tags NNP: 4, SYM: 1, VBD: 1;" in told

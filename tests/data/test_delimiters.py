@@ -3,8 +3,8 @@
 import pytest
 
 from kerasbert.data.delimiters import delimiter_named, sniffed
-from kerasbert.data.reading import read_for
 from kerasbert.errors import KerasBertError
+from kerasbert.processors import read_for
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from kerasbert.data.plain_text import pairs_from_text, read_text, sentences
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
 
 TEXT = "\n\nThe film was good. It was warm!\nWe saw it.\n\nA book\nwas dull.\n   \n"
 
@@ -23,7 +23,7 @@ def test_lines_of_documents(path, tiny):
     assert table.y is None and table.starts == (0, 2)
     assert table.documents() == [table.x[:2], table.x[2:]]
     assert table.describe() == "a.txt: 4 texts; 2 documents; characters p50 10, p95 28, max 31"
-    assert "windows" in table.describe(processor_named("masked_lm"), tiny.tokenizer(), 6)
+    assert "windows" in table.describe(make_processor("masked_lm"), tiny.tokenizer(), 6)
     assert read_text(path, max_rows=3).documents() == [table.x[:2], table.x[2:3]]
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from kerasbert.data.reading import read_for
 from kerasbert.errors import KerasBertError
+from kerasbert.processors import read_for
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from kerasbert.data.plain_text import read_text
-from kerasbert.data.reading import read_for
 from kerasbert.data.splitting import share_of, split
 from kerasbert.data.squad import SquadTable
 from kerasbert.errors import KerasBertError
+from kerasbert.processors import read_for
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.data.squad import read_squad
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
 
 CONTEXT = "We saw a good film in the end."
 
@@ -59,10 +59,10 @@ def test_squad_2(write):
 
 def test_the_problem_takes_what_is_read(write, tiny):
     table = read_squad(write({"data": [article(question("a", "film", 14), question("b", is_impossible=True))]}))
-    asks = processor_named("question_answering", settings={"no_answer": True})
+    asks = make_processor("question_answering", settings={"no_answer": True})
     examples = asks.examples(table.x)
-    rows = asks.rows(examples, tiny.tokenizer(), 24)
-    assert (asks.targets(table.y, examples, rows)["start_logits"] > 0).tolist() == [True, False]
+    rows = asks.features(examples, tiny.tokenizer(), 24)
+    assert (asks.encode_labels(table.y, examples, rows)["start_logits"] > 0).tolist() == [True, False]
     assert "3 cut" not in table.describe(asks, tiny.tokenizer(), 24)
     assert "windows" in table.describe(asks, tiny.tokenizer(), 12)
 

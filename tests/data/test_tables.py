@@ -181,10 +181,10 @@ def test_a_table_is_what_a_task_takes(tmp_path):
 
 
 def test_lengths_in_tokens(tmp_path, tiny):
-    from kerasbert.processors import processor_named
+    from kerasbert.processors import make_processor
 
     table = read_table(write(tmp_path, "a.tsv", "text\tlabel\nthe film was good\tx\nbad\ty\n"))
-    told = table.describe(processor_named("single_label", ("x", "y")), tiny.tokenizer(), 5)
+    told = table.describe(make_processor("single_label", ("x", "y")), tiny.tokenizer(), 5)
     assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 cut (50.0%)"
 
 

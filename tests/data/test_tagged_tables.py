@@ -2,8 +2,8 @@
 
 import pytest
 
-from kerasbert.data.reading import read_for
 from kerasbert.errors import KerasBertError
+from kerasbert.processors import read_for
 
 SENTENCES = ([["Ann", "sings"], ["all"]], [["B-PER", "O"], ["O"]])
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.processors.classification import SingleLabel
 
 LENGTH, WORDS, WIDTH, CLASSES = 8, 30, 16, 3
 PARAMETERS = WORDS * WIDTH + WIDTH * 4 * WIDTH + 4 * WIDTH + 4 * WIDTH * CLASSES + CLASSES
@@ -105,7 +106,7 @@ class StubTask:
     """What `validate` needs of a Keras task: it is its own tokenizer, which looks up words, and asks a `.tflite` file."""
 
     vocabulary = ("[PAD]", *(f"word{i}" for i in range(1, WORDS)))
-    problem, labels, sequence_length, pad_id = "single_label", ("a", "b", "c"), LENGTH, 0
+    kind, labels, sequence_length, pad_id = "single_label", ("a", "b", "c"), LENGTH, 0
 
     def __init__(self, path: Path, **overrides):
         self.path = path
@@ -114,9 +115,9 @@ class StubTask:
 
     @property
     def processor(self):
-        from kerasbert.processors import processor_named
+        from kerasbert.processors import make_processor
 
-        return processor_named(self.problem, self.labels)
+        return make_processor(self.kind, self.labels)
 
     def encode(self, texts, pairs=None, max_length=None):
         rows = [text.split() for text in (texts if pairs is None else map(" ".join, zip(texts, pairs, strict=True)))]
@@ -149,7 +150,7 @@ def helpers():
 def card() -> Metadata:
     return Metadata(
         task="TextClassifier",
-        problem="single_label",
+        processor=SingleLabel(StubTask.labels),
         sequence_length=LENGTH,
         recipe="float32",
         target="cpu",
@@ -157,5 +158,4 @@ def card() -> Metadata:
         tokenizer={"lowercase": True},
         kerasbert="0.1.0",
         vocabulary=StubTask.vocabulary,
-        labels=StubTask.labels,
     )

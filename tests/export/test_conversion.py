@@ -130,7 +130,7 @@ def test_other_problems(tiny, problem):
     result = convert(model, recipe="float32", length=16)
     inputs = model.pack(tiny.rows(3)[0])
     np.testing.assert_allclose(run(result.content, inputs), serve(model, inputs), atol=1e-5)
-    assert result.metadata.problem == problem and result.metadata.labels == model.labels
+    assert result.metadata.processor.name == problem and result.metadata.labels == model.labels
 
 
 @pytest.mark.parametrize("settings", [{"pooling": "max", "normalize": False}, {"pooling": "cls"}])

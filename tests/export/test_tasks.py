@@ -110,10 +110,10 @@ def close(found, expected, at: str = "") -> None:
 def test_a_file_answers_and_scores_as_its_task_does(tiny, tasks, files, problem):
     task, predictor = tasks[problem], open_predictor(files(problem))
     x, y = data(tiny, problem)
-    assert predictor.problem == task.processor
+    assert predictor.processor == task.processor
     told = []
-    found = predictor.answer(asked(problem, x), report=lambda *step: told.append(step))
-    close(found, task.answer(asked(problem, x)))
+    found = predictor.predictions(asked(problem, x), report=lambda *step: told.append(step))
+    close(found, task.predictions(asked(problem, x)))
     assert told[-1][0] == told[-1][1] == len(told)
     close(predictor.score(x, y), task.score(x, y))
 
@@ -122,7 +122,7 @@ def test_a_resizable_file_answers_so_too(tiny, tasks, files):
     x, _ = data(tiny, "question_answering", 8)
     predictor = open_predictor(files("question_answering", "resizable"))
     assert predictor.length == tiny.length
-    close(predictor.answer(x), tasks["question_answering"].answer(x))
+    close(predictor.predictions(x), tasks["question_answering"].predictions(x))
 
 
 @pytest.mark.parametrize("problem", KINDS)
@@ -186,11 +186,11 @@ def test_packed_rows_of_tokens(tiny, tasks, files, problem):
 
 def test_a_wide_distribution_is_compared_by_its_best_words():
     """And the arg-max is that of the whole, also where the other side's is another word."""
-    from kerasbert.processors import processor_named
+    from kerasbert.processors import make_processor
 
     draw = np.random.default_rng(0)
     packed = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
-    examples = packed_examples(read_data(packed, None), processor_named("masked_lm"), None)
+    examples = packed_examples(read_data(packed, None), make_processor("masked_lm"), None)
     reference, model = draw.normal(size=(2, 1, 4, 5000)).astype(np.float32)
     model[0, :3] = reference[0, :3]
     # A word that the reference thinks nothing of, before one that both think much of.

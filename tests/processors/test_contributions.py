@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.processors import Rows, processor_named
+from kerasbert.processors import Features, make_processor
 from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
 from kerasbert.processors.features import TokenLists
 
@@ -11,38 +11,38 @@ DRAW = np.random.default_rng(0)
 ROWS = 40
 
 
-def _packed(length: int, group: int = 1) -> Rows:
+def _packed(length: int, group: int = 1) -> Features:
     tokens = TokenLists([[1] * length] * (ROWS * group), [[0] * length] * (ROWS * group))
-    return Rows(tokens, np.arange(ROWS), group)
+    return Features(tokens, np.arange(ROWS), group)
 
 
 def _case(name: str):
     """Problem, labels, rows and readings, at random."""
     probabilities = DRAW.dirichlet(np.ones(3), ROWS)
     if name == "single_label":
-        readings = [{"probabilities": row[None]} for row in probabilities]
-        return processor_named(name, ("a", "b", "c")), DRAW.integers(0, 3, ROWS), _packed(4), readings
+        raw_results = [{"probabilities": row[None]} for row in probabilities]
+        return make_processor(name, ("a", "b", "c")), DRAW.integers(0, 3, ROWS), _packed(4), raw_results
     if name == "multi_label":
-        readings = [{"probabilities": row[None] + 0.2} for row in probabilities]
-        return processor_named(name, ("a", "b", "c")), DRAW.integers(0, 2, (ROWS, 3)), _packed(4), readings
+        raw_results = [{"probabilities": row[None] + 0.2} for row in probabilities]
+        return make_processor(name, ("a", "b", "c")), DRAW.integers(0, 2, (ROWS, 3)), _packed(4), raw_results
     if name == "regression":
         y = DRAW.normal(size=ROWS).round(1)
-        return processor_named(name), y, _packed(4), [{"score": [[v + DRAW.normal()]]} for v in y]
+        return make_processor(name), y, _packed(4), [{"score": [[v + DRAW.normal()]]} for v in y]
     if name == "embedding":
-        readings = [{"embedding": row[None]} for row in DRAW.normal(size=(ROWS, 5))]
-        return processor_named(name), DRAW.normal(size=(ROWS, 5)), _packed(4), readings
+        raw_results = [{"embedding": row[None]} for row in DRAW.normal(size=(ROWS, 5))]
+        return make_processor(name), DRAW.normal(size=(ROWS, 5)), _packed(4), raw_results
     if name == "pairs":
-        readings = [{"embedding": pair} for pair in DRAW.normal(size=(ROWS, 2, 5))]
-        return processor_named("embedding"), DRAW.normal(size=ROWS), _packed(4, 2), readings
+        raw_results = [{"embedding": pair} for pair in DRAW.normal(size=(ROWS, 2, 5))]
+        return make_processor("embedding"), DRAW.normal(size=ROWS), _packed(4, 2), raw_results
     if name == "multiple_choice":
-        readings = [{"logits": row[:, None]} for row in probabilities]
-        return processor_named(name), DRAW.integers(0, 3, ROWS), _packed(4, 3), readings
+        raw_results = [{"logits": row[:, None]} for row in probabilities]
+        return make_processor(name), DRAW.integers(0, 3, ROWS), _packed(4, 3), raw_results
     if name == "question_answering":
-        readings = [{end: DRAW.normal(size=(1, 4)) for end in ("start_logits", "end_logits")} for _ in range(ROWS)]
-        return processor_named(name), DRAW.integers(0, 2, (ROWS, 2)), _packed(4), readings
+        raw_results = [{end: DRAW.normal(size=(1, 4)) for end in ("start_logits", "end_logits")} for _ in range(ROWS)]
+        return make_processor(name), DRAW.integers(0, 2, (ROWS, 2)), _packed(4), raw_results
     labels = ("O", "B-x", "I-x") if name == "entities" else ("noun", "verb", "other")
-    readings = [{"probabilities": row} for row in DRAW.dirichlet(np.ones(3), (ROWS, 4))]
-    return processor_named("tagging", labels), DRAW.integers(0, 3, (ROWS, 4)), _packed(4), readings
+    raw_results = [{"probabilities": row} for row in DRAW.dirichlet(np.ones(3), (ROWS, 4))]
+    return make_processor("tagging", labels), DRAW.integers(0, 3, (ROWS, 4)), _packed(4), raw_results
 
 
 NAMES = (
@@ -53,9 +53,9 @@ NAMES = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_make_up_the_main_metric(name):
-    problem, y, rows, readings = _case(name)
-    main = next(iter(problem.scores(y, range(ROWS), rows, readings).values()))
-    found = problem.contributions(y, range(ROWS), rows, readings)
+    problem, y, rows, raw_results = _case(name)
+    main = next(iter(problem.metrics(y, range(ROWS), rows, raw_results).values()))
+    found = problem.contributions(y, range(ROWS), rows, raw_results)
     assert found.value == pytest.approx(main, abs=1e-12)
     assert found.influence.shape == (ROWS,) and abs(found.influence.mean()) < 1e-9
 
@@ -63,8 +63,8 @@ def test_they_make_up_the_main_metric(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_their_influence_foretells_the_metric_without_an_example(name):
     """The mean of the influence of the examples that stay is what the metric moves by, to first order."""
-    problem, y, rows, readings = _case(name)
-    found = problem.contributions(y, range(ROWS), rows, readings)
+    problem, y, rows, raw_results = _case(name)
+    found = problem.contributions(y, range(ROWS), rows, raw_results)
     sides = (found.parts, found.wholes) if isinstance(found, Ratio) else (found.truth, found.found)
     for left_out in range(0, ROWS, 7):
         keep = np.arange(ROWS) != left_out
@@ -73,9 +73,9 @@ def test_their_influence_foretells_the_metric_without_an_example(name):
 
 
 def test_chance_is_the_most_frequent_answer():
-    problem = processor_named("single_label", ("a", "b"))
-    readings = [{"probabilities": np.eye(2)[[number]]} for number in (0, 0, 0, 1)]
-    found = problem.contributions(["b", "b", "b", "a"], ["x"] * 4, None, readings)
+    problem = make_processor("single_label", ("a", "b"))
+    raw_results = [{"probabilities": np.eye(2)[[number]]} for number in (0, 0, 0, 1)]
+    found = problem.contributions(["b", "b", "b", "a"], ["x"] * 4, None, raw_results)
     assert (found.value, found.chance, found.chance_answer) == (0.0, 0.75, "b")
     assert most_frequent([]) == (0.0, None)
 

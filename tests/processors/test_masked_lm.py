@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import IGNORED, processor_named
+from kerasbert.processors import IGNORED, make_processor
 from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.text import SentencePiece
 
-PROBLEM = processor_named("masked_lm")
+PROBLEM = make_processor("masked_lm")
 
 
 class Vocabulary:
@@ -31,7 +31,7 @@ def tokenizer(tiny):
 
 
 def packed(tokenizer, texts, length=64):
-    return PROBLEM.rows(texts, tokenizer, length).pack(range(len(texts)), length, tokenizer.pad_id)
+    return PROBLEM.features(texts, tokenizer, length).pack(range(len(texts)), length, tokenizer.pad_id)
 
 
 def contents(rows):
@@ -64,7 +64,7 @@ def test_most_are_masked_some_replaced_some_kept(tokenizer):
 
 
 def test_whole_words(tokenizer):
-    problem = processor_named("masked_lm", settings={"whole_words": True, "share": 0.4})
+    problem = make_processor("masked_lm", settings={"whole_words": True, "share": 0.4})
     inputs = packed(tokenizer, ["films was lovelys and goodlys the end"] * 50, 16)
     numbers = word_pieces(tokenizer).word_numbers(inputs["input_ids"][0])
     _, targets = problem.corrupt(inputs, tokenizer, np.random.default_rng(0))
@@ -76,7 +76,7 @@ def test_whole_words(tokenizer):
 
 
 def test_a_word_longer_than_the_share_is_taken_whole(tokenizer):
-    problem = processor_named("masked_lm", settings={"whole_words": True})
+    problem = make_processor("masked_lm", settings={"whole_words": True})
     _, targets = problem.corrupt(packed(tokenizer, ["goodslysly"], 8), tokenizer, np.random.default_rng(0))
     assert (targets[0] != IGNORED).tolist() == [False, *[True] * 5, False, False]
 
@@ -94,11 +94,11 @@ def test_words_of_sentencepiece_and_byte_level_bpe():
 
 @pytest.mark.parametrize("length", [3, 8, 12, 42, 64])
 def test_no_token_of_a_long_text_is_lost(tokenizer, length):
-    rows = PROBLEM.rows([LONG, "good film"], tokenizer, length)
+    rows = PROBLEM.features([LONG, "good film"], tokenizer, length)
     whole = tokenizer.encode([LONG, "good film"], max_length=64).input_ids
     assert rows.lengths.max() <= length and rows.truncated == 0
     for number in range(2):
-        parts = [contents(rows)[row] for row in rows.of_example(number)]
+        parts = [contents(rows)[row] for row in rows.rows_of(number)]
         assert [token for part in parts for token in part] == whole[number][1:-1]
         assert max(map(len, parts)) - min(map(len, parts)) <= len(parts)
 
@@ -107,25 +107,25 @@ def test_windows_around_the_masks_of_a_long_text(tokenizer):
     words = LONG.split()
     words[2] = words[20] = words[22] = "[MASK]"
     text = " ".join(words)
-    rows = PROBLEM.rows([text, "a [MASK]"], tokenizer, 12)
+    rows = PROBLEM.features([text, "a [MASK]"], tokenizer, 12)
     assert (rows.example.tolist(), rows.truncated) == ([0, 0, 1], 1)
-    assert [list(places.index) for places in rows.places] == [[3], [5, 7], [2]]
-    spans = [span for places in rows.places[:2] for span in places.spans]
+    assert [list(places.index) for places in rows.alignment] == [[3], [5, 7], [2]]
+    spans = [span for places in rows.alignment[:2] for span in places.spans]
     assert spans == [(9, 15), (91, 97), (103, 109)] and all(text[a:b] == "[MASK]" for a, b in spans)
-    for ids, places in zip(rows.tokens.input_ids, rows.places, strict=True):
+    for ids, places in zip(rows.tokens.input_ids, rows.alignment, strict=True):
         assert all(ids[i] == tokenizer.mask_id for i in places.index)
 
 
 def test_answers_list_the_likeliest_words(tokenizer):
-    problem = processor_named("masked_lm", settings={"top": 2})
+    problem = make_processor("masked_lm", settings={"top": 2})
     texts = ["the [MASK] is [MASK]", "[MASK]"]
-    rows = problem.rows(texts, tokenizer, 8)
+    rows = problem.features(texts, tokenizer, 8)
     film, dull, s = (tokenizer.vocabulary.index(word) for word in ("film", "dull", "##s"))
     logits = np.zeros((2, 8, tokenizer.vocabulary_size), np.float32)
     logits[0, 2, film], logits[0, 4, dull], logits[0, 4, s], logits[1, 1, film] = 9, 5, 4, 3
-    readings = [problem.read({"logits": logits[row]}, rows, row) for row in range(2)]
-    assert [reading["logits"].shape for reading in readings] == [(2, 40), (1, 40)]
-    first, second = json.loads(json.dumps(problem.answers(texts, rows, readings)))
+    raw_results = [problem.raw_result({"logits": logits[row]}, rows, row) for row in range(2)]
+    assert [reading["logits"].shape for reading in raw_results] == [(2, 40), (1, 40)]
+    first, second = json.loads(json.dumps(problem.predictions(texts, rows, raw_results)))
     assert [(mask["start"], mask["end"]) for mask in first["masks"]] == [(4, 10), (14, 20)]
     assert [[word["word"] for word in mask["words"]][:2] for mask in first["masks"]][1] == ["dull", "##s"]
     assert second["masks"][0]["words"][0]["probability"] == pytest.approx(np.exp(3) / (np.exp(3) + 39), rel=1e-4)
@@ -134,47 +134,47 @@ def test_answers_list_the_likeliest_words(tokenizer):
 
 def test_a_mask_that_takes_the_space_before_it():
     tokenizer = SentencePiece.train(["the film was good", "it is a book"] * 4, 40)
-    rows = PROBLEM.rows(["the  [MASK] was [MASK]"], tokenizer, 32)
-    assert rows.places[0].spans == ((5, 11), (16, 22))
+    rows = PROBLEM.features(["the  [MASK] was [MASK]"], tokenizer, 32)
+    assert rows.alignment[0].spans == ((5, 11), (16, 22))
 
 
 def test_a_text_to_answer_has_a_mask(tokenizer):
     texts = ["the [MASK]", "the film"]
-    rows = PROBLEM.rows(texts, tokenizer, 8)
-    readings = [PROBLEM.read({"logits": np.zeros((8, 40), np.float32)}, rows, row) for row in range(2)]
+    rows = PROBLEM.features(texts, tokenizer, 8)
+    raw_results = [PROBLEM.raw_result({"logits": np.zeros((8, 40), np.float32)}, rows, row) for row in range(2)]
     with pytest.raises(KerasBertError, match=r"row 1: .*\[MASK\].*the film"):
-        PROBLEM.answers(texts, rows, readings)
+        PROBLEM.predictions(texts, rows, raw_results)
 
 
 def test_scores_of_words_taken_out_by_a_fixed_seed(tokenizer):
     texts = [LONG, "good film"]
-    rows = PROBLEM.scoring_rows(texts, tokenizer, 12)
-    again = PROBLEM.scoring_rows(texts, tokenizer, 12)
+    rows = PROBLEM.scoring_features(texts, tokenizer, 12)
+    again = PROBLEM.scoring_features(texts, tokenizer, 12)
     assert rows.tokens.input_ids == again.tokens.input_ids
-    whole = [token for part in contents(PROBLEM.rows(texts, tokenizer, 12)) for token in part]
+    whole = [token for part in contents(PROBLEM.features(texts, tokenizer, 12)) for token in part]
     restored = []
-    for ids, places in zip(rows.tokens.input_ids, rows.places, strict=True):
+    for ids, places in zip(rows.tokens.input_ids, rows.alignment, strict=True):
         ids = np.array(ids)
-        ids[places.index] = places.targets
+        ids[places.index] = places.labels
         restored += ids[1:-1].tolist()
     assert restored == whole and any(tokenizer.mask_id in ids for ids in rows.tokens.input_ids)
 
     def outputs(row, right):
         logits = np.zeros((12, 40), np.float32)
-        logits[rows.places[row].index, rows.places[row].targets] = right
+        logits[rows.alignment[row].index, rows.alignment[row].labels] = right
         return {"logits": logits}
 
-    uniform = [PROBLEM.read(outputs(row, 0), rows, row) for row in range(len(rows))]
-    assert PROBLEM.scores(None, texts, rows, uniform) == {
+    uniform = [PROBLEM.raw_result(outputs(row, 0), rows, row) for row in range(len(rows))]
+    assert PROBLEM.metrics(None, texts, rows, uniform) == {
         "masked accuracy": 0.0,
         "perplexity": pytest.approx(40, rel=1e-4),
     }
-    sure = [PROBLEM.read(outputs(row, 20), rows, row) for row in range(len(rows))]
-    found = PROBLEM.scores(None, texts, rows, sure)
+    sure = [PROBLEM.raw_result(outputs(row, 20), rows, row) for row in range(len(rows))]
+    found = PROBLEM.metrics(None, texts, rows, sure)
     assert found["masked accuracy"] == 1 and found["perplexity"] == pytest.approx(1, abs=1e-3)
     assert {reading["logits"].shape[1] for reading in sure} == {2}
     compared = PROBLEM.comparable(outputs(0, 20), rows, 0)["logits"]
-    np.testing.assert_array_equal(compared.argmax(axis=1), rows.places[0].targets)
+    np.testing.assert_array_equal(compared.argmax(axis=1), rows.alignment[0].labels)
 
 
 def test_what_is_no_text_for_masked_words(tokenizer):
@@ -183,13 +183,13 @@ def test_what_is_no_text_for_masked_words(tokenizer):
     with pytest.raises(KerasBertError, match="row 0: .*pair"):
         PROBLEM.examples([("the film", "it")])
     with pytest.raises(KerasBertError, match="labels"):
-        PROBLEM.targets([1], ["the film"], PROBLEM.rows(["the film"], tokenizer, 8))
+        PROBLEM.encode_labels([1], ["the film"], PROBLEM.features(["the film"], tokenizer, 8))
     with pytest.raises(KerasBertError, match="words to mask"):
-        rows = PROBLEM.scoring_rows(["☃"], tokenizer, 8)
-        PROBLEM.scores(None, ["☃"], rows, [PROBLEM.read({"logits": np.zeros((8, 40), np.float32)}, rows, 0)])
+        rows = PROBLEM.scoring_features(["☃"], tokenizer, 8)
+        PROBLEM.metrics(None, ["☃"], rows, [PROBLEM.raw_result({"logits": np.zeros((8, 40), np.float32)}, rows, 0)])
 
 
 @pytest.mark.parametrize("settings", [{"share": 0.0}, {"share": 1.0}, {"top": 0}])
 def test_settings_out_of_range(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
-        processor_named("masked_lm", settings=settings)
+        make_processor("masked_lm", settings=settings)

@@ -7,7 +7,7 @@ import scipy.stats
 import sklearn.metrics
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import metrics, processor_named
+from kerasbert.processors import make_processor, metrics
 from kerasbert.processors.base import check_finite
 
 CASES = range(300)
@@ -29,9 +29,11 @@ def test_class_metrics_are_scikit_learns(classes):
 
 
 def test_a_class_that_is_predicted_and_never_true_counts():
-    problem = processor_named("single_label", ("a", "b", "c"))
-    readings = [{"probabilities": np.eye(3)[[number]]} for number in (0, 1, 2)]
-    assert problem.scores(["a", "b", "b"], ["x"] * 3, None, readings)["macro F1"] == pytest.approx((1 + 2 / 3 + 0) / 3)
+    problem = make_processor("single_label", ("a", "b", "c"))
+    raw_results = [{"probabilities": np.eye(3)[[number]]} for number in (0, 1, 2)]
+    assert problem.metrics(["a", "b", "b"], ["x"] * 3, None, raw_results)["macro F1"] == pytest.approx(
+        (1 + 2 / 3 + 0) / 3
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e-7, 1.0, 1e200])

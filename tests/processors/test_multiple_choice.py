@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows, processor_named
+from kerasbert.processors import Features, make_processor
 
-PROBLEM = processor_named("multiple_choice")
+PROBLEM = make_processor("multiple_choice")
 EXAMPLES = [("the film was", ["good", "so very bad"]), {"question": "it is", "choices": ("a", "b", "c")}]
 
 
@@ -18,7 +18,7 @@ def tokenizer(tiny):
 def test_a_row_has_a_list_for_each_choice(tokenizer):
     examples = PROBLEM.examples(EXAMPLES)
     assert examples == [("the film was", ("good", "so very bad")), ("it is", ("a", "b", "c"))]
-    rows = PROBLEM.rows(examples, tokenizer, 16)
+    rows = PROBLEM.features(examples, tokenizer, 16)
     assert (len(rows), rows.group, rows.truncated) == (2, 3, 0)
     encoded = tokenizer.encode(["the film was"] * 2, ["good", "so very bad"], max_length=16)
     assert rows.tokens.input_ids[:3] == [*encoded.input_ids, []]
@@ -28,35 +28,35 @@ def test_a_row_has_a_list_for_each_choice(tokenizer):
 
 def test_examples_that_are_cut_are_counted_once(tokenizer):
     examples = PROBLEM.examples([("it " * 9, ["a", "b"]), ("it " * 4, ["a", "b"]), ("it " * 3, ["a"])])
-    rows = PROBLEM.rows(examples, tokenizer, 8)
+    rows = PROBLEM.features(examples, tokenizer, 8)
     assert rows.truncated == 1 and max(map(len, rows.tokens.input_ids)) == 8
 
 
 @pytest.mark.parametrize("y", [[1, 2], ["so very bad", "c"], ["B", "c"], ["1", "2"], np.array([1, 2])])
 def test_right_choices_are_numbers_texts_or_letters(tokenizer, y):
     examples = PROBLEM.examples(EXAMPLES)
-    targets = PROBLEM.targets(y, examples, PROBLEM.rows(examples, tokenizer, 16))
+    targets = PROBLEM.encode_labels(y, examples, PROBLEM.features(examples, tokenizer, 16))
     assert targets.tolist() == [1, 2] and targets.dtype == np.int32
 
 
 def test_a_text_goes_before_a_letter():
     examples = PROBLEM.examples([("which letter follows A", ["C", "A", "B"])])
-    assert PROBLEM.targets(["B"], examples, Rows(None, np.arange(1), 3)).tolist() == [2]
+    assert PROBLEM.encode_labels(["B"], examples, Features(None, np.arange(1), 3)).tolist() == [2]
 
 
 def test_only_real_choices_are_read_and_answered(tokenizer):
     examples = PROBLEM.examples(EXAMPLES)
-    rows = PROBLEM.rows(examples, tokenizer, 16)
+    rows = PROBLEM.features(examples, tokenizer, 16)
     logits = np.array([[[0.0], [1.0], [9.0]], [[2.0], [0.0], [0.0]]], np.float32)
-    readings = [PROBLEM.read({"logits": logits[row]}, rows, row) for row in range(2)]
-    assert [reading["logits"].shape for reading in readings] == [(2, 1), (3, 1)]
+    raw_results = [PROBLEM.raw_result({"logits": logits[row]}, rows, row) for row in range(2)]
+    assert [reading["logits"].shape for reading in raw_results] == [(2, 1), (3, 1)]
     np.testing.assert_allclose(
         PROBLEM.comparable({"logits": logits[0]}, rows, 0)["logits"], [[1 / (1 + np.e), np.e / (1 + np.e)]], rtol=1e-5
     )
-    first, second = PROBLEM.answers(examples, rows, readings)
+    first, second = PROBLEM.predictions(examples, rows, raw_results)
     assert (first["choice"], first["text"], second["choice"]) == (1, "so very bad", 0)
     assert first["probabilities"] == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e)])
-    assert PROBLEM.scores(["B", "c"], examples, rows, readings) == {"accuracy": 0.5}
+    assert PROBLEM.metrics(["B", "c"], examples, rows, raw_results) == {"accuracy": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_examples_without_prompt_or_choices(example, told):
 def test_labels_that_are_no_choice(tokenizer, value, told):
     examples = PROBLEM.examples([EXAMPLES[1], EXAMPLES[0]])
     with pytest.raises(KerasBertError, match=f"row 1: .*{told}"):
-        PROBLEM.targets([0, value], examples, PROBLEM.rows(examples, tokenizer, 16))
+        PROBLEM.encode_labels([0, value], examples, PROBLEM.features(examples, tokenizer, 16))
     with pytest.raises(KerasBertError, match=f"row 1: .*{told}"):
-        PROBLEM.check([0, value], examples)
+        PROBLEM.check_labels([0, value], examples)
     with pytest.raises(KerasBertError, match="1 for 2"):
-        PROBLEM.targets([0], examples, PROBLEM.rows(examples, tokenizer, 16))
+        PROBLEM.encode_labels([0], examples, PROBLEM.features(examples, tokenizer, 16))

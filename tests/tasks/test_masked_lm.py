@@ -40,7 +40,7 @@ def test_only_masked_places_are_decoded_and_count(task):
     losses = keras.losses.sparse_categorical_crossentropy(right, logits, from_logits=True)
     assert found["loss"] == pytest.approx(float(tf.reduce_mean(losses)), rel=1e-5)
     places = tf.where(chosen)
-    np.testing.assert_allclose(task({**inputs, "places": places}), logits, atol=1e-5)
+    np.testing.assert_allclose(task({**inputs, "positions": places}), logits, atol=1e-5)
 
 
 def test_every_epoch_has_other_gaps_and_validation_the_same(task):
@@ -61,12 +61,12 @@ def test_every_epoch_has_other_gaps_and_validation_the_same(task):
 def test_readings_are_those_of_the_whole_logits(task, tiny):
     """A `.tflite` file gives all logits of a row; the task only those of the masks."""
     texts = ["the [MASK] was [MASK]", "it [MASK] " + "very " * 20]
-    _, rows = task.rows(texts)
+    _, rows = task.features(texts)
     packed = rows.pack(range(len(rows)), 16, 0)
     logits = task.serve_numpy(packed)["logits"]
-    for row, reading in enumerate(task.readings(rows)):
+    for row, reading in enumerate(task.raw_results(rows)):
         np.testing.assert_allclose(
-            task.processor.read({"logits": logits[row]}, rows, row)["logits"], reading["logits"], atol=1e-5
+            task.processor.raw_result({"logits": logits[row]}, rows, row)["logits"], reading["logits"], atol=1e-5
         )
         np.testing.assert_allclose(reading["logits"].sum(axis=1), 1, atol=1e-5)
     assert task.predict(packed).shape == (2, 16, len(tiny.vocabulary))
@@ -94,7 +94,7 @@ def test_settings_are_saved(task, tmp_path):
 def test_user_mistakes(task, tiny, monkeypatch):
     task.compile(run_eagerly=True)
     with monkeypatch.context() as patch, pytest.raises(KerasBertError, match=r"row 1: .*\[MASK\].*a book"):
-        patch.setattr(type(task), "_read", None)  # told before the model is run
+        patch.setattr(type(task), "_raw_results_of", None)  # told before the model is run
         task.predict(["the [MASK]", "a book"])
     with pytest.raises(KerasBertError, match="row 1: .*empty"):
         task.fit(["the film", ""])

@@ -58,7 +58,7 @@ def test_choices_that_are_not_there_cost_nothing(task):
 
 
 def test_packed_inputs(task):
-    _, rows = task.rows([("the film", ["good", "bad"]), ("it", ["a", "we"])])
+    _, rows = task.features([("the film", ["good", "bad"]), ("it", ["a", "we"])])
     packed = rows.pack([0, 1], 16, 0)
     assert task.predict(packed).shape == (2, 2)
     task.compile(run_eagerly=True)

@@ -62,7 +62,7 @@ def learned(tiny):
 
 def test_it_learns_over_windows_and_to_find_nothing(learned):
     examples, answers = questions(60, seed=1)
-    assert len(learned.rows(examples)[1]) > len(examples)
+    assert len(learned.features(examples)[1]) > len(examples)
     assert learned.no_answer and learned.processor.no_answer
     scores = learned.score(examples, answers)
     assert next(iter(scores)) == "F1" and min(scores.values()) > 0.9
@@ -76,10 +76,10 @@ def test_it_still_does_in_8_bits(learned):
     examples, answers = questions(60, seed=1)
     model = kb.compression.quantize(learned, "static_wi8_ai8", calibration=examples)
     assert model.no_answer
-    _, rows = model.rows(examples[:1])
+    _, rows = model.features(examples[:1])
     logits = model.serve(rows.pack([0], int(rows.lengths[0]), 0))["start_logits"]
     # What calibration traced must not stay: it observes, and holds no activation in 8 bits.
-    np.testing.assert_allclose(model.readings(rows)[0]["start_logits"], logits, atol=1e-3)
+    np.testing.assert_allclose(model.raw_results(rows)[0]["start_logits"], logits, atol=1e-3)
     model.compile(kb.adamw(1e-3))
     model.fit(examples, answers, seed=0, verbose=0)
     assert model.score(examples, answers)["F1"] > 0.8
@@ -99,7 +99,7 @@ def test_settings_travel(make):
         "stride": 5, "longest_answer": 4, "n_best": 2, "no_answer": True, "no_answer_threshold": 0.5, "unit": "character"
     }  # fmt: skip
     task = kb.QuestionAnswerer.from_config(make(**settings).get_config())
-    assert task.processor.settings() == settings == task.with_policy(None).problem_settings()
+    assert task.processor.settings() == settings == task.with_policy(None).processor.settings()
     with pytest.raises(KerasBertError, match="n_best.*0"):
         make(n_best=0)
 
@@ -114,8 +114,8 @@ def test_the_loss_is_the_mean_of_both_cross_entropies(make):
     task = make()
     task.compile(run_eagerly=True)
     found = task.evaluate(X, Y, verbose=0, return_dict=True)
-    examples, rows = task.rows(X)
-    targets = task.processor.targets(Y, examples, rows)
+    examples, rows = task.features(X)
+    targets = task.processor.encode_labels(Y, examples, rows)
     packed = rows.pack(range(len(rows)), LENGTH, 0)
     logits = task(packed)  # all rows as long: padding takes part in the softmax, as in the literature
     expected = [
@@ -155,9 +155,9 @@ def test_tables_weights_and_columns(make, tmp_path):
 def test_packed_inputs_and_datasets(make):
     task = make()
     task.compile(run_eagerly=True)
-    examples, rows = task.rows(X)
+    examples, rows = task.features(X)
     packed = rows.pack(range(len(rows)), LENGTH, 0)
-    targets = task.processor.targets(Y, examples, rows)
+    targets = task.processor.encode_labels(Y, examples, rows)
     assert task.predict(packed).shape == (len(rows), LENGTH)
     expected = task.evaluate(packed, targets, verbose=0)
     assert task.evaluate(packed, np.stack(list(targets.values()), 1), verbose=0) == pytest.approx(expected)

@@ -71,7 +71,7 @@ def test_raw_text_has_entities_without_the_comma(learned):
 def test_long_sentences_have_windows(learned, tiny):
     task = learned[0]
     words, tags = (sum(rows[:9], []) for rows in sentences(tiny, 9, seed=2))
-    _, rows = task.rows([words])
+    _, rows = task.features([words])
     assert len(rows) > 1 and task.truncated_texts == 0
     assert task.score([words], [tags])["entity F1"] > 0.9
     assert len(task.predict([words])[0]["tags"]) == len(words)
@@ -93,10 +93,10 @@ def test_the_loss_is_the_mean_over_words(tiny):
     task.compile(run_eagerly=True)
     words, tags = [["good", "films"], ["it", "was", "awful", "."]], [["B-GOOD", "O"], ["O", "O", "B-BAD", "O"]]
     found = task.evaluate(words, tags, verbose=0, return_dict=True)
-    examples, rows = task.rows(words)
-    readings = task.readings(rows)
+    examples, rows = task.features(words)
+    raw_results = task.raw_results(rows)
     numbers = [[LABELS.index(tag) for tag in row] for row in tags]
-    chosen = [reading["probabilities"][range(len(row)), row] for reading, row in zip(readings, numbers, strict=True)]
+    chosen = [reading["probabilities"][range(len(row)), row] for reading, row in zip(raw_results, numbers, strict=True)]
     assert found["loss"] == pytest.approx(-np.log(np.concatenate(chosen)).mean(), rel=1e-4)
     assert found["accuracy"] == pytest.approx(task.score(words, tags)["tag accuracy"])
     weighted = task.evaluate(words, tags, sample_weight=[0.0, 1.0], verbose=0, return_dict=True)
@@ -128,10 +128,10 @@ def test_mixed_precision(tiny):
 def test_packed_inputs(tiny):
     task = tagger(tiny)
     words, tags = sentences(tiny, 4)
-    examples, rows = task.rows(words)
+    examples, rows = task.features(words)
     packed = rows.pack(range(4), tiny.length, 0)
     y = np.full((4, tiny.length), IGNORED)
-    for row, wanted in zip(y, task.processor.targets(tags, examples, rows), strict=True):
+    for row, wanted in zip(y, task.processor.encode_labels(tags, examples, rows), strict=True):
         row[: len(wanted)] = wanted
     task.compile(run_eagerly=True)
     assert task.evaluate(packed, y, verbose=0) == pytest.approx(task.evaluate(words, tags, verbose=0), rel=1e-4)

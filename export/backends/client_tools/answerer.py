@@ -12,7 +12,7 @@ from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import Evidence, Metric
 from kerasbert.export.validation.verdict import judge
-from kerasbert.processors import Reading
+from kerasbert.processors import RawResult
 from kerasbert.processors.contributions import Ratio
 from kerasbert.processors.question_answering.processor import answer_texts
 from kerasbert.processors.question_answering.span_windows import LONGEST_QUESTION
@@ -31,7 +31,7 @@ def answerer_checks(client: Client, job: ValidationContext, apart: RowsApart, an
     fit = _fitting(job)
     if not len(fit):
         return [Check(client.name, NOT_RUN, "no question whose context fits into one row", device=client.device)]
-    ours, unit = _searched_alike(job), job.examples.problem.unit
+    ours, unit = _searched_alike(job), job.examples.processor.unit
     equal = np.array([units(ours[row], unit) == units(answers.answers[row], unit) for row in range(len(ours))], bool)
     facts = {"device": client.device, "threads": 1, "latency": Latency.of(answers.seconds[1:] or answers.seconds)}
     checks = []
@@ -52,20 +52,20 @@ def _fitting(job: ValidationContext) -> np.ndarray:
     rows = job.examples.rows
     windows = np.bincount(rows.example, minlength=len(job.examples.raw))
     question = np.zeros(len(windows), int)
-    for row, window in enumerate(rows.places):
+    for row, window in enumerate(rows.alignment):
         question[rows.example[row]] = window.begin - 2
     return np.flatnonzero((windows == 1) & (question < LONGEST_QUESTION))
 
 
 def _searched_alike(job: ValidationContext) -> list[str]:
     """The model's best answer to each question, found as the client searches, and widened to whole words."""
-    problem = replace(job.examples.problem, longest_answer=_LONGEST_ANSWER)
-    readings = [_best_places(kept.reading) for kept in job.expected]
-    answers = problem.answers(job.examples.raw, job.examples.rows, readings)
+    processor = replace(job.examples.processor, longest_answer=_LONGEST_ANSWER)
+    raw_results = [_best_places(kept.reading) for kept in job.expected]
+    answers = processor.predictions(job.examples.raw, job.examples.rows, raw_results)
     return [_whole_words(each["best"], context) for each, (_, context) in zip(answers, job.examples.raw, strict=True)]
 
 
-def _best_places(reading: Reading) -> dict[str, np.ndarray]:
+def _best_places(reading: RawResult) -> dict[str, np.ndarray]:
     """The logits of the best places, and of no other."""
     return {
         name: np.where(logits >= np.sort(logits, axis=-1)[..., [-min(_BEST, logits.shape[-1])]], logits, -np.inf)
@@ -93,15 +93,15 @@ def _check(name: str, job: ValidationContext, equal: np.ndarray, remark: str, fa
 
 def _metric_check(name: str, job: ValidationContext, rows: np.ndarray, found: Sequence[str], facts: dict) -> Check:
     """The scores of both sides' own answers."""
-    problem, raw = job.examples.problem, job.examples.raw
-    own = problem.answers(raw, job.examples.rows, [kept.reading for kept in job.expected])
+    processor, raw = job.examples.processor, job.examples.raw
+    own = processor.predictions(raw, job.examples.rows, [kept.reading for kept in job.expected])
     right = answer_texts(job.examples.y, raw)
     sides = [
-        squad_scores([right[row] for row in rows], [side[row] for row in rows], problem.unit)
+        squad_scores([right[row] for row in rows], [side[row] for row in rows], processor.unit)
         for side in ([each["answer"] for each in own], found)
     ]
     each = [
-        Ratio.of_decisions([f1(right[row], side[row], problem.unit) for row in rows])
+        Ratio.of_decisions([f1(right[row], side[row], processor.unit) for row in rows])
         for side in ([answer["answer"] for answer in own], found)
     ]
     evidence = Evidence.of(*each)
@@ -109,7 +109,7 @@ def _metric_check(name: str, job: ValidationContext, rows: np.ndarray, found: Se
         Metric(key, value, sides[1][key], evidence if key == "F1" else None) for key, value in sides[0].items()
     )
     limits = Tolerance(metric_share=decision_limits(job).metric_share)
-    verdict = judge(limits, (), metrics, problem.compared_as, rows=len(rows))
+    verdict = judge(limits, (), metrics, processor.compared_as, rows=len(rows))
     return Check(
         name, verdict.status, verdict.reason, rows=len(rows), metrics=metrics, judgements=verdict.judgements, **facts
     )

@@ -14,7 +14,7 @@ from kerasbert.export.backends.environments.known import MEDIAPIPE, TASK_LIBRARY
 from kerasbert.export.backends.subprocesses.process import run_child
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.files.json_text import parse_json
-from kerasbert.processors.client_tasks import CLIENT_PROBLEMS
+from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 
 CHILD = Path(__file__).parents[1] / "subprocesses" / "client_worker.py"
 SECONDS = 1800.0
@@ -28,9 +28,9 @@ class Client:
     environment: PythonEnvironment
 
     @property
-    def problems(self) -> tuple[str, ...]:
+    def processors(self) -> tuple[str, ...]:
         """What it can be asked."""
-        return CLIENT_PROBLEMS[self.name]
+        return CLIENT_PROCESSORS[self.name]
 
     @property
     def device(self) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite.metadata import IDS, Metadata
-from kerasbert.processors.client_tasks import CLIENT_PROBLEMS
+from kerasbert.processors.classification import MultiLabel, SingleLabel
+from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 from kerasbert.text.client_differences import differences
 from kerasbert.text.client_wordpiece import ClientWordPiece, client_refusal
 
@@ -17,9 +18,9 @@ def client_note(card: Metadata, examples: Sequence | None = None) -> str:
 
     Args:
         card: the file's metadata.
-        examples: some of the data, as its problem takes them; without any, the line tells what the vocabulary does otherwise.
+        examples: some of the data, as its processor takes them; without any, the line tells what the vocabulary does otherwise.
     """
-    clients = [name for name, problems in CLIENT_PROBLEMS.items() if card.problem in problems]
+    clients = [name for name, processors in CLIENT_PROCESSORS.items() if card.processor.name in processors]
     if not clients or card.inputs != IDS or card.target not in _TARGETS or not card.vocabulary:
         return ""
     names = " and ".join(_NAMES[client] for client in clients)
@@ -34,7 +35,7 @@ def client_note(card: Metadata, examples: Sequence | None = None) -> str:
         stripped = card.tokenizer.get("strip_accents")
         accents = "accents, " if stripped or stripped is None else ""
         return f"{begin} some texts otherwise ({accents}capitals beyond ASCII, no-break spaces): {advice}"
-    if card.problem in ("single_label", "multi_label") and isinstance(examples[0], tuple):
+    if isinstance(card.processor, SingleLabel | MultiLabel) and isinstance(examples[0], tuple):
         return ""  # they take one text
     other = _otherwise(card, clients[0], examples)
     if not other:

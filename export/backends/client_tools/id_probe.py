@@ -7,6 +7,7 @@ from kerasbert.export.tflite.metadata import Metadata, append
 from kerasbert.export.tflite.model import encode, new_operator, signature_end
 from kerasbert.export.tflite.tflite_metadata import add_tflite_metadata
 from kerasbert.export.validation.examples import INPUTS
+from kerasbert.processors.embedding import Embedding
 
 _OUTPUT = "embedding"
 
@@ -20,7 +21,7 @@ def probe_file(card: Metadata, length: int) -> bytes:
     """
     content = _cast_model(length)
     told = Metadata(
-        task="SentenceEncoder", problem="embedding", sequence_length=length, recipe="float32", target="cpu", parameters=0,
+        task="SentenceEncoder", processor=Embedding(), sequence_length=length, recipe="float32", target="cpu", parameters=0,
         tokenizer=card.tokenizer, vocabulary=card.vocabulary,
     )  # fmt: skip
     add_tflite_metadata(content, told)

@@ -63,7 +63,7 @@ def rows_apart(client: Client, job: ValidationContext, card: Metadata) -> RowsAp
     texts = [text for part in parts for text in part]
     of = np.repeat(np.arange(len(raw)), [len(part) for part in parts])
     # Questions and contexts are told apart here, so none is cut that stands whole in a row.
-    length = _LONGEST if job.examples.problem.name == "question_answering" else job.examples.length
+    length = _LONGEST if job.examples.processor.name == "question_answering" else job.examples.length
     found = differences(tokenizer, texts, ids_of(client, card, texts, length), length)
     excerpts: dict[int, str] = {}
     for place, excerpt in found.items():

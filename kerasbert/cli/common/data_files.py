@@ -8,11 +8,12 @@ from pathlib import Path
 from kerasbert.cli.common.progress import note
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
-from kerasbert.data.reading import FileOptions, read_with
+from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import share_of, split, take
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
+from kerasbert.processors.classification import Regression, SingleLabel
 
 _ROW = re.compile(r"row (\d+)(?=[:,])")
 
@@ -24,7 +25,7 @@ def file_options(values: Mapping[str, object]) -> FileOptions:
 
 def read_described(kind: type[Processor], path, options) -> Table:
     """One file, described in a line. options: a `FileOptions`, or a `Recipe`."""
-    table = without_bad_labels(kind, read_with(kind.name, path, options))
+    table = without_bad_labels(kind, kind.read(path, options))
     note_bad_rows(table)
     note(table.describe())
     return table
@@ -32,12 +33,12 @@ def read_described(kind: type[Processor], path, options) -> Table:
 
 def without_bad_labels(kind: type[Processor], table: Table) -> Table:
     """The table without rows whose label is empty, or where scores are asked for no number; as it is unless bad rows are left out."""
-    if table.bad is None or not table.bad.skip or table.y is None or kind.name not in ("single_label", "regression"):
+    if table.bad is None or not table.bad.skip or table.y is None or kind not in (SingleLabel, Regression):
         return table
     kept = []
     for row, label in enumerate(table.y):
         try:
-            LabelSet.to_scores([label]) if kind.name == "regression" else LabelSet.check_label(label, 0)
+            LabelSet.to_scores([label]) if kind is Regression else LabelSet.check_label(label, 0)
             kept.append(row)
         except KerasBertError as error:
             table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))
@@ -61,21 +62,21 @@ def read_train_and_dev(kind: type[Processor], train, dev, options, seed: int, re
     share = None if dev is None or Path(dev).exists() else share_of(str(dev))
     if share is None:
         return table, table, read(kind, dev, options) if dev else None
-    parts = split(table, share, seed, stratify=kind.name == "single_label")
+    parts = split(table, share, seed, stratify=kind is SingleLabel)
     note(f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} are trained on")
     return table, *parts
 
 
-def note_rare_labels(problem: Processor, table: Table) -> None:
+def note_rare_labels(processor: Processor, table: Table) -> None:
     """Notes labels that one or two rows have."""
-    if table.y is not None and problem.name == "single_label":
+    if table.y is not None and isinstance(processor, SingleLabel):
         for line in rare_labels(table.y):
             note(line)
 
 
 def required_labels(kind: type[Processor], table: Table) -> Table:
-    """The table itself. Raises KerasBertError when it has no labels and the problem wants some."""
-    if table.y is None and not kind.self_supervised and kind.name != "embedding":
+    """The table itself. Raises KerasBertError when it has no labels and the processor wants some."""
+    if table.y is None and kind.needs_labels:
         columns = (
             f"the columns {', '.join(table.columns)}; name one with `label=`" if hasattr(table, "columns") else "none"
         )
@@ -83,19 +84,19 @@ def required_labels(kind: type[Processor], table: Table) -> Table:
     return table
 
 
-def check_labels(problem: Processor, table: Table) -> None:
+def check_labels(processor: Processor, table: Table) -> None:
     """Raises KerasBertError naming the file and the line for labels that cannot be used."""
-    required_labels(type(problem), table)
+    required_labels(type(processor), table)
     with naming(table):
-        problem.check(table.y, problem.examples(table.x))
+        processor.check_labels(table.y, processor.examples(table.x))
 
 
-def check_known(problem: Processor, table: Table) -> None:
+def check_known(processor: Processor, table: Table) -> None:
     """`check_labels` where the model's labels are known."""
-    if problem.labels is not None or problem.name not in ("single_label", "multi_label", "tagging"):
-        check_labels(problem, table)
+    if processor.labels is not None or not processor.learns_labels:
+        check_labels(processor, table)
     else:
-        required_labels(type(problem), table)
+        required_labels(type(processor), table)
 
 
 class naming:
@@ -117,12 +118,12 @@ class naming:
 
 
 def labelled_table(model: Path, path: Path, given: dict) -> Table:
-    """The table that the file's problem asks for, described in a line to the user."""
-    from kerasbert.cli.common.saved_model import problem_of
-    from kerasbert.processors import processor_named
+    """The table that the file's processor asks for, described in a line to the user."""
+    from kerasbert.cli.common.saved_model import processor_of
+    from kerasbert.processors import make_processor
 
-    problem = problem_of(model)
-    table = read_described(type(problem or processor_named("single_label")), path, file_options(given))
-    if problem is not None and table.y is not None and problem.name != "embedding":
-        check_known(problem, table)
+    processor = processor_of(model)
+    table = read_described(type(processor or make_processor("single_label")), path, file_options(given))
+    if processor is not None and table.y is not None and processor.needs_labels:
+        check_known(processor, table)
     return table

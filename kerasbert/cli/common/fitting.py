@@ -12,6 +12,7 @@ from kerasbert.cli.common.loading import loading
 from kerasbert.cli.common.progress import note, progress
 from kerasbert.cli.common.results import plain
 from kerasbert.cli.common.training_data import TASKS, TrainingData
+from kerasbert.task_names import TASK_NAMES
 from kerasbert.training.config import Recipe
 from kerasbert.training.run_folder import RunFolder
 
@@ -26,12 +27,12 @@ def new_task(recipe: Recipe, data: TrainingData):
 
         strategy = strategy_named(recipe.distribute)  # before anything else: workers meet at TensorFlow's start
         keras.utils.set_random_seed(recipe.seed)
-        name, problem = TASKS[recipe.task]
+        name, processor_name = TASKS[recipe.task]
         settings = {"sequence_length": data.length}
-        if data.problem.labels is not None and name != "NextSentencePredictor":  # whose labels are fixed
-            settings["labels"] = data.problem.labels
+        if data.processor.labels is not None and not TASK_NAMES[name].fixed_labels:
+            settings["labels"] = data.processor.labels
         if name == "TextClassifier":
-            settings["problem"] = problem
+            settings["problem"] = processor_name
         if recipe.adapters:
             settings["adapters"] = recipe.adapters
         if recipe.layer_mix:

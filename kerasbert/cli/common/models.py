@@ -16,11 +16,11 @@ Report = Callable[[int, int], None]
 
 
 class Predictor(Protocol):
-    """problem: what the model is asked and answers, with its labels. `answer` and `score`: as those of `kerasbert.tasks.base.Task`."""
+    """processor: what the model is asked and answers, with its labels. `answer` and `score`: as those of `kerasbert.tasks.base.Task`."""
 
-    problem: Processor
+    processor: Processor
 
-    def answer(self, x, report: Report | None = None) -> list: ...
+    def predictions(self, x, report: Report | None = None) -> list: ...
 
     def score(self, x, y, report: Report | None = None) -> dict[str, float]: ...
 
@@ -45,11 +45,11 @@ class _Folder:
     task: Any
 
     @property
-    def problem(self) -> Processor:
+    def processor(self) -> Processor:
         return self.task.processor
 
-    def answer(self, x, report=None):
-        return self.task.answer(x, _BATCH, report)
+    def predictions(self, x, report=None):
+        return self.task.predictions(x, _BATCH, report)
 
     def score(self, x, y, report=None):
         return self.task.score(x, y, _BATCH, report)

@@ -7,24 +7,14 @@ from kerasbert.cli.common.progress import progress
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE
-from kerasbert.processors import PROBLEMS, Processor, processor_named
+from kerasbert.processors import PROCESSORS, Processor, make_processor
+from kerasbert.task_names import TASK_NAMES
 
-# Task -> its problem; None: as its settings say.
-_PROBLEM_OF_TASK = {
-    "TextClassifier": None, "TokenTagger": "tagging", "QuestionAnswerer": "question_answering", "MultipleChoice": "multiple_choice",
-    "MaskedLM": "masked_lm", "NextSentencePredictor": "single_label", "SentenceEncoder": "embedding",
-}  # fmt: skip
-# What Hugging Face's class names end in -> task.
-_TASK_OF_ARCHITECTURE = {
-    "ForSequenceClassification": "TextClassifier", "ForTokenClassification": "TokenTagger",
-    "ForQuestionAnswering": "QuestionAnswerer", "ForMultipleChoice": "MultipleChoice", "ForMaskedLM": "MaskedLM",
-    "ForNextSentencePrediction": "NextSentencePredictor", "Model": "SentenceEncoder",
-}  # fmt: skip
 _HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 
 
-def problem_of(model: str | os.PathLike) -> Processor | None:
-    """The problem of a saved folder, a hub name or a `.tflite` file, with its labels where they are known; None where files do not tell.
+def processor_of(model: str | os.PathLike) -> Processor | None:
+    """The processor of a saved folder, a hub name or a `.tflite` file, with its labels where they are known; None where files do not tell.
 
     What is wrong with the model is told when it is loaded; here only that there is none. Raises KerasBertError for that.
     """
@@ -35,7 +25,7 @@ def problem_of(model: str | os.PathLike) -> Processor | None:
 
         try:
             card = metadata.read(model)
-            return card.processor() if card else None
+            return card.processor if card else None
         except KerasBertError:
             return None
     if os.path.isdir(model):
@@ -48,30 +38,30 @@ def problem_of(model: str | os.PathLike) -> Processor | None:
         config = read_config(folder)
     except KerasBertError:
         return None
-    return _problem(own, config)
+    return _processor(own, config)
 
 
-def _problem(own: dict, config: dict) -> Processor | None:
+def _processor(own: dict, config: dict) -> Processor | None:
     settings = own.get("settings")
     settings = settings if isinstance(settings, dict) else {}
     task = own.get("task") or _task(config)
-    if task not in _PROBLEM_OF_TASK:
+    if task not in TASK_NAMES:
         return None
     name = (
-        _PROBLEM_OF_TASK[task]
+        TASK_NAMES[task].processor
         or settings.get("problem")
         or _HUB_PROBLEMS.get(config.get("problem_type"), "single_label")
     )
     labels = settings.get("labels") or _hub_labels(config)
-    if name not in PROBLEMS or not isinstance(labels, list | None):
+    if name not in PROCESSORS or not isinstance(labels, list | None):
         return None
-    return processor_named(name, None if name == "regression" or not labels else [str(label) for label in labels])
+    return make_processor(name, None if name == "regression" or not labels else [str(label) for label in labels])
 
 
 def _task(config: dict) -> str | None:
     architectures = config.get("architectures")
     architecture = architectures[0] if isinstance(architectures, list) and architectures else ""
-    return next((task for end, task in _TASK_OF_ARCHITECTURE.items() if str(architecture).endswith(end)), None)
+    return next((name for name, task in TASK_NAMES.items() if str(architecture).endswith(task.architecture)), None)
 
 
 def _hub_labels(config: dict) -> list | None:

@@ -15,40 +15,29 @@ from kerasbert.cli.common.data_files import (
 )
 from kerasbert.cli.common.loading import loading
 from kerasbert.cli.common.progress import note, progress
-from kerasbert.cli.common.saved_model import problem_of
+from kerasbert.cli.common.saved_model import processor_of
 from kerasbert.data.records import is_tabular
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.validation.examples import spread as spread_rows
-from kerasbert.processors import Processor, Rows, processor_class, processor_named
+from kerasbert.processors import Features, Processor, make_processor, processor_class
 from kerasbert.processors.client_tasks import client_tokenizer
+from kerasbert.processors.embedding import Embedding
+from kerasbert.task_names import train_tasks
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 from kerasbert.training.config import Recipe
 
 LENGTH_STEP = 16
-LONGEST_BY_DEFAULT = {"question_answering": 384}  # tokens; of the others 128
-
-# --task -> class, problem
-TASKS = {
-    "classification": ("TextClassifier", "single_label"),
-    "multi-label": ("TextClassifier", "multi_label"),
-    "regression": ("TextClassifier", "regression"),
-    "tagging": ("TokenTagger", "tagging"),
-    "question-answering": ("QuestionAnswerer", "question_answering"),
-    "multiple-choice": ("MultipleChoice", "multiple_choice"),
-    "masked-lm": ("MaskedLM", "masked_lm"),
-    "sentence-pairs": ("SentenceEncoder", "embedding"),
-    "next-sentence": ("NextSentencePredictor", "single_label"),
-}
+TASKS = train_tasks()  # --task -> task class, processor
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """folder: the checkpoint. problem: with the labels of the training data. length: tokens a row."""
+    """folder: the checkpoint. processor: with the labels of the training data. length: tokens a row."""
 
     folder: Path
-    problem: Processor
+    processor: Processor
     tokenizer: Tokenizer
     train: Table
     dev: Table | None
@@ -66,19 +55,19 @@ def read_data(recipe: Recipe) -> TrainingData:
     read = _read_pairs if recipe.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, recipe.train, recipe.dev, recipe, recipe.seed, read)
     names = label_names(kind, whole, recipe.labels)
-    problem = processor_named(kind.name, names)
-    note_rare_labels(problem, whole)
+    processor = make_processor(kind.name, names)
+    note_rare_labels(processor, whole)
     for table in (train, dev):
         if table is not None:
-            check_labels(problem, table)
+            check_labels(processor, table)
     with progress("finding the model"):
         folder = resolve(recipe.model)
     tokenizer, config = tokenizer_from_folder(folder), read_config(folder)
     check_vocabulary_size(tokenizer.vocabulary_size, config["vocab_size"], folder)
     if recipe.tokenize_as:
-        tokenizer = client_tokenizer(tokenizer, recipe.tokenize_as, problem.name)
-    length = choose_length(problem, tokenizer, train, recipe.sequence_length, longest_row(config))
-    return TrainingData(folder, problem, tokenizer, train, dev, length)
+        tokenizer = client_tokenizer(tokenizer, recipe.tokenize_as, processor)
+    length = choose_length(processor, tokenizer, train, recipe.sequence_length, longest_row(config))
+    return TrainingData(folder, processor, tokenizer, train, dev, length)
 
 
 def _read_pairs(kind: type[Processor], path, recipe: Recipe) -> Table:
@@ -108,12 +97,12 @@ def label_names(kind: type[Processor], table: Table, given: str | None) -> tuple
     return names
 
 
-def choose_length(problem: Processor, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
+def choose_length(processor: Processor, tokenizer, table: Table, asked: int | None, longest_possible: int) -> int:
     """The asked length, or the longest row's in tokens, rounded up to a multiple of 16 and at most the usual; says what was chosen."""
-    limit = asked or min(LONGEST_BY_DEFAULT.get(problem.name, 128), longest_possible)
+    limit = asked or min(processor.default_length, longest_possible)
     if limit > longest_possible:
         return limit  # the task says what is possible
-    rows = problem.rows(problem.examples(table.x), tokenizer, limit)
+    rows = processor.features(processor.examples(table.x), tokenizer, limit)
     longest = int(rows.lengths.max())
     length = asked or min(-(-longest // LENGTH_STEP) * LENGTH_STEP, limit)
     told = f"sequence length {length}: the longest of {len(table):,} training texts has {longest} tokens"
@@ -126,7 +115,7 @@ def choose_length(problem: Processor, tokenizer, table: Table, asked: int | None
     return length
 
 
-def _check_known(rows: Rows, tokenizer, table: Table) -> None:
+def _check_known(rows: Features, tokenizer, table: Table) -> None:
     """Says how many texts are empty or hold nothing that the tokenizer knows. Raises KerasBertError where all of them do."""
     frame = {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id}
     pieces = [set(ids) - frame for ids in rows.tokens.input_ids]
@@ -145,18 +134,18 @@ def tables_for(model: str, train, dev, options, seed: int) -> tuple[Table, Table
 
     Raises KerasBertError naming the file and the line.
     """
-    problem = saved_problem(model)
-    _, *tables = read_train_and_dev(type(problem), train, dev, options, seed)
+    processor = saved_processor(model)
+    _, *tables = read_train_and_dev(type(processor), train, dev, options, seed)
     for table in tables:
-        if table is not None and problem.name != "embedding":
-            check_known(problem, table)
+        if table is not None and processor.needs_labels:
+            check_known(processor, table)
     return tuple(tables)
 
 
-def saved_problem(model: str) -> Processor:
-    """The problem of a saved model, by its files; where they do not tell, by the model itself."""
-    if (problem := problem_of(model)) is not None:
-        return problem
+def saved_processor(model: str) -> Processor:
+    """The processor of a saved model, by its files; where they do not tell, by the model itself."""
+    if (processor := processor_of(model)) is not None:
+        return processor
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 
@@ -170,7 +159,7 @@ def checked_tables(task, tables) -> list[Table | None]:
     Raises KerasBertError naming the file and the line.
     """
     tables = list(tables)
-    if task.problem == "embedding":
+    if isinstance(task.processor, Embedding):
         with progress("computing the model's vectors"):
             tables = [table and _own_vectors(task, table) for table in tables]
     for table in tables:

@@ -9,6 +9,8 @@ from kerasbert.cli.common.destinations import check_out_file
 from kerasbert.cli.common.results import Result
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
+from kerasbert.processors import Processor
+from kerasbert.processors.embedding import Embedding
 
 
 def check_vectors_file(out: Path, overwrite: bool) -> None:
@@ -20,11 +22,11 @@ def check_vectors_file(out: Path, overwrite: bool) -> None:
         )
 
 
-def check_has_vectors(problem, out: Path | None) -> None:
+def check_has_vectors(processor: Processor, out: Path | None) -> None:
     """Raises KerasBertError for a model without vectors that is to write them."""
-    if out is not None and problem.name != "embedding":
+    if out is not None and not isinstance(processor, Embedding):
         raise KerasBertError(
-            f"expected a sentence encoder for --out, received a model of the task {problem.name!r}; --json prints its answers"
+            f"expected a sentence encoder for --out, received a model of the task {processor.name!r}; --json prints its answers"
         )
 
 

@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
 from kerasbert.layers.quantization.norms import IntegerLayerNorm
 from kerasbert.layers.traversal import sublayers
-from kerasbert.processors import Rows
+from kerasbert.processors import Features
 
 # What a scaled channel's largest size is brought down to, in sizes of the median channel.
 OUTLIER_CEILING = 4.0
@@ -36,13 +36,13 @@ def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceilin
         def run():
             model.predict(data, batch_size=batch_size)
     else:  # what is read, without what it is an answer to: a masked language model has none to texts without gaps
-        rows = model.rows(data, scoring=True)[1]
+        rows = model.features(data, scoring=True)[1]
         _check_rows(rows)
 
         def run():
             if len(rows) <= _FEW * batch_size:
                 model.serve_untraced()
-            model.readings(rows, batch_size)
+            model.raw_results(rows, batch_size)
 
     statistics = [
         (variable, variable.numpy()) for point in activation_quantizers(model) for variable in point.variables
@@ -55,7 +55,7 @@ def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceilin
         raise
 
 
-def _check_rows(rows: Rows) -> None:
+def _check_rows(rows: Features) -> None:
     """Raises KerasBertError for rows from which no range can be known."""
     lists = rows.tokens.input_ids
     if not any(len(tokens) for tokens in lists):

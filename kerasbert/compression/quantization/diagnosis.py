@@ -93,7 +93,7 @@ def diagnose(task, data, rows: int = 64) -> list[PointLoss]:
     Raises KerasBertError for a task that is not quantized, for fewer than one row, and for data without a word.
     """
     check_quantized(task, rows)
-    found = task.rows(data, scoring=True)[1]
+    found = task.features(data, scoring=True)[1]
     check_words(task, found, "run float and 8 bits on them")
     inputs = packed(task, found, range(min(rows, len(found))))
     attended = inputs["attention_mask"].numpy().astype(bool)

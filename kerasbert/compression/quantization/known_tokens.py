@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows
+from kerasbert.processors import Features
 
 
 def words_of(tokenizer, ids: Iterable[int]) -> set[int]:
@@ -11,7 +11,7 @@ def words_of(tokenizer, ids: Iterable[int]) -> set[int]:
     return set(ids) - {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id, tokenizer.unk_id}
 
 
-def check_words(task, rows: Rows, purpose: str) -> None:
+def check_words(task, rows: Features, purpose: str) -> None:
     """Raises KerasBertError where no row has a word that the task's tokenizer knows. purpose: what the rows are for, in an infinitive."""
     if task.has_tokenizer and not any(words_of(task.tokenizer, ids) for ids in rows.tokens.input_ids):
         received = f"{len(rows.tokens.input_ids):,} rows without one"

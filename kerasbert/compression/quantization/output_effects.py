@@ -9,7 +9,7 @@ from kerasbert.compression.quantization.diagnosis import check_quantized
 from kerasbert.compression.quantization.known_tokens import check_words
 from kerasbert.compression.quantization.observers import Key, QuantizesOnly, observed, packed
 from kerasbert.data.table import is_table
-from kerasbert.processors.base import Reading
+from kerasbert.processors.base import RawResult
 from kerasbert.processors.decisions import decides, same_decisions
 
 _BATCH = 16  # rows that run at once
@@ -71,7 +71,7 @@ def measure_effects(
     """
     check_quantized(task, rows)
     points = list(dict.fromkeys(points))
-    examples, found = task.rows(data, scoring=True)
+    examples, found = task.features(data, scoring=True)
     check_words(task, found, "run float and 8 bits on them")
     if labels is None and is_table(data):
         labels = data.y
@@ -98,28 +98,28 @@ class _Chosen:
     def __init__(self, task, examples: Sequence | None, rows, labels, limit: int):
         if examples is not None and len(rows) > limit:  # whole examples: one may have several rows
             examples = examples[: max(1, int(rows.example[limit]))]
-            rows = task.processor.scoring_rows(examples, task.tokenizer, task.sequence_length)
+            rows = task.processor.scoring_features(examples, task.tokenizer, task.sequence_length)
         self.rows, self.count = rows, len(rows) if examples is not None else min(limit, len(rows))
         self.labels = self.examples = None
         if examples is not None and (labels is not None or task.processor.self_supervised):
             self.examples, self.labels = examples, None if labels is None else labels[: len(examples)]
             if labels is not None:
-                task.processor.targets(self.labels, examples, rows)
+                task.processor.encode_labels(self.labels, examples, rows)
 
-    def judge(self, task) -> tuple[list[Reading], tuple[str, float] | None]:
+    def judge(self, task) -> tuple[list[RawResult], tuple[str, float] | None]:
         """What is compared of each row, and the main metric's name and value."""
-        problem, compared, readings = task.processor, [], []
+        processor, compared, raw_results = task.processor, [], []
         for start in range(0, self.count, _BATCH):
             batch = range(start, min(start + _BATCH, self.count))
             outputs = task.serve(packed(task, self.rows, batch))
             outputs = {name: task.by_row(values.numpy(), self.rows.group) for name, values in outputs.items()}
             for place, row in enumerate(batch):
                 one = {name: values[place] for name, values in outputs.items()}
-                compared.append(problem.comparable(one, self.rows, row))
-                readings.append(problem.read(one, self.rows, row))
+                compared.append(processor.comparable(one, self.rows, row))
+                raw_results.append(processor.raw_result(one, self.rows, row))
         if self.examples is None:
             return compared, None
-        return compared, next(iter(problem.scores(self.labels, self.examples, self.rows, readings).items()))
+        return compared, next(iter(processor.metrics(self.labels, self.examples, self.rows, raw_results).items()))
 
 
 def _effect(task, reference: tuple, model: tuple) -> OutputEffect:

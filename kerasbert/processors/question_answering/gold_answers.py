@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import same_number
+from kerasbert.processors.base import check_same_number
 
 
 class Span(NamedTuple):
@@ -25,7 +25,7 @@ def right_answers(y, examples: Sequence[tuple[str, str]]) -> list[list[Span]]:
 
     Raises KerasBertError naming the first question with another form, or with an answer that its context does not have at that place.
     """
-    same_number(y, examples, "answers")
+    check_same_number(y, examples, "answers")
     return [_checked(value, *example, row) for row, (value, example) in enumerate(zip(y, examples, strict=True))]
 
 

@@ -1,44 +1,60 @@
-"""A question and a text to the part of the text that answers it."""
+"""Extractive question answering: a question and a text to the part of the text that answers it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
+from kerasbert.data.reading import read_questions
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Processor, Reading, same_number
-from kerasbert.processors.contributions import Ratio
-from kerasbert.processors.features import Rows
+from kerasbert.processors.base import Processor, RawResult, check_same_number
+from kerasbert.processors.contributions import Contributions, Ratio
+from kerasbert.processors.display import Display, Record
+from kerasbert.processors.features import Features
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.processors.question_answering.span_search import ScoredSpan, best_spans
-from kerasbert.processors.question_answering.span_windows import window_rows
+from kerasbert.processors.question_answering.span_windows import window_features
 from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.processors.texts import split_pairs
+from kerasbert.text import Tokenizer
 from kerasbert.text.rows import text_rows
+
+
+def _fields(example: tuple[str, str]) -> dict[str, Any]:
+    question, context = example
+    return {"question": question, "context": context}
+
+
+def _lines(record: Record) -> list[list[str]]:
+    characters = "" if record["start"] is None else f"{record['start']}-{record['end']}"
+    return [[record["answer"] or "(no answer)", f"{record['score']:.4f}", characters, record["question"]]]
 
 
 @dataclass(frozen=True)
 class QuestionAnswering(Processor):
-    """Where in a text the answer to a question stands (Rajpurkar et al. 2016; Devlin et al. 2018, sections 4.2 and 4.3).
+    """The span of a text that answers a question (Rajpurkar et al. 2016; Devlin et al. 2018, sections 4.2 and 4.3).
 
-    x: `(question, context)` pairs or dicts with `question` and `context`, a list of them; or both columns, `(questions, contexts)`.
-    y: of each question an answer, a list of several, or None where the context has none. An answer is `{"text": ..., "answer_start": ...}`
-    as in SQuAD, `start` in characters from 0 on, or `(start, text)`; `{"text": [...], "answer_start": [...]}` are several. The first one is
-    trained, all of them are right.
+    Examples are `(question, context)` tuples, dicts with both, or `(questions, contexts)`. A label is an answer, a list of several, or None
+    where the context has none. An answer is `{"text": ..., "answer_start": ...}` as in SQuAD, `start` in characters from 0 on, or
+    `(start, text)`; `{"text": [...], "answer_start": [...]}` are several. Training takes the first one; metrics accept all of them.
 
     A row is `[CLS] question [SEP] context [SEP]`. A context that is too long has several rows with parts of it that overlap; a row without
-    the answer is trained to point to `[CLS]`, place 0. `rows.places` holds a `Window` a row. A reading is both logits of each token,
-    (1, length).
+    the answer is trained to point to `[CLS]`, position 0. `features.alignment` has a `Window` a row. A raw result is both logits of each
+    token, `(1, length)`.
 
-    Settings:
-      stride: tokens from the begin of a part to the next one's, at most those of a part. By default parts overlap by a third of a row (128
-        tokens of 384), but not by more than half of themselves.
-      longest_answer: tokens an answer has at most.
-      n_best: how many spans an answer lists as `best`.
-      no_answer: whether there may be no answer.
-      no_answer_threshold: by how much no answer must score above the best span; see `best_threshold`.
-      unit: what answers are scored by, "word" (English, as SQuAD) or "character" (Chinese, Japanese, Korean); see
-        `kerasbert.processors.question_answering.squad_scores`.
+    Attributes:
+        stride: Tokens from the start of a part to that of the next one (BERT's `doc_stride`), at most those of a part. By default parts
+            overlap by a third of a row (128 tokens of 384), but not by more than half of themselves.
+        longest_answer: Tokens an answer has at most.
+        n_best: Number of spans that a prediction lists as `best`.
+        no_answer: Whether there may be no answer.
+        no_answer_threshold: Score by which no answer must exceed the best span; see `best_threshold`.
+        unit: Unit of the metrics, "word" (English, as SQuAD) or "character" (Chinese, Japanese, Korean); see
+            `kerasbert.processors.question_answering.squad_scores`.
+
+    Raises:
+        KerasBertError: When a setting cannot be used.
     """
 
     stride: int | None = None
@@ -50,7 +66,18 @@ class QuestionAnswering(Processor):
 
     name = "question_answering"
     outputs = ("start_logits", "end_logits")
-    cut = "questions"
+    per_token = True
+    second_input = "context"
+    truncated_items = "questions"
+    default_length = 384  # as in the literature
+    reader = staticmethod(read_questions)
+    display = Display(
+        ("answer", "score", "characters", "question"),
+        _lines,
+        _fields,
+        lambda record: record["answer"] or "no answer",
+        lambda prediction, top_k: {**prediction, "best": prediction["best"][:top_k]},
+    )
 
     def __post_init__(self):
         for name in ("stride", "longest_answer", "n_best"):
@@ -61,13 +88,13 @@ class QuestionAnswering(Processor):
         if self.unit not in UNITS:
             raise KerasBertError(f"expected unit to be one of {', '.join(UNITS)}, received {self.unit!r}")
 
-    def check(self, y, examples):
+    def check_labels(self, y: Any, examples: Sequence) -> None:
         right_answers(y, examples)
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         if isinstance(x, Mapping):
             raise KerasBertError(
-                "expected a list of questions with contexts, received one dict. Put each question with its context into a list"
+                "expected a list of questions with contexts, received one dict; put each question with its context into a list"
             )
         if isinstance(x, list | tuple) and len(x) and all(isinstance(row, Mapping) for row in x):
             x = [_pair(row, number) for number, row in enumerate(x)]
@@ -82,62 +109,71 @@ class QuestionAnswering(Processor):
             )
         return list(zip(text_rows(questions, "questions"), text_rows(contexts, "contexts"), strict=True))
 
-    def rows(self, examples, tokenizer, length):
-        return window_rows(examples, tokenizer, length, self.stride)
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
+        return window_features(examples, tokenizer, length, self.stride)
 
-    def targets(self, y, examples, rows):
-        if not len(rows.places):
-            return _packed_targets(y, rows)
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        if not len(features.alignment):
+            return _packed_targets(y, features)
         answers = right_answers(y, examples)
-        found = np.zeros((len(rows), 2), np.int32)
-        for row, (number, window) in enumerate(zip(rows.example, rows.places, strict=True)):
+        found = np.zeros((len(features), 2), np.int32)
+        for row, (number, window) in enumerate(zip(features.example, features.alignment, strict=True)):
             if answers[number]:
                 first, last = window.context.tokens(*answers[number][0][:2])
                 if window.first <= first <= last < window.end:
                     found[row] = np.array([first, last]) - window.first + window.begin
         return dict(zip(self.outputs, found.T.copy(), strict=True))
 
-    def read(self, outputs, rows, row):
-        return {name: outputs[name].reshape(1, -1)[:, : rows.lengths[row]] for name in self.outputs}
+    def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
+        return {name: outputs[name].reshape(1, -1)[:, : features.lengths[row]] for name in self.outputs}
 
-    def comparable(self, outputs, rows, row):
+    def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         """One decision a row for each end: the probabilities of its places, (1, length)."""
-        return {name: _softmax(logits) for name, logits in self.read(outputs, rows, row).items()}
+        return {name: _softmax(logits) for name, logits in self.raw_result(outputs, features, row).items()}
 
-    def answers(self, examples, rows, readings):
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         """Of each question `answer`, `start` and `end` in characters, `score`, the sum of both logits, `probability` among the `best`;
         `no_answer_score`, and `best`, the best spans in the same form. No answer is "" from None to None.
         """
-        found = self._spans(rows, readings)
+        found = self._spans(features, raw_results)
         return [self._answer(context, *spans) for (_, context), spans in zip(examples, found, strict=True)]
 
-    def scores(self, y, examples, rows, readings):
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
         """See `kerasbert.processors.question_answering.squad_scores`; of packed inputs, how many rows have the right places."""
-        if not len(rows.places):
-            return _place_scores(self.targets(y, examples, rows), readings)
-        found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
+        if not len(features.alignment):
+            return _place_scores(self.encode_labels(y, examples, features), raw_results)
+        found = [answer["answer"] for answer in self.predictions(examples, features, raw_results)]
         return squad_scores(answer_texts(y, examples), found, self.unit)
 
-    def contributions(self, y, examples, rows, readings):
-        if not len(rows.places):
-            return Ratio.of_decisions(_right_places(self.targets(y, examples, rows), readings).all(axis=0))
-        found = [answer["answer"] for answer in self.answers(examples, rows, readings)]
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        if not len(features.alignment):
+            return Ratio.of_decisions(_right_places(self.encode_labels(y, examples, features), raw_results).all(axis=0))
+        found = [answer["answer"] for answer in self.predictions(examples, features, raw_results)]
         pairs = zip(answer_texts(y, examples), found, strict=True)
         return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
 
-    def best_threshold(self, y, examples, rows, readings) -> tuple[float, float]:
+    def listing(self, top_k: int) -> Self:
+        return replace(self, n_best=max(top_k, self.n_best))
+
+    def best_threshold(self, y: Any, examples, features, raw_results) -> tuple[float, float]:
         """The `no_answer_threshold` with the highest F1 on this data, and that F1."""
         found, doubts = [], []
-        for (_, context), (spans, none) in zip(examples, self._spans(rows, readings), strict=True):
+        for (_, context), (spans, none) in zip(examples, self._spans(features, raw_results), strict=True):
             found.append(context[spans[0].start : spans[0].end] if spans else "")
             doubts.append(none - spans[0].score if spans else np.inf)
         return best_threshold(answer_texts(y, examples), found, doubts, self.unit)
 
-    def _spans(self, rows: Rows, readings) -> list[tuple[list[ScoredSpan], float]]:
+    def _spans(self, features: Features, raw_results) -> list[tuple[list[ScoredSpan], float]]:
         """Of each question the best spans, and the score of no answer."""
         return [
-            best_spans([rows.places[i] for i in of], [readings[i] for i in of], self.longest_answer, self.n_best)
-            for of in rows.by_example()
+            best_spans(
+                [features.alignment[i] for i in of], [raw_results[i] for i in of], self.longest_answer, self.n_best
+            )
+            for of in features.by_example()
         ]
 
     def _answer(self, context: str, spans: list[ScoredSpan], none: float) -> dict:
@@ -168,7 +204,7 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def _wrong(rows: list) -> str:
-    """What is wrong with rows that are no pairs."""
+    """The message for rows that are no pairs."""
     pairs = (isinstance(row, tuple | list) and len(row) == 2 for row in rows)
     number = next(i for i, good in enumerate(pairs) if not good)
     return f"row {number}: expected (question, context), or a dict with both, received {str(rows[number])[:40]!r}"
@@ -179,37 +215,37 @@ def answer_texts(y, examples: Sequence) -> list[list[str]]:
     return [[answer.text for answer in answers] for answers in right_answers(y, examples)]
 
 
-def _place_scores(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> dict[str, float]:
-    start, end = _right_places(targets, readings)
+def _place_scores(targets: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> dict[str, float]:
+    start, end = _right_places(targets, raw_results)
     shares = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
     return {name: float(share.mean()) for name, share in shares.items()}
 
 
-def _right_places(targets: Mapping[str, np.ndarray], readings: Sequence[Reading]) -> np.ndarray:
+def _right_places(targets: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> np.ndarray:
     """Whether the first and the last token are right, (2, rows) bool."""
     right = [
-        [reading[name][0].argmax() == place for reading, place in zip(readings, places, strict=True)]
-        for name, places in targets.items()
+        [raw_result[name][0].argmax() == place for raw_result, place in zip(raw_results, alignment, strict=True)]
+        for name, alignment in targets.items()
     ]
     return np.array(right)
 
 
-def _packed_targets(y, rows: Rows) -> dict[str, np.ndarray]:
+def _packed_targets(y, features: Features) -> dict[str, np.ndarray]:
     """Of packed inputs: the places of the first and the last token in each row, by output name or (rows, 2)."""
     names = QuestionAnswering.outputs
     if isinstance(y, Mapping):
         if set(y) != set(names):
             raise KerasBertError(f"expected targets {' and '.join(names)}, received {', '.join(map(str, y)) or 'none'}")
         for name in names:
-            same_number(y[name], rows.example, name)
+            check_same_number(y[name], features.example, name)
         y = np.stack([np.asarray(y[name]) for name in names], axis=-1)
-    same_number(y, rows.example, "targets")
+    check_same_number(y, features.example, "targets")
     y = np.asarray(y)
     if y.ndim != 2 or y.shape[1] != 2 or not np.issubdtype(y.dtype, np.integer):
         raise KerasBertError(
             f"expected whole numbers of shape (rows, 2), first and last token of each answer, received {y.dtype} {y.shape}"
         )
-    behind = np.inf if rows.tokens is None else rows.lengths[:, None]
+    behind = np.inf if features.tokens is None else features.lengths[:, None]
     wrong = np.flatnonzero(((y < 0) | (y >= behind)).any(axis=1))
     if wrong.size:
         raise KerasBertError(f"row {wrong[0]}: expected places of the row's tokens, received {y[wrong[0]].tolist()}")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kerasbert.processors.base import Reading
+from kerasbert.processors.base import RawResult
 from kerasbert.processors.question_answering.span_windows import Window
 
 
@@ -18,7 +18,7 @@ class ScoredSpan(NamedTuple):
 
 
 def best_spans(
-    windows: Iterable[Window], readings: Iterable[Reading], longest: int, count: int
+    windows: Iterable[Window], raw_results: Iterable[RawResult], longest: int, count: int
 ) -> tuple[list[ScoredSpan], float]:
     """The `count` best spans over all windows of a context, best first, and the score of no answer.
 
@@ -28,8 +28,8 @@ def best_spans(
     """
     found: dict[tuple[int, int], float] = {}
     nothing = []
-    for window, reading in zip(windows, readings, strict=True):
-        start, end = reading["start_logits"][0], reading["end_logits"][0]
+    for window, raw_result in zip(windows, raw_results, strict=True):
+        start, end = raw_result["start_logits"][0], raw_result["end_logits"][0]
         nothing.append(float(start[0] + end[0]))
         for first, behind, score in zip(*_of_window(window, start, end, longest, count), strict=True):
             found[first, behind] = max(score, found.get((first, behind), score))

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.features import WHOLE, Rows, TokenLists
+from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.text import Tokenizer
 from kerasbert.text.windows import usual_step, windows
 
 LONGEST_QUESTION = 64  # tokens, as in the BERT authors' own code
@@ -16,7 +17,13 @@ _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, w
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A text's tokens without special ones, and from which to which character each goes, (n,) int; white space around them left out."""
+    """A text's tokens, special ones not counted.
+
+    Attributes:
+        ids: Token ids, `(n,)`.
+        starts: First character of each token, `(n,)` int, white space left out.
+        ends: The character behind each token's last one, `(n,)` int.
+    """
 
     ids: list[int]
     starts: np.ndarray
@@ -37,17 +44,25 @@ class Window(NamedTuple):
 
     @property
     def place(self) -> slice:
-        """Where the context's tokens stand in the row."""
+        """The positions of the context's tokens in the row."""
         return slice(self.begin, self.begin + self.end - self.first)
 
 
-def window_rows(examples: Sequence[tuple[str, str]], tokenizer, length: int, stride: int | None) -> Rows:
-    """One row for each window over each example's context; `places` holds a `Window` for each.
+def window_features(
+    examples: Sequence[tuple[str, str]], tokenizer: Tokenizer, length: int, stride: int | None
+) -> Features:
+    """One row for each window over each example's context; `alignment` has a `Window` for each.
 
-    A question has at most 64 tokens, and half of the row; what is longer is cut and counted as truncated. stride: see
-    `kerasbert.processors.question_answering.processor.QuestionAnswering`.
+    A question has at most 64 tokens, and half of the row; a longer one is cut and counted as truncated.
 
-    Raises KerasBertError for rows without room for a token of each text.
+    Args:
+        examples: Questions with their contexts.
+        tokenizer: The tokenizer.
+        length: Tokens a row has at most.
+        stride: Tokens from the start of a window to that of the next one; see `QuestionAnswering`.
+
+    Raises:
+        KerasBertError: When rows have no room for a token of each text.
     """
     template = tokenizer.template
     space = length - template.special_tokens(True)
@@ -59,7 +74,7 @@ def window_rows(examples: Sequence[tuple[str, str]], tokenizer, length: int, str
     questions = _questions([question for question, _ in examples], tokenizer)
     contexts = _contexts([context for _, context in examples], tokenizer)
     cls, sep = [tokenizer.cls_id], [tokenizer.sep_id]
-    lists, types, numbers, places, truncated = [], [], [], [], 0
+    lists, types, numbers, alignment, truncated = [], [], [], [], 0
     for number, (asked, text) in enumerate(examples):
         question, context = questions[asked], contexts[text]
         truncated += len(question) > longest
@@ -70,8 +85,8 @@ def window_rows(examples: Sequence[tuple[str, str]], tokenizer, length: int, str
             lists.append(head + context.ids[first:end] + sep)
             types.append([0] * len(head) + [template.second_type] * (end - first + 1))
             numbers.append(number)
-            places.append(Window(context, first, end, len(head)))
-    return Rows(TokenLists(lists, types), np.array(numbers, np.int64), 1, truncated, places)
+            alignment.append(Window(context, first, end, len(head)))
+    return Features(TokenLists(lists, types), np.array(numbers, np.int64), 1, truncated, alignment)
 
 
 def _questions(texts: list[str], tokenizer) -> dict[str, list[int]]:
@@ -96,9 +111,9 @@ def _contexts(texts: list[str], tokenizer) -> dict[str, Context]:
 def _trimmed(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Starts and ends of tokens without the white space that SentencePiece and byte-level BPE count as theirs; int32."""
     starts, ends = offsets[:, 0], offsets[:, 1]
-    places = np.arange(len(text) + 1)
+    positions = np.arange(len(text) + 1)
     filled = np.array([not char.isspace() for char in text], bool)
-    following = np.minimum.accumulate(np.where(np.append(filled, True), places, len(text))[::-1])[::-1]
-    behind = np.maximum.accumulate(np.where(np.append(True, filled), places, 0))
+    following = np.minimum.accumulate(np.where(np.append(filled, True), positions, len(text))[::-1])[::-1]
+    behind = np.maximum.accumulate(np.where(np.append(True, filled), positions, 0))
     starts = np.minimum(following[starts], ends)
     return starts.astype(np.int32), np.maximum(behind[ends], starts).astype(np.int32)

@@ -1,16 +1,20 @@
-"""A tag for every word of a sentence, and the entities that tags mark."""
+"""Token classification: a tag for every word of a sentence, and the entities that tags mark."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import class_scores
-from kerasbert.processors.base import Processor, same_number
-from kerasbert.processors.contributions import Ratio, most_frequent
-from kerasbert.processors.features import IGNORED, Rows
+from kerasbert.processors import class_metrics
+from kerasbert.processors.base import Processor, RawResult, check_same_number
+from kerasbert.processors.class_metrics import ClassMetrics
+from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
+from kerasbert.processors.display import Display, Record
+from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.token_classification.entities import (  # fmt: skip
     OUTSIDE,
     Span,
@@ -20,7 +24,7 @@ from kerasbert.processors.token_classification.entities import (  # fmt: skip
     spans,
     stretched,
 )
-from kerasbert.processors.token_classification.word_windows import leads, word_rows
+from kerasbert.processors.token_classification.word_windows import leads, word_features
 from kerasbert.processors.token_classification.written_tags import (
     check_list,
     in_order,
@@ -29,35 +33,67 @@ from kerasbert.processors.token_classification.written_tags import (
     written_tags,
 )
 from kerasbert.processors.words import Words, words_of
+from kerasbert.text import Tokenizer
 from kerasbert.text.rows import text_rows
 
 _LISTED = 12
+
+
+def _fields(example: str | Sequence[str]) -> dict[str, Any]:
+    return {"text": example if isinstance(example, str) else " ".join(example)}
+
+
+def _lines(record: Record) -> list[list[str]]:
+    """A line an entity; a text without any has one line."""
+    return [
+        [
+            entity["label"],
+            f"{entity['score']:.4f}",
+            entity["text"],
+            f"{entity['start']}-{entity['end']}",
+            record["text"],
+        ]
+        for entity in record["entities"]
+    ] or [["-", "", "", "", record["text"]]]
+
+
+def _summary(record: Record) -> str:
+    if not record["entities"] and set(record["tags"]) - {OUTSIDE}:
+        return " ".join(record["tags"])
+    return ", ".join(f"{entity['label']}: {entity['text']}" for entity in record["entities"]) or "none"
 
 
 @dataclass(frozen=True)
 class Tagging(Processor):
     """A class a word (Devlin et al. 2018, section 5.3).
 
-    x: sentences, each a list of its words, or raw texts, which are split as `kerasbert.processors.words.words_of` says. Words are joined by
-    single spaces and read as any text is, so both ways give the same tokens.
-    y: of each sentence a list with one tag a word, by name or number; of a raw text also a list of its entities, dicts of `start`, `end` in
-    characters of the text as it is given, and `label`.
+    Examples are sentences, each a list of its words, or raw texts, which are split as `kerasbert.processors.words.words_of` does it. Words
+    are joined by single spaces and tokenized as any text is, so both ways give the same tokens. A label is a list with one tag a word, by
+    name or number; of a raw text also a list of its entities, dicts of `start`, `end` in characters of the text, and `label`.
 
-    A row is `[CLS] tokens [SEP]`. A word is read on its first token; words that share a token, on the first one's tag. Training has a
-    target on that token, and where a raw text would have several words (`U.S.`) of an entity, on the first token of each of these pieces:
-    else a model that was trained on words would meet tokens in a raw text of which it learned nothing. A sentence that is too long has
-    several rows, windows that overlap, and each word belongs to the one in which it has most context. `rows.places` holds a `WordWindow` a
-    row. A reading is `probabilities` (n, labels), of the words that the row speaks for, or of packed inputs, of all tokens.
+    A row is `[CLS] tokens [SEP]`. A word is classified on its first token; words that share a token share the first one's tag. Training
+    labels that token. Where a raw text would have several words (`U.S.`) of an entity, it labels the first token of each of these pieces
+    as well: a model that was trained on words would otherwise meet tokens in raw texts of which it learned nothing.
 
-    Settings:
-      stride: tokens from the begin of a window to the next one's, at most those of a window. By default windows overlap by a third of a
-        row, but not by more than half of themselves.
+    A sentence that is too long has several rows, windows that overlap. Each word belongs to the window in which it has most context.
+    `features.alignment` has a `WordWindow` a row. A raw result is `probabilities` `(n, labels)` of the row's words; of packed inputs, of
+    all tokens.
+
+    Attributes:
+        stride: Tokens from the start of a window to that of the next one, at most those of a window. By default windows overlap by a third
+            of a row, but not by more than half of themselves.
     """
 
     stride: int | None = None
 
     name = "tagging"
     outputs = ("probabilities",)
+    output_rank = 3
+    per_token = True
+    second_input = "none"
+    learns_labels = True
+    reader = staticmethod(read_tags)
+    display = Display(("label", "score", "entity", "characters", "text"), _lines, _fields, _summary)
 
     def __post_init__(self):
         whole = isinstance(self.stride, int) and not isinstance(self.stride, bool) and self.stride >= 1
@@ -65,7 +101,7 @@ class Tagging(Processor):
             raise KerasBertError(f"expected stride as a whole number of tokens, at least 1, received {self.stride!r}")
 
     @classmethod
-    def label_names(cls, y):
+    def label_names(cls, y: Any) -> tuple[str, ...]:
         """`O` first, then by label; tags in IOB come in pairs `B-`, `I-`, since data that lacks one of them is just small."""
         values = {value for number, row in enumerate(y) for value in written_tags(row, number)}
         if values and all(map(is_number, values)):
@@ -76,54 +112,61 @@ class Tagging(Processor):
             raise KerasBertError(f"expected two or more different tags, received {', '.join(names) or 'none'} alone")
         return names
 
-    def check(self, y, examples):
+    def check_labels(self, y: Any, examples: Sequence) -> None:
         self._numbers(y, examples)
 
-    def examples(self, x):
+    def examples(self, x: Any) -> list:
         """Texts, or tuples of words."""
         if isinstance(x, str | bytes | Mapping) or not isinstance(x, Iterable):
             raise KerasBertError(
-                f"expected a list of sentences or texts, received {type(x).__name__}. Put it in a list"
+                f"expected a list of sentences or texts, received {type(x).__name__}; put it in a list"
             )
         return [_example(value, row) for row, value in enumerate(x)]
 
-    def rows(self, examples, tokenizer, length):
-        return word_rows([words_of(example) for example in examples], tokenizer, length, self.stride)
+    def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
+        return word_features([words_of(example) for example in examples], tokenizer, length, self.stride)
 
-    def targets(self, y, examples, rows):
-        if not len(rows.places):
-            return self._packed_targets(y, rows)
+    def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
+        if not len(features.alignment):
+            return self._packed_targets(y, features)
         numbers, inner = self._numbers(y, examples), self._inner()
-        found = [np.full(length, IGNORED, np.int32) for length in rows.lengths]
-        for row, window, number in zip(found, rows.places, rows.example, strict=True):
+        found = [np.full(length, IGNORED, np.int32) for length in features.lengths]
+        for row, window, number in zip(found, features.alignment, features.example, strict=True):
             classes = _of_pieces(numbers[number], window.sentence, inner)[window.pieces]
-            own = leads(window.piece_places)
-            row[window.piece_places[own]] = classes[own]
+            own = leads(window.piece_positions)
+            row[window.piece_positions[own]] = classes[own]
         return found
 
-    def read(self, outputs, rows, row):
+    def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         probabilities = outputs["probabilities"]
-        if not len(rows.places):
-            return {"probabilities": probabilities[: rows.lengths[row]]}
-        return {"probabilities": probabilities[rows.places[row].places]}
+        if not len(features.alignment):
+            return {"probabilities": probabilities[: features.lengths[row]]}
+        return {"probabilities": probabilities[features.alignment[row].positions]}
 
-    def answers(self, examples, rows, readings):
+    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         """Of each sentence `words`, `tags`, and `entities`: `label`, `text`, `start` and `end` in characters, and `score`, the mean of the
         probabilities of its words' tags. The characters are those of the text, or of the words joined by single spaces.
         """
-        return [self._answer([rows.places[i] for i in of], [readings[i] for i in of]) for of in rows.by_example()]
+        return [
+            self._answer([features.alignment[i] for i in of], [raw_results[i] for i in of])
+            for of in features.by_example()
+        ]
 
-    def scores(self, y, examples, rows, readings):
+    def metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, float]:
         """See `entity_scores`; where no tag has a prefix (parts of speech) the first is `tag accuracy`. Of packed inputs, over the tokens
         that have a target.
         """
-        scores = entity_scores(*self._tags(y, examples, rows, readings))
+        scores = entity_scores(*self._tags(y, examples, features, raw_results))
         if self._scheme is not None:
             return scores
         return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
 
-    def contributions(self, y, examples, rows, readings):
-        truth, found = self._tags(y, examples, rows, readings)
+    def contributions(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> Contributions:
+        truth, found = self._tags(y, examples, features, raw_results)
         if self._scheme is not None:
             counts = np.array([entity_counts(*pair) for pair in zip(truth, found, strict=True)], np.float64)
             return Ratio(2 * counts[:, 2], counts[:, 0] + counts[:, 1])
@@ -131,17 +174,19 @@ class Tagging(Processor):
         share, tag = most_frequent([tag for row in truth for tag in row])
         return Ratio(np.array(same, np.float64), np.array([len(row) for row in truth], np.float64), share, str(tag))
 
-    def class_scores(self, y, examples, rows, readings):
-        tags = self._tags(y, examples, rows, readings)
-        return class_scores.of_tags(*tags) if self._scheme is None else class_scores.of_entities(*tags)
+    def class_metrics(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> dict[str, ClassMetrics]:
+        tags = self._tags(y, examples, features, raw_results)
+        return class_metrics.of_tags(*tags) if self._scheme is None else class_metrics.of_entities(*tags)
 
-    def _tags(self, y, examples, rows: Rows, readings) -> tuple[list[list[str]], list[list[str]]]:
+    def _tags(self, y, examples, features: Features, raw_results) -> tuple[list[list[str]], list[list[str]]]:
         """Of each sentence the right tags and those found, by name; of packed inputs, those of the tokens that have a target."""
-        if len(rows.places):
+        if len(features.alignment):
             truth = [self._names(row) for row in self._numbers(y, examples)]
-            return truth, [answer["tags"] for answer in self.answers(examples, rows, readings)]
-        targets = self._packed_targets(y, rows)
-        best = [reading["probabilities"].argmax(axis=1) for reading in readings]
+            return truth, [answer["tags"] for answer in self.predictions(examples, features, raw_results)]
+        targets = self._packed_targets(y, features)
+        best = [raw_result["probabilities"].argmax(axis=1) for raw_result in raw_results]
         sides = (
             [self._names(row[t != IGNORED]) for row, t in zip(side, targets, strict=True)] for side in (targets, best)
         )
@@ -150,16 +195,16 @@ class Tagging(Processor):
     def _names(self, numbers: np.ndarray) -> list[str]:
         return [str(number) if self.labels is None else self.labels[number] for number in numbers.tolist()]
 
-    def _answer(self, windows: Sequence, readings: Sequence) -> dict:
+    def _answer(self, windows: Sequence, raw_results: Sequence) -> dict:
         sentence = windows[0].sentence
         tags, scores = [self._outside()] * len(sentence), np.ones(len(sentence))
-        for window, reading in zip(windows, readings, strict=True):
+        for window, raw_result in zip(windows, raw_results, strict=True):
             if not len(window.words):
                 continue
-            probabilities = reading["probabilities"]
+            probabilities = raw_result["probabilities"]
             scores[window.words] = probabilities.max(axis=1)
             names = self._names(probabilities.argmax(axis=1))
-            begins = np.flatnonzero(leads(window.places)).tolist()
+            begins = np.flatnonzero(leads(window.positions)).tolist()
             for begin, end in zip(begins, [*begins[1:], len(names)], strict=True):
                 for place, tag in enumerate(self._stretched(names[begin], end - begin), begin):
                     tags[window.words[place]] = tag
@@ -195,7 +240,7 @@ class Tagging(Processor):
 
     def _numbers(self, y, examples: Sequence) -> list[np.ndarray]:
         """Of each sentence the class numbers of its words, int32."""
-        same_number(y, examples, "lists of tags")
+        check_same_number(y, examples, "lists of tags")
         index = {name: number for number, name in enumerate(self.labels or ())}
         scheme = self._scheme or "iob2"
         return [
@@ -226,10 +271,10 @@ class Tagging(Processor):
             )
         return index[str(tag)]
 
-    def _packed_targets(self, y, rows: Rows) -> list[np.ndarray]:
+    def _packed_targets(self, y, features: Features) -> list[np.ndarray]:
         """Class numbers of tokens, `IGNORED` where there is none, as far as the rows have tokens."""
-        same_number(y, rows.example, "rows of class numbers")
-        lengths = [len(row) for row in y] if rows.tokens is None else rows.lengths
+        check_same_number(y, features.example, "rows of class numbers")
+        lengths = [len(row) for row in y] if features.tokens is None else features.lengths
         found = [np.asarray(row) for row in y]
         classes = np.inf if self.labels is None else len(self.labels)
         for number, (row, length) in enumerate(zip(found, lengths, strict=True)):

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.processors.features import WHOLE, Rows, TokenLists
+from kerasbert.processors.features import WHOLE, Features, TokenLists
 from kerasbert.processors.words import Words
+from kerasbert.text import Tokenizer
 from kerasbert.text.windows import best_context, usual_step, windows
 
 _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
@@ -14,38 +15,45 @@ _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, w
 
 @dataclass(frozen=True, eq=False)
 class WordWindow:
-    """What one row has of a sentence. Each word and each piece that has a token is one row's.
+    """The words of a sentence that one row classifies. Each word and each piece with a token belongs to one row.
 
     Attributes:
-      sentence: all words.
-      words: the numbers of the words that this row speaks for, (n,) int.
-      places: where the first token of each stands in the row, (n,) int. Words may share a token.
-      pieces, piece_places: the same of the pieces of words.
+        sentence: All words.
+        words: Numbers of the words that this row classifies, `(n,)` int.
+        positions: Position in the row of each word's first token, `(n,)` int. Words may share a token.
+        pieces: Numbers of the pieces of words, as `words`.
+        piece_positions: Positions of the pieces, as `positions`.
     """
 
     sentence: Words
     words: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     pieces: np.ndarray
-    piece_places: np.ndarray
+    piece_positions: np.ndarray
 
 
-def leads(places: np.ndarray) -> np.ndarray:
-    """Whether each place is not that of the word before, (n,) bool."""
-    return np.diff(places, prepend=-1) != 0
+def leads(positions: np.ndarray) -> np.ndarray:
+    """Whether each position is another than the one before, `(n,)` bool."""
+    return np.diff(positions, prepend=-1) != 0
 
 
-def word_rows(sentences: Sequence[Words], tokenizer, length: int, stride: int | None) -> Rows:
-    """One row for each window over each sentence; `places` holds a `WordWindow` for each.
+def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int, stride: int | None) -> Features:
+    """One row for each window over each sentence; `alignment` has a `WordWindow` for each.
 
-    stride: tokens from the begin of a window to the next one's, see `kerasbert.processors.token_classification.processor.Tagging`. A
-    word or piece belongs to the window in which its first token has most context.
+    A word or piece belongs to the window in which its first token has most context.
 
-    Raises KerasBertError for rows without room for a token.
+    Args:
+        sentences: The words of each sentence.
+        tokenizer: The tokenizer.
+        length: Tokens a row has at most.
+        stride: Tokens from the start of a window to that of the next one; see `Tagging`.
+
+    Raises:
+        KerasBertError: When rows have no room for a token.
     """
     room = length - 2
     step = usual_step(length, room) if stride is None else min(stride, room)
-    lists, numbers, places = [], [], []
+    lists, numbers, alignment = [], [], []
     for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
         parts = windows(len(ids), room, step)
         owners, is_head = _owners(first, parts), _heads(first, sentence.owners)
@@ -54,12 +62,14 @@ def word_rows(sentences: Sequence[Words], tokenizer, length: int, stride: int | 
             heads = pieces[is_head[pieces]]
             lists.append([tokenizer.cls_id, *ids[start:end], tokenizer.sep_id])
             numbers.append(number)
-            places.append(
+            alignment.append(
                 WordWindow(
                     sentence, sentence.owners[heads], first[heads] - start + 1, pieces, first[pieces] - start + 1
                 )
             )
-    return Rows(TokenLists(lists, [[0] * len(row) for row in lists]), np.array(numbers, np.int64), places=places)
+    return Features(
+        TokenLists(lists, [[0] * len(row) for row in lists]), np.array(numbers, np.int64), alignment=alignment
+    )
 
 
 def _tokens(sentences: Sequence[Words], tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:

@@ -11,6 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import readable, word_pieces
+from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.text import pack
 
 _BATCH = 32
@@ -68,7 +69,7 @@ def augment(
 
 
 def _check(language_model, copies: int, probability: float, candidates: int) -> None:
-    if getattr(language_model, "problem", None) != "masked_lm" or not language_model.has_tokenizer:
+    if not isinstance(language_model, MaskedLM) or not language_model.has_tokenizer:
         raise KerasBertError(
             f"expected a MaskedLM with a tokenizer as language_model, received {type(language_model).__name__}"
         )
@@ -102,7 +103,7 @@ def _replaced(sides, gaps: Sequence[_Gap], model, candidates: int, copies: int, 
     tokenizer, draw = model.tokenizer, np.random.default_rng((seed, len(sides), copies))
     encoded, allowed = tokenizer.encode(sides, max_length=model.sequence_length), _allowed(model)
     spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES} | {
-        "places": tf.TensorSpec((None, 2), tf.int32)
+        "positions": tf.TensorSpec((None, 2), tf.int32)
     }
     predict = tf.function(lambda inputs: model.serve(inputs), input_signature=[spec], autograph=False)
     for first in range(0, len(gaps), _BATCH):
@@ -130,7 +131,7 @@ def _logits(encoded, gaps: Sequence[_Gap], model, predict) -> np.ndarray:
     packed = pack(TokenLists(ids, types), length=max(map(len, ids)), pad_id=model.config.pad_token_id)
     places = np.array([(row, gap.place) for row, gap in enumerate(gaps)], np.int32)
     inputs = {name: tf.constant(packed[name]) for name in INPUT_NAMES}
-    return predict({**inputs, "places": tf.constant(places)})[model.output_name].numpy()
+    return predict({**inputs, "positions": tf.constant(places)})[model.output_name].numpy()
 
 
 def _allowed(model) -> np.ndarray:

@@ -15,7 +15,7 @@ from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
 from kerasbert.files.json_text import read_json_object
-from kerasbert.processors import Rows
+from kerasbert.processors import Features
 
 TYPES = ("float32", "float16")
 _INDEX, _FORMAT = "index.json", 1
@@ -71,7 +71,7 @@ class TeacherCache:
 def teacher_cache(
     folder: str | os.PathLike,
     key: Mapping,
-    rows: Rows,
+    rows: Features,
     compute: Callable[[np.ndarray], Mapping[str, tuple[np.ndarray, tuple[int, ...]]]],
     kind: str = "float32",
     batch_size: int = _BATCH,
@@ -95,7 +95,7 @@ def teacher_cache(
     return TeacherCache(place, layouts, rows.lengths, kind)
 
 
-def rows_digest(rows: Rows) -> str:
+def rows_digest(rows: Features) -> str:
     """Sixteen hex digits of all token ids and types."""
     digest = hashlib.sha256(str(rows.group).encode())
     for ids, types in zip(rows.tokens.input_ids, rows.tokens.token_type_ids, strict=True):
@@ -103,7 +103,7 @@ def rows_digest(rows: Rows) -> str:
     return digest.hexdigest()[:16]
 
 
-def _write(place: Path, rows: Rows, compute, kind: str, batch_size: int, key: Mapping) -> None:
+def _write(place: Path, rows: Features, compute, kind: str, batch_size: int, key: Mapping) -> None:
     # Longest rows first: a batch holds rows of like length, and memory runs out at the start or never.
     order = np.argsort(-rows.lengths, kind="stable")
     layouts = [_layout(name, *found) for name, found in _of_rows(compute, order[:1])]

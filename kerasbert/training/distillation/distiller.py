@@ -149,7 +149,7 @@ class Distiller(KerasTask):
         return {name: (values.numpy(), axes[name]) for name, values in traced(inputs).items()}
 
     def _wanted_names(self) -> list[str]:
-        shape = (1, 1, 4) if self.teacher.problem == "multiple_choice" else (1, 4)
+        shape = (1, 1, 4) if self.teacher.grouped else (1, 4)
         return list(self._parts({name: tf.ones(shape, tf.int32) for name in INPUT_NAMES}))
 
     # -- Keras' ways ---------------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Distiller(KerasTask):
 
 
 _OF_THE_STUDENT = frozenset(
-    "_failures answer config encode_labels encoder labels output_name problem processor rows save_pretrained score sequence_length serve "
+    "config encode_labels encoder features labels output_name predictions processor save_pretrained score sequence_length serve "
     "tokenizer unserved".split()
 )
 

@@ -11,7 +11,7 @@ from kerasbert.data.batching import padded_length
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Rows
+from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.pretrained import ranges
@@ -53,8 +53,8 @@ class Feeder:
         if isinstance(x, tf.data.Dataset):
             return self._of_dataset(x, batch_size, labelled)
         student, y = self.student, x.y if y is None and is_table(x) else y
-        examples, rows = student.rows(x)
-        targets = student.targets(y, rows.example if examples is None else examples, rows)
+        examples, rows = student.features(x)
+        targets = student.encode_targets(y, rows.example if examples is None else examples, rows)
         own = student.processor.self_supervised and targets is None
         if targets is None and labelled and not own:
             raise KerasBertError(
@@ -91,20 +91,20 @@ class Feeder:
                 "train without cache="
             )
 
-    def _further(self, examples, rows: Rows, cached: bool):
+    def _further(self, examples, rows: Features, cached: bool):
         """Row numbers and the padded length -> what an element holds beside the student's inputs, and of what kind each is."""
         theirs = rows if self.shared else self._teachers_rows(examples, rows)
         if self._cache is not None and cached:
             return _Known(self._cached(theirs))
         return None if self.shared else _TeachersInputs(theirs, self.teacher, task_inputs.few_lengths(self.student))
 
-    def _teachers_rows(self, examples, rows: Rows) -> Rows:
+    def _teachers_rows(self, examples, rows: Features) -> Features:
         if examples is None:
             raise KerasBertError(
                 "expected texts for a teacher with another vocabulary than the student's, received packed inputs: they are the student's"
             )
         teacher = self.teacher
-        theirs = self.student.processor.rows(examples, teacher.tokenizer, teacher.sequence_length)
+        theirs = self.student.processor.features(examples, teacher.tokenizer, teacher.sequence_length)
         if theirs.truncated:
             note(
                 f"note: the teacher reads {theirs.truncated} of {len(examples)} texts cut to {teacher.sequence_length} tokens"
@@ -115,7 +115,7 @@ class Feeder:
             )
         return theirs
 
-    def _cached(self, rows: Rows) -> TeacherCache:
+    def _cached(self, rows: Features) -> TeacherCache:
         teacher = self.teacher
         key = {
             **self._key,
@@ -134,7 +134,7 @@ class Feeder:
 class _TeachersInputs:
     """The teacher's own packed inputs of rows."""
 
-    def __init__(self, rows: Rows, teacher, few: bool):
+    def __init__(self, rows: Features, teacher, few: bool):
         self.rows, self.pad_id, self.limit, self.few = rows, teacher.config.pad_token_id, teacher.sequence_length, few
 
     def __call__(self, index, length):

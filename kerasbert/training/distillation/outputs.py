@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from kerasbert.tasks.masked_lm import MaskedLM
+from kerasbert.tasks.sentence_encoder import SentenceEncoder
 from kerasbert.training.distillation.objective import Objective, mean_over_tokens
 from kerasbert.training.distillation.observation import Part
 
@@ -32,18 +34,18 @@ class SoftLabels(Objective):
         self.temperature = temperature
 
     def bind(self, student, teacher):
-        kinds = [f"{type(task).__name__} ({task.problem})" for task in (student, teacher)]
+        kinds = [f"{type(task).__name__} ({task.soft_loss})" for task in (student, teacher)]
         if kinds[0] != kinds[1]:
             raise self._refuse(f"a teacher of the student's kind, {kinds[0]},", kinds[1])
         if student.labels != teacher.labels:
             mine, theirs = (", ".join(task.labels or ()) for task in (student, teacher))
             raise self._refuse(f"a teacher with the student's labels in their order ({mine})", theirs)
-        self.problem, self.per_token = student.problem, student.per_token
+        self.soft_loss, self.per_token = student.soft_loss, student.per_token
         widths = [task.config.hidden_size for task in (student, teacher)]
-        if self.problem == "embedding" and widths[0] != widths[1]:
+        if isinstance(student, SentenceEncoder) and widths[0] != widths[1]:
             raise self._refuse("vectors of one width", f"{widths[0]} and {widths[1]}; HiddenStates bridges widths")
         words = [task.config.vocab_size for task in (student, teacher)]
-        if self.problem == "masked_lm" and words[0] != words[1]:
+        if isinstance(student, MaskedLM) and words[0] != words[1]:
             raise self._refuse("word tables of one size", f"{words[0]} and {words[1]} rows")
 
     def wanted(self, teacher):
@@ -57,9 +59,9 @@ class SoftLabels(Objective):
         return tf.add_n(losses) / len(losses)
 
     def _of(self, student, teacher, mask):
-        if self.problem in ("regression", "embedding"):
+        if self.soft_loss == "squared_error":
             return tf.reduce_mean(tf.math.squared_difference(student, teacher))
-        if self.problem == "question_answering":
+        if self.soft_loss == "token_softmax":
             if self.temperature is None:
                 return mean_over_tokens(tf.math.squared_difference(student, teacher), mask)
             padding = (1.0 - mask) * _NEVER
@@ -76,7 +78,7 @@ class SoftLabels(Objective):
         if self.temperature is None:
             return tf.reduce_mean(tf.math.squared_difference(student, teacher), axis=-1)
         student, teacher, scale = student / self.temperature, teacher / self.temperature, self.temperature**2
-        if self.problem == "multi_label":
+        if self.soft_loss == "sigmoid":
             yes = tf.sigmoid(teacher) * (tf.math.log_sigmoid(teacher) - tf.math.log_sigmoid(student))
             no = tf.sigmoid(-teacher) * (tf.math.log_sigmoid(-teacher) - tf.math.log_sigmoid(-student))
             return scale * tf.reduce_mean(yes + no, axis=-1)

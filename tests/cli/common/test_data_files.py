@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kerasbert.cli.common import loading
-from kerasbert.cli.common.saved_model import _PROBLEM_OF_TASK, _TASK_OF_ARCHITECTURE, problem_of
+from kerasbert.cli.common.saved_model import processor_of
+from kerasbert.task_names import TASK_NAMES
 
 NEWS = "id,headline,kind\n" + "".join(
     f"{n},so {'good' if n % 2 else 'bad'} a film,{'pos' if n % 2 else 'neg'}\n" for n in range(12)
@@ -102,13 +103,12 @@ def test_files_tell_what_the_model_is_asked(made, place):
     from kerasbert import tasks
 
     for model in (made.float, made.int8, made.file):
-        problem = problem_of(model)
-        assert (problem.name, problem.labels) == ("single_label", ("neg", "pos"))
-    assert problem_of(place.checkpoint).name == "embedding"
+        processor = processor_of(model)
+        assert (processor.name, processor.labels) == ("single_label", ("neg", "pos"))
+    assert processor_of(place.checkpoint).name == "embedding"
     for name, task in tasks.TASKS.items():
-        if name in _PROBLEM_OF_TASK:
-            assert getattr(task, "problem", None) == _PROBLEM_OF_TASK[name]
-            assert _TASK_OF_ARCHITECTURE[task.architecture] == name
+        if name in TASK_NAMES:
+            assert TASK_NAMES[name].architecture == task.architecture
         else:
             assert task.architecture == "ForPreTraining"
 

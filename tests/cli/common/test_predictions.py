@@ -9,7 +9,10 @@ import pytest
 
 from kerasbert.cli.common import predictions
 from kerasbert.console.tables import render
+from kerasbert.processors.classification import SingleLabel
+from kerasbert.processors.embedding import Embedding
 
+SINGLE_LABEL = SingleLabel(("neg", "pos"))
 RED = "\x1b[31mred\x1b[0m"
 
 
@@ -23,19 +26,19 @@ def terminal(monkeypatch):
 
 
 def test_texts_and_labels_cannot_steer_a_terminal(terminal):
-    table = render(predictions.shown("single_label", [answer("a\nb \x9b2J", RED)]), 80)
+    table = render(predictions.format_predictions(SINGLE_LABEL, [answer("a\nb \x9b2J", RED)]), 80)
     assert table.splitlines()[2].split("  ")[0] == "\\x1b[31mred\\x1b[0m"
     assert table.endswith("a b \\x9b2J")
 
 
 def test_lines_between_tabs_cannot_either():
-    lines = render(predictions.shown("single_label", [answer(f"{RED}\tx\r\ny\u202e", RED)]))
+    lines = render(predictions.format_predictions(SINGLE_LABEL, [answer(f"{RED}\tx\r\ny\u202e", RED)]))
     assert lines == "\\x1b[31mred\\x1b[0m\t0.5000\t\\x1b[31mred\\x1b[0m x y\\u202e"
 
 
 def test_vectors_stay_json():
     record = {"text": f"{RED}\x9b", "vector": [0.5]}
-    line = render(predictions.shown("embedding", [record]))
+    line = render(predictions.format_predictions(Embedding(), [record]))
     assert json.loads(line) == record
     assert line.isprintable()
 
@@ -55,8 +58,8 @@ def test_vectors_stay_json():
 )
 def test_formulas_are_guarded_where_asked(cell, safe):
     found = [answer(cell)]
-    assert render(predictions.shown("single_label", found, csv_safe=True)).split("\t")[2] == safe
-    assert "'" + cell not in render(predictions.shown("single_label", found))
+    assert render(predictions.format_predictions(SINGLE_LABEL, found, csv_safe=True)).split("\t")[2] == safe
+    assert "'" + cell not in render(predictions.format_predictions(SINGLE_LABEL, found))
 
 
 def test_labels_of_a_folder_are_shown_escaped(place, run, tmp_path):
@@ -78,10 +81,10 @@ def test_errors_are_escaped(run):
 def test_answers_that_are_no_numbers_are_no_success(made, run, monkeypatch, tmp_path):
     from kerasbert.export.runtime.predictor import Predictor
 
-    def answers(self, x, report=None):
+    def nan_predictions(self, x, report=None):
         return [answer(text, score=float("nan") if "bad" in text else 0.5) for text in x]
 
-    monkeypatch.setattr(Predictor, "answer", answers)
+    monkeypatch.setattr(Predictor, "predictions", nan_predictions)
     assert run("predict", made.file, "good film").code == 0
     found = run("predict", made.file, "good film", "bad film")
     assert found.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in found.err

@@ -17,6 +17,7 @@ from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_metadata import ENTRY, IDENTIFIER, add_tflite_metadata, has_client_tokenizer
 from kerasbert.export.validation.checks import FAILED, NOT_JUDGED, NOT_RUN, PASSED
 from kerasbert.export.validation.validator import validate
+from kerasbert.processors.embedding import Embedding
 from kerasbert.text import ClientWordPiece
 
 
@@ -25,7 +26,7 @@ def client(request):
     """A client that runs here; a test of one that does not is skipped."""
     client = CLIENTS[request.param]
     card = Metadata(
-        "SentenceEncoder", "embedding", 8, "float32", "cpu", 0, vocabulary=("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+        "SentenceEncoder", Embedding(), 8, "float32", "cpu", 0, vocabulary=("[PAD]", "[UNK]", "[CLS]", "[SEP]")
     )
     try:
         ids_of(client, card, ["the"], 8)
@@ -51,7 +52,7 @@ def test_classifiers_give_our_classes(client, classifier, tiny):
         for text, suffix in zip(tiny.rows(20, seed=8)[0], [".", ", so warmly!"] * 10, strict=True)
     ]
     theirs = ask(client, "classifier", classifier, texts)
-    for found, ours in zip(theirs, open_predictor(classifier).answer(texts), strict=True):
+    for found, ours in zip(theirs, open_predictor(classifier).predictions(texts), strict=True):
         assert found == pytest.approx(ours["probabilities"], abs=1e-4)
 
 
@@ -139,7 +140,7 @@ def pretended(monkeypatch, classifier):
         return [row + [0] * (length - len(row)) for row in tokenizer.encode(texts, max_length=length).input_ids]
 
     def answers(client, kind, model, texts):
-        found = [answer["probabilities"] for answer in open_predictor(model).answer(texts)]
+        found = [answer["probabilities"] for answer in open_predictor(model).predictions(texts)]
         turned = [dict(zip(each, [*each.values()][::-1], strict=True)) for each in found]
         return ClientAnswers(
             [b if t in ACCENTS else a for t, a, b in zip(texts, found, turned, strict=True)], [1.0] * len(texts)

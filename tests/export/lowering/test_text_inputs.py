@@ -23,7 +23,7 @@ def files(trained, tmp_path_factory):
 def test_it_answers_as_the_file_of_ids_does(files, tiny):
     assert metadata.read(files["text"]).inputs == "text" and metadata.read(files["ids"]).inputs == "ids"
     texts = [*TEXTS, *tiny.rows(12, seed=2)[0]]
-    ours, theirs = (open_predictor(files[name]).answer(texts) for name in ("text", "ids"))
+    ours, theirs = (open_predictor(files[name]).predictions(texts) for name in ("text", "ids"))
     for one, other in zip(ours, theirs, strict=True):
         assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
     assert len({answer["label"] for answer in ours}) == 2
@@ -35,13 +35,13 @@ def test_it_is_scored_and_gives_vectors(files, tiny, tmp_path, capsys):
     assert main(["predict", str(files["text"]), "good film"]) == 0
     encoder = tiny.sentence_encoder()
     file = convert(encoder, recipe="float32", inputs="text").save(tmp_path / "vectors.tflite")
-    (found,) = open_predictor(file).answer(["good film"])
+    (found,) = open_predictor(file).predictions(["good film"])
     assert found["vector"] == pytest.approx(encoder.predict(["good film"])[0], abs=1e-5)
 
 
 def test_pairs_and_comparisons_are_refused(files, trained, tiny):
     with pytest.raises(KerasBertError, match="received a pair"):
-        open_predictor(files["text"]).answer([("good", "film")])
+        open_predictor(files["text"]).predictions([("good", "film")])
     with pytest.raises(KerasBertError, match="takes texts"):
         validate(files["text"], against=trained, data=tiny.rows(4))
     with pytest.raises(KerasBertError, match="takes texts"):

@@ -66,10 +66,10 @@ def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
     predictor = open_predictor(several)
     assert predictor.length == 16
     texts = ["good film", "bad " * 8, "good film was " * 5]
-    answers = predictor.answer(texts)
+    answers = predictor.predictions(texts)
     assert sorted(predictor._models.opened) == [8, 16]
     assert len({id(model._interpreter) for model in predictor._models.opened.values()}) == 1
-    assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.answer(texts)]
+    assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.predictions(texts)]
 
 
 def test_the_card_says_so(files):

@@ -149,7 +149,7 @@ def test_report_names():
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_row_has_a_cell_under_each_heading(report, wide):
-    columns, row = check_columns(report.problem, wide), check_row(report.checks[0], wide)
+    columns, row = check_columns(report.processor, wide), check_row(report.checks[0], wide)
     assert len(row) == len(columns)
     assert (row[columns.index("share")], row[columns.index("p50")]) == ("88.89%", "1 ms")
     assert ("mean cosine" in columns, "partitions" in columns) == (wide, not wide)

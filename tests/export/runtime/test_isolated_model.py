@@ -23,6 +23,7 @@ from kerasbert.export.runtime.messages import Channel, Ending, Silence
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.reference import open_reference
+from kerasbert.processors import make_processor
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "a process killed by SIGSEGV",
@@ -88,7 +89,7 @@ def test_a_native_crash_is_one_line_of_the_command(known_file, monkeypatch, capf
 
 def test_the_process_ends_with_its_owner(known_file):
     predictor = open_predictor(known_file, isolated=True)
-    assert predictor.answer(["word1 word2"])[0]["label"] in ("a", "b", "c")
+    assert predictor.predictions(["word1 word2"])[0]["label"] in ("a", "b", "c")
     process = predictor.process._process
     del predictor
     gc.collect()
@@ -133,7 +134,7 @@ def test_many_rows_go_in_few_messages(known_file, monkeypatch):
     monkeypatch.setattr(
         IsolatedFile, "ask", lambda self, header, arrays=None: asked.append(header) or ask(self, header, arrays)
     )
-    assert predictor.answer(texts) == open_predictor(known_file).answer(texts)
+    assert predictor.predictions(texts) == open_predictor(known_file).predictions(texts)
     assert sum(header.get("rows", 0) for header in asked) == 40 and len(asked) < 30
 
 
@@ -149,8 +150,8 @@ def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
 def test_the_thread_that_opened_a_file_may_end(known_file):
     with ThreadPoolExecutor(1) as pool:
         predictor = pool.submit(open_predictor, known_file, isolated=True).result()
-        first = pool.submit(predictor.answer, ["word1"]).result()
-    assert predictor.answer(["word1"]) == first
+        first = pool.submit(predictor.predictions, ["word1"]).result()
+    assert predictor.predictions(["word1"]) == first
 
 
 def test_the_process_ends_when_its_parent_is_killed(known_file):
@@ -175,6 +176,8 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
 def test_outputs_of_another_task_are_refused(float_file, card, tmp_path, problem):
     words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[1:26])
     path = tmp_path / "other.tflite"
-    path.write_bytes(metadata.append(float_file, replace(card, vocabulary=words, problem=problem)))
+    path.write_bytes(
+        metadata.append(float_file, replace(card, vocabulary=words, processor=make_processor(problem, card.labels)))
+    )
     with pytest.raises(KerasBertError, match="received the shape|outputs"):
-        open_predictor(path).answer(["word1 [MASK]"])
+        open_predictor(path).predictions(["word1 [MASK]"])

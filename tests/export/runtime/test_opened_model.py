@@ -13,7 +13,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.opened_model import OpenedModel
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
+from kerasbert.processors.embedding import Embedding
 
 TEXTS = ["word1 word2", "word3", "word4 word1 word5"]
 
@@ -33,13 +34,13 @@ def classifier(float_file, known, tmp_path):
 @pytest.fixture
 def encoder(embedding_file, known, tmp_path):
     path = tmp_path / "encoder.tflite"
-    settings = {"problem": "embedding", "task": "SentenceEncoder", "labels": None, "settings": {"width": 64}}
+    settings = {"processor": Embedding(width=64), "task": "SentenceEncoder"}
     path.write_bytes(metadata.append(embedding_file, replace(known, **settings)))
     return kb.open(path)
 
 
 def test_a_file_answers_as_predict_does(classifier):
-    model, answers = kb.open(classifier), open_predictor(classifier).answer(TEXTS)
+    model, answers = kb.open(classifier), open_predictor(classifier).predictions(TEXTS)
     assert model(TEXTS) == answers and model(iter(TEXTS)) == answers and model(np.array(TEXTS)) == answers
     assert model(TEXTS[0]) == answers[0] and model([]) == []
     assert kb.open(classifier, isolated=True)(TEXTS) == answers
@@ -61,10 +62,12 @@ def test_a_folder_answers_as_its_task_does(tiny, tmp_path):
     task.save_pretrained(tmp_path / "folder")
     model = kb.open(tmp_path / "folder")
     texts = ["good film", "bad end"]
-    found, wanted = model(texts), task.answer(texts)
+    found, wanted = model(texts), task.predictions(texts)
     assert [answer["label"] for answer in found] == [answer["label"] for answer in wanted]
     assert found[0]["score"] == pytest.approx(wanted[0]["score"], abs=1e-6)
-    assert model(["good"], ["bad"])[0]["score"] == pytest.approx(task.answer([("good", "bad")])[0]["score"], abs=1e-6)
+    assert model(["good"], ["bad"])[0]["score"] == pytest.approx(
+        task.predictions([("good", "bad")])[0]["score"], abs=1e-6
+    )
 
 
 def test_vectors_similarity_and_search(encoder):
@@ -91,8 +94,8 @@ def test_second_texts_go_where_they_belong():
     seen = []
 
     def model(name):
-        answer = lambda x, problem: seen.append((x, problem)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
-        return OpenedModel("stub", SimpleNamespace(problem=processor_named(name), answer=answer))
+        answer = lambda x, processor: seen.append((x, processor)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
+        return OpenedModel("stub", SimpleNamespace(processor=make_processor(name), predictions=answer))
 
     assert model("question_answering")(["q", "r"], "context", top_k=2) == [{"best": [1, 2]}] * 2
     assert seen.pop()[0] == [("q", "context"), ("r", "context")]

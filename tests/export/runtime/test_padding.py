@@ -54,5 +54,5 @@ def test_predictions_say_it_once(float_file, card, tmp_path, capsys, monkeypatch
     path.write_bytes(metadata.append(float_file, replace(card, vocabulary=words)))
     predictor = open_predictor(path)
     for _ in range(2):
-        predictor.answer(["word1"] * 40)
+        predictor.predictions(["word1"] * 40)
     assert capsys.readouterr().err.count("times what these need") == 1

@@ -10,6 +10,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite import metadata
+from kerasbert.processors import make_processor
+from kerasbert.processors.embedding import Embedding
 
 
 def _pack(model: bytes, members: dict[str, str | bytes], compression=zipfile.ZIP_STORED) -> bytes:
@@ -41,9 +43,9 @@ def test_settings_that_no_tokenizer_has(card, key, value):
         {"no_answer_threshold": float("nan")},
     ],
 )
-def test_settings_that_no_problem_has(card, settings):
+def test_settings_that_no_processor_has(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
-        dataclasses.replace(card, problem="question_answering", settings=settings).processor()
+        make_processor("question_answering", settings=settings)
 
 
 def test_round_trip_and_the_file_still_runs(float_file, card, tmp_path, helpers):
@@ -137,7 +139,7 @@ def test_files_of_the_first_versions_are_read(float_file, card):
 
 
 def test_settings_travel(float_file, card):
-    card = dataclasses.replace(card, problem="embedding", settings={"width": 16}, row_length=24)
+    card = dataclasses.replace(card, processor=Embedding(width=16), row_length=24)
     found = metadata.read(metadata.append(float_file, card))
     assert found == card and found.processor().width == 16
 

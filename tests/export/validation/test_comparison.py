@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from kerasbert.export.validation.comparison import Metric, compare
-from kerasbert.export.validation.reference import guess_problem
+from kerasbert.export.validation.reference import guess_processor
 from kerasbert.processors.metrics import micro_f1, pearson, spearman
 
 
@@ -69,13 +69,13 @@ def test_metrics():
     assert Metric("accuracy", 0.8, 0.6).share == pytest.approx(0.75)
 
 
-def test_guess_problem():
+def test_guess_processor():
     def guess(name, *shape, fill=0.5):
-        return guess_problem({name: np.full(shape, fill)}).name
+        return guess_processor({name: np.full(shape, fill)}).name
 
     assert guess("probabilities", 1, 2) == "single_label"
     assert guess("probabilities", 1, 2, fill=0.9) == "multi_label"
     assert guess("score", 1, 1) == "regression" and guess("embedding", 1, 4) == "embedding"
     assert guess("probabilities", 1, 8, 3) == "tagging" and guess("start_logits", 1, 8) == "question_answering"
     assert guess("logits", 1, 1) == "multiple_choice" and guess("logits", 1, 8, 40) == "masked_lm"
-    assert guess_problem({"probabilities": np.full((1, 3), 1 / 3)}).labels == ("0", "1", "2")
+    assert guess_processor({"probabilities": np.full((1, 3), 1 / 3)}).labels == ("0", "1", "2")

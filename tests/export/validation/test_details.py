@@ -9,7 +9,7 @@ from kerasbert.export.reporting.report import write_html
 from kerasbert.export.validation.details import MOST_CHANGED, details_of
 from kerasbert.export.validation.examples import Examples, Kept
 from kerasbert.export.validation.validator import validate
-from kerasbert.processors import Rows, processor_named
+from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
 
 INPUTS = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
@@ -21,8 +21,8 @@ def kept(reading):
 
 def classified(texts, y, *classes):
     """Examples of three classes, and what two sides say of them."""
-    rows = Rows(TokenLists([[1]] * len(texts), [[0]] * len(texts)), np.arange(len(texts)))
-    problem = processor_named("single_label", ("a", "b", "c"))
+    rows = Features(TokenLists([[1]] * len(texts), [[0]] * len(texts)), np.arange(len(texts)))
+    problem = make_processor("single_label", ("a", "b", "c"))
     examples = Examples(problem, rows, INPUTS, 10 * np.arange(len(texts)), list(texts), y)
     return examples, *([kept({"probabilities": np.eye(3)[[c]]}) for c in side] for side in classes)
 
@@ -55,10 +55,10 @@ def test_no_more_than_fifty_are_told():
 
 
 def test_entities():
-    problem = processor_named("tagging", ("O", "B-x", "I-x"))
-    rows = Rows(TokenLists([[1, 2]], [[0, 0]]), np.arange(1))
+    problem = make_processor("tagging", ("O", "B-x", "I-x"))
+    rows = Features(TokenLists([[1, 2]], [[0, 0]]), np.arange(1))
     truth, found = [["B-x", "I-x"]], [["B-x", "O"]]
-    from kerasbert.processors.class_scores import of_entities, of_tags
+    from kerasbert.processors.class_metrics import of_entities, of_tags
 
     assert of_entities(truth, truth)["x"].f1 == 1 and of_entities(truth, found)["x"].f1 == 0
     assert {name: score.right for name, score in of_tags(truth, found).items()} == {"B-x": 1, "I-x": 0, "O": 0}

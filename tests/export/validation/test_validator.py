@@ -11,6 +11,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import Tolerance, validate
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.checks import Check, ValidationReport
+from kerasbert.processors.classification import Regression
+from kerasbert.processors.embedding import Embedding
 
 CPU_CHECKS = ["signature", "cpu-xnnpack", "cpu-reference", "cpu-threads 1=2"]
 
@@ -147,7 +149,7 @@ def test_verdicts():
         ({"labels": ("a", "b")}, "same labels.*a, b, c"),
         ({"labels": ("a", "c", "b")}, "same labels"),
         ({"vocabulary": ("[PAD]", "other")}, "same vocabulary"),
-        ({"problem": "regression"}, "same problem"),
+        ({"processor": Regression(("a", "b", "c"))}, "same problem"),
     ],
 )
 def test_models_that_do_not_belong_together(float_file, packed, helpers, overrides, said):
@@ -210,11 +212,11 @@ def test_damaged_archive(float_file, tmp_path):
 
 
 def test_sentence_pairs_of_an_encoder(embedding_file, packed, helpers):
-    path = packed(embedding_file, task="SentenceEncoder", problem="embedding", labels=None)
-    task = helpers.StubTask(embedding_file, problem="embedding", labels=None)
+    path = packed(embedding_file, task="SentenceEncoder", processor=Embedding())
+    task = helpers.StubTask(embedding_file, kind="embedding", labels=None)
     texts = helpers.texts(12)
     report = validate(path, against=task, data=((texts[:6], texts[6:]), [0.0, 1.5, 2.0, 3.0, 4.0, 5.0]))
-    assert report.ok and report.rows == 6 and report.problem == "embedding"
+    assert report.ok and report.rows == 6 and report.processor.name == "embedding"
     assert report.checks[1].latency.runs == report.checks[1].outputs[0].lines == 12
     assert [metric.name for metric in report.checks[1].metrics] == ["Spearman", "Pearson"]
     assert report.checks[1].metrics[0].share == pytest.approx(1)

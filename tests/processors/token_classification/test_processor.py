@@ -5,7 +5,7 @@ import pytest
 from tokenizers.implementations import ByteLevelBPETokenizer
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import IGNORED, Rows, processor_class, processor_named
+from kerasbert.processors import IGNORED, Features, make_processor, processor_class
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.words import words_of
 from kerasbert.text import ByteLevelBPE, JapaneseTokenizer, SentencePiece, WordPiece
@@ -15,7 +15,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SENTENCES = [["Ann", "O'Hara", "flew", "to", "New", "York", ",", "U.S."], ["Nobody", "did", "."]]
 TAGS = [["B-PER", "I-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"], ["O", "O", "O"]]
 LINES = [" ".join(words) for words in SENTENCES] * 4
-PROBLEM = processor_named("tagging", LABELS)
+PROBLEM = make_processor("tagging", LABELS)
 
 
 def word_piece():
@@ -46,7 +46,7 @@ def perfect(rows, targets):
         outputs = draw.random((len(wanted) + 3, classes), np.float32)  # padded
         real = np.flatnonzero(wanted != IGNORED)
         outputs[real] = np.eye(classes)[wanted[real]] * 0.5 + 0.5 / classes
-        yield PROBLEM.read({"probabilities": outputs}, rows, row)
+        yield PROBLEM.raw_result({"probabilities": outputs}, rows, row)
 
 
 def test_texts_are_split_into_words_that_stand_where_they_say():
@@ -74,40 +74,40 @@ def test_given_words_stand_between_single_spaces_and_own_their_pieces():
 def test_what_the_targets_say_is_what_is_answered(tokenizer, length):
     """At every length, so with every number of windows, and for every kind of tokens."""
     examples = PROBLEM.examples(SENTENCES)
-    rows = PROBLEM.rows(examples, tokenizer, length)
+    rows = PROBLEM.features(examples, tokenizer, length)
     assert rows.lengths.max() <= length and (len(rows) > 2) == (length < 64) and rows.truncated == 0
-    targets = PROBLEM.targets(TAGS, examples, rows)
+    targets = PROBLEM.encode_labels(TAGS, examples, rows)
     assert [len(row) for row in targets] == rows.lengths.tolist()
-    readings = list(perfect(rows, targets))
-    answers = PROBLEM.answers(examples, rows, readings)
+    raw_results = list(perfect(rows, targets))
+    answers = PROBLEM.predictions(examples, rows, raw_results)
     assert [answer["tags"] for answer in answers] == TAGS
     assert [answer["words"] for answer in answers] == SENTENCES
     found = [(entity["label"], entity["text"]) for entity in answers[0]["entities"]]
     assert found == [("PER", "Ann O'Hara"), ("LOC", "New York"), ("LOC", "U.S.")] and not answers[1]["entities"]
     for entity in answers[0]["entities"]:
         assert LINES[0][entity["start"] : entity["end"]] == entity["text"] and entity["score"] == pytest.approx(0.6)
-    scores = PROBLEM.scores(TAGS, examples, rows, readings)
+    scores = PROBLEM.metrics(TAGS, examples, rows, raw_results)
     assert next(iter(scores)) == "entity F1" and set(scores.values()) == {1.0}
 
 
 def test_words_and_raw_text_are_the_same(tokenizer):
     """Same rows, and the same targets from tags and from entities."""
-    rows = PROBLEM.rows(PROBLEM.examples(SENTENCES), tokenizer, 9)
+    rows = PROBLEM.features(PROBLEM.examples(SENTENCES), tokenizer, 9)
     texts = LINES[:2]
-    raw = PROBLEM.rows(texts, tokenizer, 9)
+    raw = PROBLEM.features(texts, tokenizer, 9)
     assert raw.tokens == rows.tokens
-    targets = PROBLEM.targets(TAGS, PROBLEM.examples(SENTENCES), rows)
-    answers = PROBLEM.answers(texts, raw, list(perfect(raw, targets)))
+    targets = PROBLEM.encode_labels(TAGS, PROBLEM.examples(SENTENCES), rows)
+    answers = PROBLEM.predictions(texts, raw, list(perfect(raw, targets)))
     entities = [answer["entities"] for answer in answers]
     assert [entity["text"] for entity in entities[0]] == ["Ann O'Hara", "New York", "U.S."]
-    for found, wanted in zip(PROBLEM.targets(entities, texts, raw), targets, strict=True):
+    for found, wanted in zip(PROBLEM.encode_labels(entities, texts, raw), targets, strict=True):
         assert found.tolist() == wanted.tolist()
 
 
 def test_targets_stand_on_first_tokens():
     examples = PROBLEM.examples([["Nobody", "did", "U.S.", "\u200b", "", "to"]])
     tags = [["B-PER", "O", "B-LOC", "B-PER", "B-PER", "I-LOC"]]
-    (targets,) = PROBLEM.targets(tags, examples, PROBLEM.rows(examples, word_piece(), 32))
+    (targets,) = PROBLEM.encode_labels(tags, examples, PROBLEM.features(examples, word_piece(), 32))
     #                            no ##body did u . s . to
     assert targets.tolist() == [IGNORED, 3, IGNORED, 0, 1, 2, 2, 2, 2, IGNORED]
     assert targets.dtype == np.int32
@@ -116,41 +116,41 @@ def test_targets_stand_on_first_tokens():
 def test_what_is_outside_has_one_target_a_word():
     """An address has dozens of pieces; as targets they would drown the entities."""
     examples = PROBLEM.examples([["o.us", "U.S."]])
-    (targets,) = PROBLEM.targets([["O", "B-LOC"]], examples, PROBLEM.rows(examples, word_piece(), 32))
+    (targets,) = PROBLEM.encode_labels([["O", "B-LOC"]], examples, PROBLEM.features(examples, word_piece(), 32))
     #                                     o . us        u . s .
     assert targets[targets != IGNORED].tolist() == [0, 1, 2, 2, 2]
-    parts = processor_named("tagging", ("NN", "NNP"))  # where nothing is outside every piece is of its word's class
-    (targets,) = parts.targets([["NN", "NNP"]], examples, parts.rows(examples, word_piece(), 32))
+    parts = make_processor("tagging", ("NN", "NNP"))  # where nothing is outside every piece is of its word's class
+    (targets,) = parts.encode_labels([["NN", "NNP"]], examples, parts.features(examples, word_piece(), 32))
     assert (targets != IGNORED).sum() > 5
 
 
 def test_words_without_tokens_are_outside():
     examples = PROBLEM.examples([["\u200b", "Ann", ""], [], "\u200b"])
-    rows = PROBLEM.rows(examples, word_piece(), 8)
+    rows = PROBLEM.features(examples, word_piece(), 8)
     assert rows.lengths.tolist() == [3, 2, 2]
-    targets = PROBLEM.targets([["B-PER"] * 3, [], ["B-PER"]], examples, rows)
+    targets = PROBLEM.encode_labels([["B-PER"] * 3, [], ["B-PER"]], examples, rows)
     assert [row.tolist() for row in targets] == [[IGNORED, 3, IGNORED], [IGNORED] * 2, [IGNORED] * 2]
-    answers = PROBLEM.answers(examples, rows, list(perfect(rows, targets)))
+    answers = PROBLEM.predictions(examples, rows, list(perfect(rows, targets)))
     assert [answer["tags"] for answer in answers] == [["O", "B-PER", "O"], [], ["O"]]
 
 
 def test_a_word_counts_once_where_it_has_most_context():
     examples = PROBLEM.examples([["did"] * 20])
-    problem = processor_named("tagging", LABELS, {"stride": 2})
-    rows = problem.rows(examples, word_piece(), 8)  # windows of 6 tokens
-    words = [window.words.tolist() for window in rows.places]
+    problem = make_processor("tagging", LABELS, {"stride": 2})
+    rows = problem.features(examples, word_piece(), 8)  # windows of 6 tokens
+    words = [window.words.tolist() for window in rows.alignment]
     assert words[0] == [0, 1, 2, 3] and words[1] == [4, 5] and words[-1] == [16, 17, 18, 19]
     assert sum(words, []) == list(range(20))
-    assert sum((row != IGNORED).sum() for row in problem.targets([["O"] * 20], examples, rows)) == 20
+    assert sum((row != IGNORED).sum() for row in problem.encode_labels([["O"] * 20], examples, rows)) == 20
 
 
 def test_words_that_share_a_token():
     """The vocabulary has the whole of what a raw text splits."""
     tokenizer = JapaneseTokenizer([*SPECIAL, "東京", "に"])
-    rows = PROBLEM.rows(["東京に"], tokenizer, 8)
-    targets = PROBLEM.targets([["B-LOC", "I-LOC", "O"]], ["東京に"], rows)
+    rows = PROBLEM.features(["東京に"], tokenizer, 8)
+    targets = PROBLEM.encode_labels([["B-LOC", "I-LOC", "O"]], ["東京に"], rows)
     assert targets[0].tolist() == [IGNORED, 1, 0, IGNORED]
-    (answer,) = PROBLEM.answers(["東京に"], rows, list(perfect(rows, targets)))
+    (answer,) = PROBLEM.predictions(["東京に"], rows, list(perfect(rows, targets)))
     assert answer["tags"] == ["B-LOC", "I-LOC", "O"]
     assert [(entity["text"], entity["start"], entity["end"]) for entity in answer["entities"]] == [("東京", 0, 2)]
 
@@ -158,51 +158,51 @@ def test_words_that_share_a_token():
 def test_tags_by_number_and_array():
     examples = PROBLEM.examples(SENTENCES)
     numbers = [[LABELS.index(tag) for tag in tags] for tags in TAGS]
-    rows = PROBLEM.rows(examples, word_piece(), 64)
-    expected = [row.tolist() for row in PROBLEM.targets(TAGS, examples, rows)]
+    rows = PROBLEM.features(examples, word_piece(), 64)
+    expected = [row.tolist() for row in PROBLEM.encode_labels(TAGS, examples, rows)]
     for y in (numbers, [np.array(row) for row in numbers], tuple(map(tuple, TAGS))):
-        assert [row.tolist() for row in PROBLEM.targets(y, examples, rows)] == expected
+        assert [row.tolist() for row in PROBLEM.encode_labels(y, examples, rows)] == expected
 
 
 def test_the_scheme_of_the_labels_is_kept():
-    problem = processor_named("tagging", ("O", "B-X", "I-X", "E-X", "S-X"))
+    problem = make_processor("tagging", ("O", "B-X", "I-X", "E-X", "S-X"))
     examples = problem.examples([["U.S.", "to"]])
-    (targets,) = problem.targets([["S-X", "O"]], examples, problem.rows(examples, word_piece(), 16))
+    (targets,) = problem.encode_labels([["S-X", "O"]], examples, problem.features(examples, word_piece(), 16))
     assert targets.tolist() == [IGNORED, 1, 2, 2, 3, 0, IGNORED]
     entities = [[{"start": 0, "end": 3, "label": "X"}]]
-    (targets,) = problem.targets(entities, ["Ann to"], problem.rows(["Ann to"], word_piece(), 16))
+    (targets,) = problem.encode_labels(entities, ["Ann to"], problem.features(["Ann to"], word_piece(), 16))
     assert targets.tolist() == [IGNORED, 4, 0, IGNORED]
 
 
 def test_parts_of_speech_mark_no_entities():
-    problem = processor_named("tagging", ("NN", "VB", "S"))
+    problem = make_processor("tagging", ("NN", "VB", "S"))
     examples = problem.examples([["Ann", "flew"]])
-    rows = problem.rows(examples, word_piece(), 16)
-    readings = [{"probabilities": np.eye(3, dtype=np.float32)[[0, 2]]}]
-    assert problem.answers(examples, rows, readings)[0]["entities"] == []
-    scores = problem.scores([["NN", "VB"]], examples, rows, readings)
+    rows = problem.features(examples, word_piece(), 16)
+    raw_results = [{"probabilities": np.eye(3, dtype=np.float32)[[0, 2]]}]
+    assert problem.predictions(examples, rows, raw_results)[0]["entities"] == []
+    scores = problem.metrics([["NN", "VB"]], examples, rows, raw_results)
     assert next(iter(scores.items())) == ("tag accuracy", 0.5)
 
 
 def test_parts_of_speech_may_look_like_prefixes():
-    problem = processor_named("tagging", ("B", "I", "N"))
+    problem = make_processor("tagging", ("B", "I", "N"))
     examples = problem.examples([["U.S.", "to"]])
-    (targets,) = problem.targets([["B", "I"]], examples, problem.rows(examples, word_piece(), 16))
+    (targets,) = problem.encode_labels([["B", "I"]], examples, problem.features(examples, word_piece(), 16))
     assert targets.tolist() == [IGNORED, 0, 0, 0, 0, 1, IGNORED]
 
 
 def test_packed_inputs():
     ids = [[2, 5, 6, 3], [2, 5, 3]]
-    rows = Rows(TokenLists(ids, [[0] * len(row) for row in ids]), np.arange(2))
+    rows = Features(TokenLists(ids, [[0] * len(row) for row in ids]), np.arange(2))
     y = np.array([[IGNORED, 3, IGNORED, IGNORED, IGNORED], [IGNORED, 0, IGNORED, IGNORED, IGNORED]])
-    targets = PROBLEM.targets(y, rows.example, rows)
+    targets = PROBLEM.encode_labels(y, rows.example, rows)
     assert [row.tolist() for row in targets] == [[IGNORED, 3, IGNORED, IGNORED], [IGNORED, 0, IGNORED]]
-    readings = list(perfect(rows, targets))
-    assert [reading["probabilities"].shape for reading in readings] == [(4, 5), (3, 5)]
-    assert PROBLEM.scores(y, range(2), rows, readings)["entity F1"] == 1.0
+    raw_results = list(perfect(rows, targets))
+    assert [reading["probabilities"].shape for reading in raw_results] == [(4, 5), (3, 5)]
+    assert PROBLEM.metrics(y, range(2), rows, raw_results)["entity F1"] == 1.0
     for wrong, told in (([[0, 9, 0, 0], [0] * 3], "row 0: .*0 to 4.*9"), ([[0] * 4, [0]], "row 1: .*3 tokens")):
         with pytest.raises(KerasBertError, match=told):
-            PROBLEM.targets(wrong, rows.example, rows)
+            PROBLEM.encode_labels(wrong, rows.example, rows)
 
 
 def test_labels_of_training_data():
@@ -242,13 +242,13 @@ def test_wrong_labels_are_named(y, told):
     examples = PROBLEM.examples(["New York, Ann flew to it.", ["Ann", "flew", "."]])
     y = [["O"] * 8 if row == ["O"] * 6 else row for row in y]
     with pytest.raises(KerasBertError, match=told):
-        PROBLEM.check(y, examples)
+        PROBLEM.check_labels(y, examples)
 
 
 @pytest.mark.parametrize(
     ("x", "told"),
     [
-        ("Ann flew", "Put it in a list"),
+        ("Ann flew", "put it in a list"),
         ({"a": 1}, "dict"),
         (3, "int"),
         ([["a", 3]], "row 0: .*int in row 1"),
@@ -274,4 +274,4 @@ def test_examples_of_all_kinds():
 @pytest.mark.parametrize("stride", [0, 1.5, True])
 def test_wrong_strides(stride):
     with pytest.raises(KerasBertError, match="stride"):
-        processor_named("tagging", LABELS, {"stride": stride})
+        make_processor("tagging", LABELS, {"stride": stride})

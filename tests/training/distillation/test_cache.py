@@ -78,7 +78,7 @@ def test_a_damaged_cache_and_too_large_numbers(tiny, models, tmp_path):
 
 def test_rows_of_several_lists_and_of_tokens(tiny, tmp_path):
     """Written in order of length, read in any order, padded to any length."""
-    rows = tiny.classifier().rows(["a good film", "so bad", "the song was very lovely and it was warm"])[1]
+    rows = tiny.classifier().features(["a good film", "so bad", "the song was very lovely and it was warm"])[1]
 
     def compute(index):
         length = int(rows.lengths[index].max())

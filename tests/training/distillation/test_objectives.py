@@ -76,10 +76,10 @@ def test_soft_labels_of_other_problems(bound):
     logits = bound(SoftLabels(None))
     np.testing.assert_allclose(value(logits, one, other), ((x - y) ** 2).mean(), rtol=1e-4)
     scores = bound(SoftLabels(2.0))
-    scores.problem = "regression"
+    scores.soft_loss = "squared_error"
     np.testing.assert_allclose(value(scores, one, other), ((x - y) ** 2).mean(), rtol=1e-4)
     labels = bound(SoftLabels(2.0))
-    labels.problem = "multi_label"
+    labels.soft_loss = "sigmoid"
     p, q = (1 / (1 + np.exp(-values / 2)) for values in (y, x))
     expected = 4 * (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))).mean()
     np.testing.assert_allclose(value(labels, one, other), expected, rtol=1e-4)
@@ -88,14 +88,14 @@ def test_soft_labels_of_other_problems(bound):
 def test_soft_labels_of_tokens_leave_padding_out(bound):
     one, other = seen(1), seen(2)
     tags = bound(SoftLabels(1.0))
-    tags.problem, tags.per_token = "tagging", True
+    tags.per_token = True
     x, y = one.states[0], other.states[0]  # (B, S, C)
     found = value(tags, replace(one, outputs=x), replace(other, outputs=y))
     np.testing.assert_allclose(
         found, real_mean(kl(softmax(y.numpy()), softmax(x.numpy())), one.mask.numpy()), rtol=1e-4
     )
     answers = bound(SoftLabels(1.0))
-    answers.problem, answers.per_token = "question_answering", True
+    answers.soft_loss, answers.per_token = "token_softmax", True
     outputs = [
         {"start_logits": model.states[0][..., 0], "end_logits": model.states[0][..., 1]} for model in (one, other)
     ]

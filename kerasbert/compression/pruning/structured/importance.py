@@ -56,7 +56,7 @@ def gate_derivatives(
     """
     loss = _loss(task)
     x, y = _examples_and_labels(task, data)
-    check_words(task, task.rows(x)[1], "find on them what matters")
+    check_words(task, task.features(x)[1], "find on them what matters")
     batches = task.dataset(x, y, batch_size=batch_size)
     if isinstance(batches.element_spec, dict):
         raise KerasBertError("expected labels beside the examples that importance is found on, received none")

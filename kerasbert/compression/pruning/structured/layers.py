@@ -69,7 +69,7 @@ def layer_similarities(task, data, batch_size: int = 32) -> np.ndarray:
     check_float(task)
     if data is None:
         raise KerasBertError("expected data to compare layers' inputs and outputs on, received none")
-    rows = task.rows(data.x if is_table(data) else data)[1]
+    rows = task.features(data.x if is_table(data) else data)[1]
     check_words(task, rows, "compare layers' inputs and outputs on them")
     total, tokens = np.zeros(task.config.num_hidden_layers), 0.0
     for inputs, *_ in batches(task, rows, batch_size=batch_size, inputs_only=True)[0]:

@@ -54,7 +54,7 @@ def trim_vocabulary(task, texts, keep: Iterable[str] = (), characters: bool = Tr
 
 def _ids_of(tokenizer, tokens: Iterable[str]) -> set[int]:
     if isinstance(tokens, str):
-        raise KerasBertError(f"expected tokens to keep as a list, received {tokens!r}. Put it in a list")
+        raise KerasBertError(f"expected tokens to keep as a list, received {tokens!r}; put it in a list")
     numbers, tokens = {token: number for number, token in enumerate(tokenizer.vocabulary)}, list(tokens)
     missing = [token for token in tokens if token not in numbers]
     if missing:
@@ -72,7 +72,7 @@ def _used(task, texts) -> set[int]:
         for start in range(0, len(texts), _CHUNK):
             found.update(*task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE).input_ids)
     else:
-        found = {int(number) for row in task.rows(texts)[1].tokens.input_ids for number in row}
+        found = {int(number) for row in task.features(texts)[1].tokens.input_ids for number in row}
     if not words_of(task.tokenizer, found):
         raise KerasBertError("expected texts whose words stay, received none with a word that the vocabulary has")
     return found

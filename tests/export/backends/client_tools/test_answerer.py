@@ -9,7 +9,7 @@ from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 from kerasbert.export.validation.examples import Data, text_examples
 from kerasbert.export.validation.tolerances import TOLERANCES
-from kerasbert.processors import processor_named
+from kerasbert.processors import make_processor
 from kerasbert.text import WordPiece
 
 CLIENT = CLIENTS["task-library"]
@@ -21,9 +21,9 @@ LENGTH = 24
 def job_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y=None) -> ValidationContext:
     """A job whose model points to these tokens of each context, first and last."""
     tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
-    examples = text_examples(Data(questions, y), processor_named("question_answering"), tokenizer, LENGTH, None)
+    examples = text_examples(Data(questions, y), make_processor("question_answering"), tokenizer, LENGTH, None)
     kept = []
-    for row, window in enumerate(examples.rows.places):
+    for row, window in enumerate(examples.rows.alignment):
         logits = np.random.default_rng(row).normal(size=(2, 1, LENGTH)).astype(np.float32)
         for side, token in enumerate(spans[examples.rows.example[row]]):
             logits[side, 0, window.begin + token] = 9.0

@@ -6,6 +6,9 @@ import pytest
 
 from kerasbert.export.backends.client_tools.conversion_note import client_note
 from kerasbert.export.tflite.metadata import TEXT, Metadata
+from kerasbert.processors.classification import Regression, SingleLabel
+from kerasbert.processors.question_answering.processor import QuestionAnswering
+from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.text import ClientWordPiece, WordPiece
 from kerasbert.text.client_differences import differences
 
@@ -15,7 +18,7 @@ VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "film", "cafe
 def card(tokenizer=None, **fields) -> Metadata:
     settings = (tokenizer or WordPiece(VOCABULARY)).get_config()
     vocabulary = settings.pop("vocabulary")
-    fields = {"problem": "single_label", "target": "cpu", **fields}
+    fields = {"processor": SingleLabel(), "target": "cpu", **fields}
     return Metadata(
         task="TextClassifier", sequence_length=16, recipe="float32", parameters=1, tokenizer=settings, vocabulary=vocabulary, **fields
     )  # fmt: skip
@@ -27,7 +30,7 @@ def test_the_line_counts_texts_that_differ():
         "note: MediaPipe and the Task Library tokenize 3 of 4 calibration examples otherwise, such as 'caf\\xe9, a film': "
         "train with --tokenize-as mediapipe, or count them with validate --on mediapipe"
     )
-    answerer = card(problem="question_answering")
+    answerer = card(processor=QuestionAnswering())
     assert "the Task Library tokenizes 1 of 2 " in client_note(answerer, [("film", "the film"), ("the", "café")])
 
 
@@ -36,7 +39,7 @@ def test_without_texts_the_vocabulary_tells():
     assert "otherwise (capitals beyond ASCII" in client_note(card(WordPiece(VOCABULARY, strip_accents=False)))
     cased = client_note(card(WordPiece(VOCABULARY, lowercase=False)), ["the film"])
     assert cased.startswith("note: MediaPipe and the Task Library do not take texts for this file: a cased vocabulary")
-    other = replace(card(), tokenizer={"kind": "sentencepiece"}, problem="question_answering")
+    other = replace(card(), tokenizer={"kind": "sentencepiece"}, processor=QuestionAnswering())
     assert client_note(other).startswith("note: the Task Library does not take texts for this file: a SentencePiece")
 
 
@@ -44,8 +47,8 @@ def test_without_texts_the_vocabulary_tells():
     ("fields", "examples"),
     [
         ({}, ["the film", "The Film."]),
-        ({"problem": "tagging"}, None),
-        ({"problem": "regression"}, None),
+        ({"processor": Tagging()}, None),
+        ({"processor": Regression()}, None),
         ({"target": "edge-tpu"}, None),
         ({"target": "web"}, None),
         ({"inputs": TEXT}, None),
