@@ -119,9 +119,9 @@ def _cells(folder: Path) -> None:
 
 
 def _recipe(folder: Path) -> None:
-    from kerasbert.training.config import Recipe
+    from kerasbert.training.config import TrainConfig
 
-    recipe = Recipe(**Recipe.read(folder / "recipe.toml"))
+    recipe = TrainConfig(**TrainConfig.read(folder / "config.toml"))
     recipe.write(folder / "again.toml")
     (folder / "again.toml").unlink()
 
@@ -199,7 +199,7 @@ _DATA = [
     Target("glue", _glue, lambda: [{"train.tsv": b"gj04\t1\t\tA good film.\ngj04\t0\t*\tFilm good.\n"}]),
     Target("plain text", _plain, lambda: [{"a.txt": b"One. Two! Three?\nFour.\n\nFive. Six.\n"}, {"b.gz": gzip.compress(b"A. B.\n")}]),
     Target("labels", _cells, lambda: [{"labels": _LABEL_CELLS}]),
-    Target("recipe.toml", _recipe, lambda: [{"recipe.toml": _RECIPE}]),
+    Target("config.toml", _recipe, lambda: [{"config.toml": _RECIPE}]),
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # From the bottom up: a module may import from its own line and from the lines above it.
 LAYERS = (
-    ("errors", "suggestions", "optional", "memory"),
+    ("errors", "suggestions", "optional", "memory", "task_names"),
     ("console", "files", "cleanup", "ids"),
     ("text", "data", "layers", "processors", "losses"),
     ("encoders",),

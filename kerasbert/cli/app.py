@@ -58,7 +58,6 @@ def build_app() -> typer.Typer:
     from kerasbert.cli import (
         benchmark,
         convert,
-        cut,
         diagnose,
         distill,
         evaluate,
@@ -83,7 +82,7 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_kerasbert)
     for command in (
-        quickstart.quickstart, train.train, quantize.quantize, cut.cut, diagnose.diagnose, evaluate.evaluate, predict.predict,
+        quickstart.quickstart, train.train, quantize.quantize, diagnose.diagnose, evaluate.evaluate, predict.predict,
         prune.prune, distill.distill, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark,
         setup,
     ):  # fmt: skip

@@ -1,74 +1,85 @@
 """`kerasbert distill`."""
 
-from pathlib import Path
-from typing import Annotated
-
-from typer import Option
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common.training_run import TrainingRun, command_options, score
+from kerasbert.errors import KerasBertError
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.config_fields import check_fields, option
 
-Teacher = Annotated[str, Option(metavar="FOLDER|HUB", help="The trained model that is learned from.")]
-Student = Annotated[
-    str | None, Option(metavar="FOLDER|HUB", help="Checkpoint that the student starts from; or use --layers.")
-]
-Layers = Annotated[str | None, Option(metavar="N|N,N,...", help="Number of teacher layers to copy, or their indices.")]
-Strategy = Annotated[
-    str, Option(metavar="NAME", help="How to pick teacher layers when --layers is a count: alternate, first or last.")
-]
-NoNorm = Annotated[
-    bool, Option("--no-norm", help="Make the student one without layer norms and with ReLU, for integer processors.")
-]
-Objectives = Annotated[
-    str,
-    Option(
-        metavar="NAME=WEIGHT,...",
-        help="What is learned: soft-labels, cosine, hidden, patient, attention, relations, features.",
-    ),
-]
-Temperature = Annotated[float, Option(metavar="T", help="Softens the teacher's probabilities.")]
-Mapping = Annotated[str | None, Option(metavar="NAME", help="Which layers teach which: uniform, skip or last.")]
-Cache = Annotated[
-    Path | None, Option(metavar="FOLDER", help="Keep what the teacher says here; it is computed once then.")
-]
-SequenceLength = Annotated[
-    int | None, Option(metavar="N", min=3, help="Tokens a row; by default as many as the teacher reads.")
-]
+if TYPE_CHECKING:
+    from kerasbert.processors import Processor
+    from kerasbert.tasks.base import Task
 
-_FITTED_ROWS = 512
+_SCALE_EXAMPLES = 512  # to fit the scales and shifts of a student without layer norms
 
 
+@dataclass(frozen=True)
+class DistillConfig:
+    """The settings of `kerasbert distill` beside those of its training.
+
+    Raises:
+        KerasBertError: When a value is out of range, and unless one of `student` and `layers` is given.
+    """
+
+    teacher: str | None = option(None, "The trained model to learn from.", "FOLDER|HUB")
+    student: str | None = option(None, "Checkpoint that the student starts from; or use --layers.", "FOLDER|HUB")
+    layers: str | None = option(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
+    strategy: str = option(
+        "alternate", "How to pick teacher layers when --layers is a count: alternate, first or last.", "NAME"
+    )
+    no_norm: bool = option(False, "Give the student no layer norms and ReLU, for integer processors.")
+    objectives: str = option(
+        "soft-labels=1",
+        "Losses against the teacher: soft-labels, cosine, hidden, patient, attention, relations, features.",
+        "NAME=WEIGHT,...",
+    )
+    temperature: float = option(2.0, "Temperature that softens the teacher's probabilities.", "T")
+    layer_map: str | None = option(None, "Which layers teach which: uniform, skip or last.", "NAME")
+    label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
+    cache: str | None = option(None, "Folder for the teacher's outputs; they are computed once then.", "FOLDER")
+
+    def __post_init__(self):
+        check_fields(self)
+        if (self.student is None) == (self.layers is None):
+            received = "neither" if self.student is None else "both"
+            raise KerasBertError(f"expected either --student or --layers, received {received}")
+        if self.strategy != "alternate" and not isinstance(self.layer_choice, int):
+            raise KerasBertError(
+                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}"
+            )
+
+    @property
+    def layer_choice(self) -> int | list[int] | None:
+        """`layers` as a number, or as the numbers of the layers."""
+        if self.layers is None:
+            return None
+        try:
+            numbers = [int(word) for word in self.layers.split(",")]
+        except ValueError:
+            raise KerasBertError(
+                f"expected --layers as a number, or numbers with commas, received {self.layers!r}"
+            ) from None
+        return numbers if "," in self.layers else numbers[0]
+
+
+_TRAINING = OptionGroup(
+    TrainConfig,
+    without=(*options.NOT_FOR_SAVED_MODELS, "tokenize_as"),
+    required=("train", "out"),
+    help={"sequence_length": "Tokens a row; by default as many as the teacher reads."},
+)
+
+
+@with_options(config=OptionGroup(DistillConfig, required=("teacher",)), training=_TRAINING)
 def distill(
-    teacher: Teacher,
-    train: options.Train,
-    out: options.OutFolder,
-    student: Student = None,
-    layers: Layers = None,
-    strategy: Strategy = "alternate",
-    no_norm: NoNorm = False,
-    objectives: Objectives = "soft-labels=1",
-    temperature: Temperature = 2.0,
-    layer_map: Mapping = None,
-    label_weight: options.LabelWeight = 0.5,
-    cache: Cache = None,
-    dev: options.Dev = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    label_column: options.LabelColumn = None,
-    delimiter: options.Delimiter = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    sequence_length: SequenceLength = None,
-    epochs: options.Epochs = 2,
-    learning_rate: options.LearningRate = 5e-5,
-    batch_size: options.BatchSize = 32,
-    warmup: options.Warmup = 0.06,
-    weight_decay: options.WeightDecay = 0.01,
-    dropout: options.Dropout = None,
-    seed: options.Seed = 1,
-    max_rows: options.MaxRows = None,
-    jit: options.Jit = False,
-    resume: Resume = False,
+    config: DistillConfig,
+    training: TrainConfig,
+    resume: options.Resume = False,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -77,111 +88,100 @@ def distill(
 
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
-    given = asked_options(locals())
-    from types import SimpleNamespace
+    run, (data, dev) = _checked(config, training, resume, overwrite)
+    teacher, student, objectives = _load(config, run.config)
+    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.trainer import format_metrics
+
+    _check_labels(teacher.processor, data, dev, config.label_weight)
+    student = _prepared_student(student, config, run.config, data)
+    distiller = Distiller(student, teacher, objectives, config.label_weight, config.cache)
+    teacher_metrics = score(teacher, dev, "the teacher")
+    result = run.fit(distiller, data, dev)
+    settings = {
+        "objectives": config.objectives,
+        "temperature": config.temperature,
+        "label_weight": config.label_weight,
+    }
+    record = run.record(
+        result, data, dev, settings,
+        teacher=config.teacher, student=config.student, layers=config.layers, strategy=config.strategy if config.layers else None,
+        no_norm=config.no_norm, layer_map=config.layer_map, cache=config.cache,
+        parameters={"teacher": _parameters(teacher), "student": _parameters(student)}, dev_teacher=teacher_metrics,
+        dev_student=result.dev,
+    )  # fmt: skip
+    line = f"saved {run.out}"
+    if result.dev and teacher_metrics:
+        line += f": dev {format_metrics(result.dev)}; the teacher {format_metrics(teacher_metrics)}"
+    return Result({"out": run.out, "dev": result.dev, **record}, line)
+
+
+def _checked(config: DistillConfig, training: TrainConfig, resume: bool, overwrite: bool) -> tuple[TrainingRun, tuple]:
+    """The run and its tables, checked before TensorFlow is loaded."""
+    from pathlib import Path
 
     from kerasbert.cli.common.data_files import read_train_and_dev
     from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
-    from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.progress import note, progress
-    from kerasbert.cli.common.training_data import saved_processor, spread
-    from kerasbert.errors import KerasBertError
-    from kerasbert.training.config import Recipe
+    from kerasbert.cli.common.training_data import saved_processor
     from kerasbert.training.objective_names import objective_weights
 
-    if (student is None) == (layers is None):
-        raise KerasBertError(
-            f"expected either --student or --layers, received {'neither' if student is None else 'both'}"
-        )
-    if strategy != "alternate" and (layers is None or "," in layers):
-        raise KerasBertError(f"expected --layers as a number with --strategy {strategy}, received {layers or 'none'}")
-    check_out_folder(out, teacher, student, resume=resume, overwrite=overwrite)
-    if layers is not None:
-        check_layer_count(teacher, _numbers(layers))
-    if cache is not None:
-        check_cache_folder(cache)
-    objective_weights(objectives)
-    folder = run_folder(out, given, resume)
-    asked = Recipe(
-        model=teacher, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=epochs, batch_size=batch_size,
-        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
-        text_column=text_column, pair_column=pair_column, label_column=label_column, sequence_length=sequence_length,
-        delimiter=delimiter, skip_bad_rows=skip_bad_rows,
-    )  # fmt: skip
-    processor = saved_processor(teacher)
-    _, *tables = read_train_and_dev(type(processor), train, dev, asked, seed)
-    _check(processor, *tables, label_weight)
+    check_out_folder(training.out, config.teacher, config.student, resume=resume, overwrite=overwrite)
+    if config.layer_choice is not None:
+        check_layer_count(config.teacher, config.layer_choice)
+    if config.cache is not None:
+        check_cache_folder(Path(config.cache))
+    objective_weights(config.objectives)
+    training = replace(training, model=config.teacher)
+    run = TrainingRun(training, resume, command_options(training=training, config=config))
+    processor = saved_processor(config.teacher)
+    _, data, dev = read_train_and_dev(type(processor), training)
+    _check_labels(processor, data, dev, config.label_weight)
+    return run, (data, dev)
+
+
+def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
+    """Teacher, student and objectives."""
+    from kerasbert.cli.common.loading import loading
 
     with loading("the models"):
         import tf_keras as keras
 
-        from kerasbert.cli.common import fitting
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
-        from kerasbert.training.trainer import shown
+        from kerasbert.training.distillation import objectives_named, student_from
 
-        wanted = objectives_named(objectives, temperature, layer_map)
-        keras.utils.set_random_seed(seed)
-        large = load_task(teacher)
-        small = _student(large, student, layers, strategy, sequence_length)
-    _check(large.processor, *tables, label_weight)
-    if no_norm:
+        objectives = objectives_named(config.objectives, config.temperature, config.layer_map)
+        keras.utils.set_random_seed(training.seed)
+        teacher = load_task(config.teacher)
+        if config.student is None:
+            student = student_from(teacher, config.layer_choice, config.strategy, training.sequence_length)
+        else:
+            settings = {name: value for name, value in teacher.head_config().items() if value is not None}
+            settings["sequence_length"] = training.sequence_length or teacher.sequence_length
+            student = type(teacher).from_pretrained(config.student, **settings)
+    return teacher, student, objectives
+
+
+def _prepared_student(student: "Task", config: DistillConfig, training: TrainConfig, data: Any) -> "Task":
+    """The student without layer norms, or with another dropout, where that is asked for."""
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.common.training_data import spread
+    from kerasbert.training.distillation import no_norm_student
+
+    if config.no_norm:
         with progress("fitting the student's scales and shifts"):
-            texts = spread(tables[0].x, _FITTED_ROWS)
-            small = no_norm_student(small, small.config.num_hidden_layers, texts)
-    small = fitting.with_dropout(small, asked)
-    distiller = Distiller(small, large, wanted, label_weight, cache)
-    with progress("evaluating the teacher") as bar:
-        taught = large.score(tables[1], report=bar.rows) if dev else None
-    data = SimpleNamespace(train=tables[0], dev=tables[1])
-    with fitting.training() as listener:
-        fitted = fitting.fit(distiller, data, asked, folder, resume, listener, given)
-    settings = {
-        **fitting.settings_of(asked),
-        "objectives": objectives,
-        "temperature": temperature,
-        "label_weight": label_weight,
-    }
-    record = fitting.write_record(
-        out, fitted, settings, *tables,
-        teacher=teacher, student=student, layers=layers, strategy=strategy if layers else None, no_norm=no_norm,
-        layer_map=layer_map, cache=cache,
-        parameters={"teacher": _parameters(large), "student": _parameters(small)}, dev_teacher=taught, dev_student=fitted.dev,
-    )  # fmt: skip
-    note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
-    said = f"saved {out}" + (f": dev {shown(fitted.dev)}; the teacher {shown(taught)}" if taught else "")
-    return Result({"out": out, "dev": fitted.dev, **record}, said)
+            student = no_norm_student(student, student.config.num_hidden_layers, spread(data.x, _SCALE_EXAMPLES))
+    return student if training.dropout is None else student.with_dropout(training.dropout)
 
 
-def _student(teacher, folder: str | None, layers: str | None, strategy: str, length: int | None):
-    """A task of the teacher's kind: from a checkpoint, or from the teacher's layers."""
-    from kerasbert.training.distillation import student_from
-
-    if folder is None:
-        return student_from(teacher, _numbers(layers), strategy, length)
-    settings = {name: value for name, value in teacher.head_config().items() if value is not None}
-    return type(teacher).from_pretrained(folder, **{**settings, "sequence_length": length or teacher.sequence_length})
-
-
-def _numbers(text: str) -> int | list[int]:
-    from kerasbert.errors import KerasBertError
-
-    try:
-        found = [int(word) for word in text.split(",")]
-    except ValueError:
-        raise KerasBertError(f"expected --layers as a number, or numbers with commas, received {text!r}") from None
-    return found if "," in text else found[0]
-
-
-def _check(processor, train, dev, label_weight: float) -> None:
+def _check_labels(processor: "Processor", data: Any, dev: Any, label_weight: float) -> None:
     """Raises KerasBertError naming the file and the line for labels that cannot be used."""
     from kerasbert.cli.common.data_files import check_known
 
-    for table in (train, dev):
+    for table in (data, dev):
         if table is not None and (table.y is not None or table is dev or label_weight > 0):
             check_known(processor, table)
 
 
-def _parameters(task) -> int:
+def _parameters(task: "Task") -> int:
     return sum(int(variable.shape.num_elements()) for variable in task.variables_by_path().values())

@@ -1,75 +1,81 @@
 """`kerasbert quantize`."""
 
-from typing import Annotated
-
-from typer import Option
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.resuming import Resume, asked_options, run_folder
+from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.config_fields import check_fields, option
 
-Recipe = Annotated[
-    str,
-    Option(
-        metavar="NAME",
-        help="What to train for: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8.",
-    ),
-]
-Epochs = Annotated[int, Option(metavar="N", min=0, help="Passes over the training data; 0 only calibrates.")]
-IntegerOnly = Annotated[
-    bool, Option("--integer-only", help="Leave no activation in float, for processors that have none.")
-]
-CalibrationMethod = Annotated[
-    str, Option(metavar="NAME", help="How calibration finds ranges: min-max, percentile, percentile:99.9 or mse.")
-]
-Delay = Annotated[
-    float, Option(metavar="SHARE", min=0.0, max=1.0, help="Quantize activations after this share of the steps.")
-]
-Freeze = Annotated[
-    float, Option(metavar="SHARE", min=0.0, max=1.0, help="Let ranges move for this share of the steps only.")
-]
-Dropout = Annotated[float, Option(metavar="RATE", min=0.0, max=0.99, help="Dropout while training, everywhere.")]
-LearnedRanges = Annotated[
-    bool, Option("--learned-ranges", help="Train ranges by gradient, with the weights, and not by what is seen.")
-]
-TokenizeAs = Annotated[
-    str | None,
-    Option(metavar="CLIENT", help="Tokenize as this client will: mediapipe or task-library; saved with the model."),
-]
-CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Training rows that set the first activation ranges.")]
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
 
 
+@dataclass(frozen=True)
+class QuantizeConfig:
+    """The settings of `kerasbert quantize` beside those of its training.
+
+    Raises:
+        KerasBertError: When a value is out of range, or needs a training where there is none.
+    """
+
+    recipe: str = option(
+        "static_wi8_ai8",
+        "Number format to train for: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8.",
+        "NAME",
+    )
+    epochs: int = option(1, "Passes over the training data; 0 only calibrates.", at_least=0)
+    integer_only: bool = option(False, "Leave no activation in float, for processors that have none.")
+    calibration_rows: int = option(512, "Number of calibration examples, sampled evenly.", at_least=1)
+    calibration_method: str = option(
+        "min-max", "Range estimation of calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
+    )
+    learned_ranges: bool = option(
+        False, "Train ranges by gradient, with the weights, in place of moving averages of what is observed."
+    )
+    quant_delay: float = option(
+        0.0, "Fraction of the steps before activations are quantized.", "SHARE", at_least=0, at_most=1
+    )
+    freeze_ranges: float = option(
+        1.0, "Fraction of the steps after which ranges are frozen.", "SHARE", at_least=0, at_most=1
+    )
+    objectives: str | None = option(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
+    label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
+
+    def __post_init__(self):
+        check_fields(self)
+        needs_training = {
+            "--learned-ranges": self.learned_ranges, "--objectives": self.objectives, "--quant-delay": self.quant_delay > 0,
+            "--freeze-ranges": self.freeze_ranges < 1,
+        }  # fmt: skip
+        for name, asked in needs_training.items():
+            if asked and not self.epochs:
+                raise KerasBertError(f"expected training for {name}, received --epochs 0")
+        if self.quant_delay >= self.freeze_ranges:
+            raise KerasBertError(
+                f"expected ranges to be frozen after activations are quantized, received --quant-delay {self.quant_delay} and "
+                f"--freeze-ranges {self.freeze_ranges}"
+            )
+
+
+_TRAINING = OptionGroup(
+    TrainConfig,
+    without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "epochs"),
+    required=("train", "out"),
+    defaults={"learning_rate": 2e-5, "dropout": 0.0},
+)
+
+
+@with_options(config=OptionGroup(QuantizeConfig), training=_TRAINING)
 def quantize(
     model: options.Folder,
-    train: options.Train,
-    out: options.OutFolder,
-    recipe: Recipe = "static_wi8_ai8",
-    dev: options.Dev = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    label_column: options.LabelColumn = None,
-    delimiter: options.Delimiter = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    tokenize_as: TokenizeAs = None,
-    epochs: Epochs = 1,
-    learning_rate: options.LearningRate = 2e-5,
-    batch_size: options.BatchSize = 32,
-    warmup: options.Warmup = 0.06,
-    weight_decay: options.WeightDecay = 0.01,
-    dropout: Dropout = 0.0,
-    integer_only: IntegerOnly = False,
-    calibration_rows: CalibrationRows = 512,
-    calibration_method: CalibrationMethod = "min-max",
-    learned_ranges: LearnedRanges = False,
-    quant_delay: Delay = 0.0,
-    freeze_ranges: Freeze = 1.0,
-    objectives: options.Objectives = None,
-    label_weight: options.LabelWeight = 0.5,
-    seed: options.Seed = 1,
-    max_rows: options.MaxRows = None,
-    jit: options.Jit = False,
-    resume: Resume = False,
+    config: QuantizeConfig,
+    training: TrainConfig,
+    resume: options.Resume = False,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -80,102 +86,98 @@ def quantize(
 
     Example: kerasbert quantize runs/mine --recipe static_wi8_ai8 --train train.tsv --dev dev.tsv --out runs/mine-int8
     """
-    given = asked_options(locals())
-    from types import SimpleNamespace
+    run, tables = _checked(model, config, training, resume, overwrite)
+    task = _load(model, run.config)
+    from kerasbert.cli.common.training_data import checked_tables, spread
+    from kerasbert.training.trainer import format_metrics
 
+    data, dev = checked_tables(task, tables)
+    before = score(task, dev, "the float model")
+    calibration = spread(data.x, config.calibration_rows)
+    quantized = _calibrated(task, config, run.config, calibration)
+    result = _train(run, quantized, task, config, data, dev)
+    after = result.dev or score(quantized, dev, "the quantized model")
+    record = run.record(
+        result, data, dev, {"epochs": config.epochs},
+        model=model, recipe=config.recipe, integer_only=config.integer_only, ranges=config.calibration_method,
+        learned_ranges=config.learned_ranges, objectives=config.objectives, calibration_rows=_count(calibration), dev_before=before,
+        dev_after=after,
+    )  # fmt: skip
+    line = f"saved {run.out}"
+    if before and after:
+        line += f": dev {format_metrics(after)}; before quantization {format_metrics(before)}"
+    return Result({"out": run.out, **record}, line)
+
+
+def _checked(
+    model: str, config: QuantizeConfig, training: TrainConfig, resume: bool, overwrite: bool
+) -> tuple[TrainingRun, tuple]:
+    """The run and its tables, checked before TensorFlow is loaded."""
     from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.progress import note, progress
-    from kerasbert.cli.common.training_data import checked_tables, spread, tables_for
+    from kerasbert.cli.common.training_data import tables_for
     from kerasbert.compression import policy_named, range_method
-    from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
 
-    check_out_folder(out, model, resume=resume, overwrite=overwrite)
-    policy_named(recipe, integer_only, learned_ranges)
-    range_method(calibration_method)
-    objective_weights(objectives or "soft-labels")
-    _check_asked(epochs, quant_delay, freeze_ranges, learned_ranges, objectives, resume)
-    folder = run_folder(out, given, resume)
-    asked = Recipe(
-        model=model, train=str(train), dev=str(dev) if dev else None, out=str(out), epochs=max(epochs, 1), batch_size=batch_size,
-        learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay, dropout=dropout, seed=seed, jit=jit, max_rows=max_rows,
-        text_column=text_column, pair_column=pair_column, label_column=label_column, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
-        tokenize_as=tokenize_as,
-    )  # fmt: skip
-    tables = tables_for(model, train, dev, asked, seed)
+    check_out_folder(training.out, model, resume=resume, overwrite=overwrite)
+    policy_named(config.recipe, config.integer_only, config.learned_ranges)
+    range_method(config.calibration_method)
+    objective_weights(config.objectives or "soft-labels")
+    if resume and not config.epochs:
+        raise KerasBertError("expected training for --resume, received --epochs 0")
+    training = replace(training, model=model, epochs=max(config.epochs, 1))
+    run = TrainingRun(training, resume, command_options(training=training, config=config))
+    return run, tables_for(model, training)
+
+
+def _load(model: str, training: TrainConfig) -> "Task":
+    from kerasbert.cli.common.loading import loading
 
     with loading("the model"):
         import tf_keras as keras
 
-        from kerasbert import compression
-        from kerasbert.cli.common import fitting
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import Distiller, objectives_named
-        from kerasbert.training.trainer import Fitted, shown
 
-        keras.utils.set_random_seed(seed)
+        keras.utils.set_random_seed(training.seed)
         task = load_task(model)
-    if tokenize_as:
-        task.tokenize_as(tokenize_as)
-    wanted = objectives_named(objectives) if objectives else None
+    if training.tokenize_as:
+        task.tokenize_as(training.tokenize_as)
     if task.policy:
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
         )
-    tables = checked_tables(task, tables)
-    with progress("evaluating the float model") as bar:
-        before = task.score(tables[1], report=bar.rows) if dev else None
+    return task
+
+
+def _calibrated(task: "Task", config: QuantizeConfig, training: TrainConfig, calibration: Any) -> "Task":
+    from kerasbert import compression
+    from kerasbert.cli.common.progress import progress
+
     with progress("calibrating"):
-        texts = spread(tables[0].x, calibration_rows)
-        quantized = compression.quantize(
-            task, recipe, calibration=texts, integer_only=integer_only, ranges=calibration_method, learned_ranges=learned_ranges,
-            dropout=dropout,
+        return compression.quantize(
+            task, config.recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
+            learned_ranges=config.learned_ranges, dropout=training.dropout,
         )  # fmt: skip
-    fitted = Fitted()
-    if epochs:
-        data = SimpleNamespace(train=tables[0], dev=tables[1])
-        phases = (quant_delay, freeze_ranges) != (0.0, 1.0)
-        callbacks = (compression.QuantizationSchedule(quantized, quant_delay, freeze_ranges),) if phases else ()
-        if compression.zeros_of(quantized):  # it was pruned
-            callbacks = (*callbacks, compression.PreserveSparsity(quantized))
-        learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
-        with fitting.training() as listener:
-            fitted = fitting.fit(learner, data, asked, folder, resume, listener, given, callbacks=callbacks)
-    else:
-        quantized.save_pretrained(out)
-        folder.clear()
-    after = fitted.dev
-    if dev and after is None:
-        with progress("evaluating the quantized model") as bar:
-            after = quantized.score(tables[1], report=bar.rows)
-    settings = {**fitting.settings_of(asked), "epochs": epochs}
-    record = fitting.write_record(
-        out, fitted, settings, *tables,
-        model=model, recipe=recipe, integer_only=integer_only, ranges=calibration_method, learned_ranges=learned_ranges,
-        objectives=objectives, calibration_rows=_count(texts), dev_before=before, dev_after=after,
-    )  # fmt: skip
-    if fitted.seconds:
-        note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
-    said = f"saved {out}" + (f": dev {shown(after)}; before quantization {shown(before)}" if after else "")
-    return Result({"out": out, **record}, said)
 
 
-def _check_asked(epochs, quant_delay, freeze_ranges, learned_ranges, objectives, resume) -> None:
-    """Raises KerasBertError for what only training does where none is asked for, and for phases in the wrong order."""
-    only_trained = {
-        "--learned-ranges": learned_ranges, "--objectives": objectives, "--quant-delay": quant_delay > 0,
-        "--freeze-ranges": freeze_ranges < 1, "--resume": resume,
-    }  # fmt: skip
-    for option, wanted in only_trained.items():
-        if wanted and not epochs:
-            raise KerasBertError(f"expected training for {option}, received --epochs 0")
-    if quant_delay >= freeze_ranges:
-        raise KerasBertError(
-            "expected ranges to be frozen after activations are quantized, received --quant-delay "
-            f"{quant_delay} and --freeze-ranges {freeze_ranges}"
-        )
+def _train(run: TrainingRun, quantized: "Task", task: "Task", config: QuantizeConfig, data: Any, dev: Any) -> Any:
+    """Trains the calibrated model, towards the float one if objectives ask for it; without epochs it is only saved."""
+    from kerasbert import compression
+    from kerasbert.training.distillation import Distiller, objectives_named
+    from kerasbert.training.trainer import TrainResult
+
+    if not config.epochs:
+        quantized.save_pretrained(run.out)
+        run.folder.clear()
+        return TrainResult()
+    callbacks = []
+    if (config.quant_delay, config.freeze_ranges) != (0.0, 1.0):
+        callbacks.append(compression.QuantizationSchedule(quantized, config.quant_delay, config.freeze_ranges))
+    if compression.zeros_of(quantized):  # it was pruned
+        callbacks.append(compression.PreserveSparsity(quantized))
+    objectives = objectives_named(config.objectives) if config.objectives else None
+    learner = Distiller(quantized, task, objectives, config.label_weight) if objectives else quantized
+    return run.fit(learner, data, dev, callbacks)
 
 
-def _count(examples) -> int:
+def _count(examples: Any) -> int:
     return len(examples[0]) if isinstance(examples, tuple) else len(examples)

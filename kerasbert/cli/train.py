@@ -4,92 +4,118 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument
 
 from kerasbert.cleanup import temporary_folder
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.train_options import recipe_options
-from kerasbert.training.config import Recipe
+from kerasbert.cli.common.training_run import TrainingRun
+from kerasbert.errors import KerasBertError
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.config_fields import flag
 
-RecipeFile = Annotated[
-    Path | None, Argument(metavar="[RECIPE.TOML]", help="Settings in a file, under the options' names; flags win.")
+if TYPE_CHECKING:
+    from kerasbert.cli.common.training_data import TrainingData
+    from kerasbert.tasks.base import Task
+
+ConfigFile = Annotated[
+    Path | None, Argument(metavar="[CONFIG.TOML]", help="Settings in a file, under the options' names; flags win.")
 ]
-Resume = Annotated[bool, Option("--resume", help="Go on with an interrupted training in --out.")]
 
 
-@recipe_options(Recipe)
+@with_options(given=OptionGroup(TrainConfig, given_only=True))
 def train(
-    recipe: RecipeFile = None,
-    resume: Resume = False,
+    given: dict[str, Any],
+    config: ConfigFile = None,
+    resume: options.Resume = False,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
-    *,
-    given: dict,
 ) -> Result:
     """Fine-tune a checkpoint, for any task.
 
     Example: kerasbert train --task classification --model FOLDER --train train.tsv --dev dev.tsv --out runs/mine
     """
-    from kerasbert.errors import KerasBertError
-
-    asked = Recipe(**{**(Recipe.read(recipe) if recipe else {}), **given})
+    training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **given})
     for name in ("model", "train", "out"):
-        if getattr(asked, name) is None:
-            raise KerasBertError(f"expected --{name}, received none; `kerasbert train --help` shows an example")
-    with _destination(asked, resume) as out:
-        return _train(asked, out, resume, overwrite)
+        if getattr(training, name) is None:
+            raise KerasBertError(f"expected {flag(name)}, received none; `kerasbert train --help` shows an example")
+    with _destination(training, resume) as out:
+        return _train(training, out, resume, overwrite)
 
 
-def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
-    from kerasbert.cli.common import fitting
+def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> Result:
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
-    from kerasbert.cli.common.progress import note
     from kerasbert.cli.common.training_data import read_data
     from kerasbert.optional import require
-    from kerasbert.training.run_folder import RunFolder, check_resumable
 
-    check_out_folder(out, asked.model, resume=resume, overwrite=overwrite)
-    if asked.tensorboard:
+    check_out_folder(out, training.model, resume=resume, overwrite=overwrite)
+    if training.tensorboard:
         require("tensorboard", "--tensorboard")
-    if asked.top_layers is not None:
-        check_layer_count(asked.model, asked.top_layers, option="--top-layers")
-    folder = RunFolder(out)
-    if resume:
-        check_resumable(folder, asked)
-    data = read_data(asked)
-    task = fitting.new_task(asked, data)
-    from kerasbert.training.trainer import shown
+    if training.top_layers is not None:
+        check_layer_count(training.model, training.top_layers, option="--top-layers")
+    run = TrainingRun(training, resume, out=out)
+    data = read_data(training)
+    task = _new_task(training, data)
+    from kerasbert.training.trainer import format_metrics
 
-    with fitting.training() as listener:
-        fitted = fitting.fit(task, data, asked, folder, resume, listener)
-    record = fitting.write_record(
-        out, fitted, fitting.settings_of(asked), data.train, data.dev,
-        task=asked.task, model=asked.model, labels=task.labels, sequence_length=task.sequence_length,
+    result = run.fit(task, data.train, data.dev)
+    record = run.record(
+        result, data.train, data.dev, {},
+        task=training.task, model=training.model, labels=task.labels, sequence_length=task.sequence_length,
     )  # fmt: skip
-    note(f"{fitted.seconds:.0f} s of training, {fitted.examples_per_second:,.0f} examples/s")
-    said = f"saved {out}" + (f": dev {shown(fitted.dev)}" if fitted.dev else "")
-    return Result({"out": out, "dev": fitted.dev, **record}, said)
+    line = f"saved {out}" + (f": dev {format_metrics(result.dev)}" if result.dev else "")
+    return Result({"out": out, "dev": result.dev, **record}, line)
+
+
+def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
+    """The task that the config names, not compiled, with a new head where the checkpoint has none."""
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.training_data import TASKS
+    from kerasbert.task_names import TASK_NAMES
+
+    with loading("the model"):
+        import tf_keras as keras
+
+        from kerasbert import tasks
+        from kerasbert.training.preparation import strategy_named
+
+        strategy = strategy_named(training.distribute)  # before anything else: workers meet at TensorFlow's start
+        keras.utils.set_random_seed(training.seed)
+        name, processor_name = TASKS[training.task]
+        settings: dict[str, Any] = {"sequence_length": data.length}
+        if data.processor.labels is not None and not TASK_NAMES[name].fixed_labels:
+            settings["labels"] = data.processor.labels
+        if TASK_NAMES[name].processor is None:
+            settings["problem"] = processor_name
+        if training.adapters:
+            settings["adapters"] = training.adapters
+        if training.layer_mix:
+            settings["layer_mix"] = True
+        with strategy.scope():
+            task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
+            if training.tokenize_as:
+                task.tokenize_as(training.tokenize_as)
+            return task if training.dropout is None else task.with_dropout(training.dropout)
 
 
 @contextlib.contextmanager
-def _destination(asked: Recipe, resume: bool = False) -> Iterator[Path]:
+def _destination(training: TrainConfig, resume: bool = False) -> Iterator[Path]:
     """Where this process writes: --out, or for all workers of a cluster but the chief a folder that goes away, with the state to resume.
 
     Raises KerasBertError where another worker than the chief cannot see the folder of a training that it resumes.
     """
-    from kerasbert.errors import KerasBertError
     from kerasbert.files.model_folder import RUN_FOLDER
     from kerasbert.training.preparation import is_chief
 
-    if asked.distribute != "multi-worker" or is_chief():
-        yield Path(asked.out)
+    if training.distribute != "multi-worker" or is_chief():
+        yield Path(str(training.out))
         return
-    begun = Path(asked.out, RUN_FOLDER)
+    begun = Path(str(training.out), RUN_FOLDER)
     if resume and not begun.is_dir():
         raise KerasBertError(
             f"expected the interrupted training's folder {str(begun)!r} on every worker, received none here; put --out on a disk that all "

@@ -10,7 +10,7 @@ OWN_FILE = "kerasbert.json"  # every folder that `save_pretrained` wrote has one
 RANGES_FILE = "quantization.safetensors"
 RECORD_FILE = "training.json"
 RUN_FOLDER = "run"  # what a training wrote beside the model; it stays when the model is saved again
-STATE_FILE, RECIPE_FILE, COMMAND_FILE = "state.safetensors", "recipe.toml", "command.json"  # in RUN_FOLDER
+STATE_FILE, CONFIG_FILE, COMMAND_FILE = "state.safetensors", "config.toml", "command.json"  # in RUN_FOLDER
 
 # What a model may consist of, here and at Hugging Face: one of an earlier model would be read as a part of the new one.
 _MODEL_FILES = frozenset({
@@ -33,7 +33,7 @@ def is_model(folder: Path) -> bool:
 def is_interrupted(folder: Path) -> bool:
     """Whether a training can go on there."""
     run = folder / RUN_FOLDER
-    return (run / STATE_FILE).is_file() and any((run / name).is_file() for name in (RECIPE_FILE, COMMAND_FILE))
+    return (run / STATE_FILE).is_file() and any((run / name).is_file() for name in (CONFIG_FILE, COMMAND_FILE))
 
 
 def is_replaceable(folder: Path) -> bool:

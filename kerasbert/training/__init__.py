@@ -1,4 +1,4 @@
-"""Fine-tuning: optimizers, losses, what is trained, runs. Names are looked up when first used: recipes need no TensorFlow."""
+"""Fine-tuning: optimizers, losses, what is trained, runs. Names are looked up when first used: a config needs no TensorFlow."""
 
 import importlib
 
@@ -8,16 +8,16 @@ _HOMES = {
     "CrossEntropy": "kerasbert.losses",
     "GradualUnfreezing": "kerasbert.training.unfreezing",
     "InBatchNegatives": "kerasbert.losses",
-    "Recipe": "kerasbert.training.config",
     "RunFolder": "kerasbert.training.run_folder",
-    "Settings": "kerasbert.training.trainer",
+    "TrainConfig": "kerasbert.training.config",
+    "TrainResult": "kerasbert.training.trainer",
     "WarmupConstant": "kerasbert.optimizers.schedules",
     "WarmupCosineDecay": "kerasbert.optimizers.schedules",
     "WarmupLinearDecay": "kerasbert.optimizers.schedules",
     "adamw": "kerasbert.optimizers.adamw",
     "balanced_weights": "kerasbert.losses",
     "freeze": "kerasbert.tasks.freezing",
-    "run": "kerasbert.training.trainer",
+    "train": "kerasbert.training.trainer",
     "train_only": "kerasbert.tasks.freezing",
     "unfreeze": "kerasbert.tasks.freezing",
 }

@@ -1,80 +1,109 @@
-"""A recipe's methods put on a task: what is trained, optimizer, schedule, loss, devices."""
+"""Puts a config's methods on a task: frozen parts, optimizer, schedule, loss, devices."""
 
 import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.token_classification.processor import Tagging
-from kerasbert.training.config import Recipe
+from kerasbert.training.config import TrainConfig
+
+if TYPE_CHECKING:
+    import tf_keras as keras
+
+    from kerasbert.processors import Features
 
 
-def prepare(task, recipe: Recipe, train) -> tuple:
-    """Compiles the task as the recipe says, and gives the callbacks that its methods need. train: the training data's table.
+def prepare(task: Any, config: TrainConfig, data: Any) -> tuple:
+    """Freezes, and compiles the task with the config's optimizer, schedule and loss.
 
-    Raises KerasBertError for methods that do not fit the task.
+    Args:
+        task: A task, or a `Distiller`.
+        config: The settings.
+        data: The training data's table.
+
+    Returns:
+        The callbacks that the config's methods need.
+
+    Raises:
+        KerasBertError: When a method does not fit the task.
     """
     from kerasbert.optimizers.adamw import adamw
     from kerasbert.training.unfreezing import GradualUnfreezing
 
-    choose_parts(task, recipe)
-    examples, rows = task.features(train.x)
+    choose_parts(task, config)
+    examples, features = task.features(data.x)
     optimizer = adamw(
-        recipe.learning_rate, recipe.warmup, -(-len(rows) // recipe.batch_size) * recipe.epochs, recipe.weight_decay, recipe.clip_norm,
-        decay=recipe.schedule, layer_decay=recipe.layer_decay, rates=recipe.rates or None,
+        config.learning_rate, config.warmup, -(-len(features) // config.batch_size) * config.epochs, config.weight_decay, config.clip_norm,
+        decay=config.schedule, layer_decay=config.layer_decay, rates=config.rates or None,
     )  # fmt: skip
-    task.compile(optimizer=optimizer, loss=loss_of(task, recipe, train, examples, rows), jit_compile=recipe.jit)
-    return (GradualUnfreezing(task),) if recipe.unfreeze else ()
+    task.compile(optimizer=optimizer, loss=loss_of(task, config, data, examples, features), jit_compile=config.jit)
+    return (GradualUnfreezing(task),) if config.unfreeze else ()
 
 
-def choose_parts(task, recipe: Recipe) -> None:
-    """Freezes what the recipe does not train."""
+def choose_parts(task: Any, config: TrainConfig) -> None:
+    """Freezes the parts that the config does not train."""
     from kerasbert.tasks.adapters import train_adapters
     from kerasbert.tasks.freezing import freeze, train_only
 
-    if recipe.freeze:
-        freeze(task, *(part.strip() for part in recipe.freeze.split(",")))
-    elif recipe.top_layers:
-        train_only(task, recipe.top_layers)
-    elif recipe.adapters:
+    if config.freeze:
+        freeze(task, *(part.strip() for part in config.freeze.split(",")))
+    elif config.top_layers:
+        train_only(task, config.top_layers)
+    elif config.adapters:
         train_adapters(task)
 
 
-def loss_of(task, recipe: Recipe, train, examples, rows):
-    """The loss that the recipe asks for; None for the task's own."""
+def loss_of(
+    task: Any, config: TrainConfig, data: Any, examples: list | None, features: "Features"
+) -> "keras.losses.Loss | None":
+    """The loss that the config chooses; None for the task's own.
+
+    Raises:
+        KerasBertError: When it does not fit the task.
+    """
+    examples = features.example if examples is None else examples
     from kerasbert.losses import pairs as pair_losses
     from kerasbert.losses.classes import CrossEntropy
 
     if isinstance(task.processor, Embedding):
-        if train.y is None or recipe.pair_loss == "in-batch-negatives":
+        if data.y is None or config.pair_loss == "in-batch-negatives":
             return pair_losses.InBatchNegatives()
-        if recipe.pair_loss == "contrastive":
+        if config.pair_loss == "contrastive":
             return pair_losses.ContrastiveLoss()
-        scores = task.processor.encode_labels(train.y, examples, rows)
+        scores = task.processor.encode_labels(data.y, examples, features)
         if scores.ndim == 2:  # vectors of single texts
             return None
         return pair_losses.CosineLoss(scores=(min(0.0, float(scores.min())), float(scores.max())))
-    if not recipe.label_smoothing and not recipe.class_weights:
+    if not config.label_smoothing and not config.class_weights:
         return None
     if not isinstance(task.processor, SingleLabel | Tagging):
         raise KerasBertError(
             f"expected --label-smoothing and --class-weights for classes, received them for a task of {task.processor.name!r}"
         )
-    targets = task.processor.encode_labels(train.y, examples, rows) if recipe.class_weights == "balanced" else None
-    return CrossEntropy(recipe.label_smoothing, class_weights_of(recipe.class_weights, task.labels, targets))
+    targets = task.processor.encode_labels(data.y, examples, features) if config.class_weights == "balanced" else None
+    return CrossEntropy(config.label_smoothing, class_weights_of(config.class_weights, task.labels, targets))
 
 
-def class_weights_of(text: str | None, labels, targets) -> list[float] | None:
-    """`balanced`, or `rare=5,common=1` (labels that are not named: 1), as one weight a label in their order.
+def class_weights_of(text: str | None, labels: Sequence[str], encoded: Any) -> list[float] | None:
+    """Class weights as one weight a label, in their order.
 
-    Raises KerasBertError for a label that is not one of them, and what is no number.
+    Args:
+        text: `balanced`, or `rare=5,common=1`; labels that are not named have 1. None for no weights.
+        labels: The labels.
+        encoded: The training data's labels as numbers; used by `balanced` alone.
+
+    Raises:
+        KerasBertError: When a label is none of the task's, or a weight no number.
     """
     from kerasbert.losses.classes import balanced_weights
 
     if not text:
         return None
     if text == "balanced":
-        return balanced_weights(targets, len(labels))
+        return balanced_weights(encoded, len(labels))
     weights = dict.fromkeys(labels, 1.0)
     for word in text.split(","):
         label, _, weight = (part.strip() for part in word.rpartition("="))
@@ -91,17 +120,18 @@ def class_weights_of(text: str | None, labels, targets) -> list[float] | None:
 
 
 class _OneDevice:
-    """What stands for a strategy where there is none."""
+    """A strategy for one device."""
 
     @staticmethod
-    def scope():
+    def scope() -> contextlib.AbstractContextManager:
         return contextlib.nullcontext()
 
 
-def strategy_named(name: str | None):
+def strategy_named(name: str | None) -> Any:
     """A `tf.distribute` strategy: `mirrored` (this machine's GPUs), `multi-worker` (the workers that TF_CONFIG names), `tpu`, or None.
 
-    Raises KerasBertError where there is nothing to distribute to.
+    Raises:
+        KerasBertError: When there is nothing to distribute to.
     """
     import tensorflow as tf
 
@@ -128,7 +158,7 @@ def strategy_named(name: str | None):
 
 
 def is_chief() -> bool:
-    """Whether this process is the one of its cluster that writes; without a cluster it is."""
+    """Whether this process is its cluster's chief, which writes; True without a cluster."""
     import os
 
     from kerasbert.files.json_text import parse_json

@@ -1,17 +1,19 @@
-"""What a run leaves beside its model: the recipe, metrics as JSON lines, plots, and the state for resuming."""
+"""The folder of a training beside its model: settings, metrics as JSON lines, plots, and the state for resuming."""
 
 import contextlib
+import dataclasses
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_json_lines, read_json_object
 from kerasbert.files.model_folder import (
     COMMAND_FILE,
-    RECIPE_FILE,
+    CONFIG_FILE,
     RUN_FOLDER,
     STATE_FILE,
     check_run_folder,
@@ -19,7 +21,8 @@ from kerasbert.files.model_folder import (
     is_model,
 )
 from kerasbert.files.partials import is_temporary
-from kerasbert.training.config import Recipe
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.config_fields import flag
 
 _PLOTS = ("loss.png", "metric.png", "confusion.png")
 _EVENTS = ".tfevents."  # in the names of the files that TensorBoard reads
@@ -28,7 +31,7 @@ _EVENTS = ".tfevents."  # in the names of the files that TensorBoard reads
 class RunFolder:
     """The folder `run` inside a model's folder.
 
-    recipe.toml       what was asked for; `kerasbert train run/recipe.toml` does it again
+    config.toml       the settings; `kerasbert train run/config.toml` does it again
     command.json      in its place, the options of another command that trains
     metrics.jsonl     a line every so many steps, and one an epoch with its dev scores
     plots/            loss.png, metric.png, confusion.png
@@ -39,7 +42,7 @@ class RunFolder:
     def __init__(self, model_folder: str | os.PathLike):
         self.model = Path(model_folder)
         self.path = self.model / RUN_FOLDER
-        self.recipe, self.metrics = self.path / RECIPE_FILE, self.path / "metrics.jsonl"
+        self.config, self.metrics = self.path / CONFIG_FILE, self.path / "metrics.jsonl"
         self.command = self.path / COMMAND_FILE
         self.state, self.best = self.path / STATE_FILE, self.path / "best.safetensors"
         self.plots, self.tensorboard = self.path / "plots", self.path / "tensorboard"
@@ -49,16 +52,19 @@ class RunFolder:
         """Whether an interrupted training can go on here."""
         return is_interrupted(self.model)
 
-    def begin(self, asked: Recipe | Mapping) -> None:
-        """Makes the folder anew, without what an earlier run left. asked: the recipe; or of a run that no recipe describes in full, the
-        options of its command, JSON-able."""
+    def begin(self, options: TrainConfig | Mapping[str, Any]) -> None:
+        """Makes the folder anew, without the files of an earlier run.
+
+        Args:
+            options: The config; or of a training that the config alone does not describe, the options of its command, JSON-able.
+        """
         self.clear()
         self.plots.mkdir(parents=True, exist_ok=True)
-        if isinstance(asked, Recipe):
-            asked.write(self.recipe)
+        if isinstance(options, TrainConfig):
+            options.write(self.config)
         else:
             with atomic_file(self.command) as partial:
-                partial.write_text(json.dumps(dict(asked), indent=2) + "\n", "utf-8")
+                partial.write_text(json.dumps(dict(options), indent=2) + "\n", "utf-8")
 
     def clear(self) -> None:
         """Removes what an earlier run left, and nothing else: the state first, so that what is killed here cannot be resumed by halves.
@@ -68,7 +74,7 @@ class RunFolder:
         check_run_folder(self.model)
         if not self.path.is_dir():
             return
-        for file in (self.state, self.best, self.recipe, self.command, self.metrics):
+        for file in (self.state, self.best, self.config, self.command, self.metrics):
             file.unlink(missing_ok=True)
         for folder in (self.path, self.plots, self.tensorboard):
             for file in folder.rglob("*"):
@@ -123,7 +129,7 @@ def nothing_to_resume(folder: RunFolder) -> KerasBertError:
     """What to say where there is no interrupted training to go on with."""
     expected = f"expected an interrupted training in {str(folder.model)!r}"
     if folder.unfinished:
-        began = "`kerasbert train`" if folder.recipe.is_file() else "another command"
+        began = "`kerasbert train`" if folder.config.is_file() else "another command"
         return KerasBertError(f"{expected} that this command began, received one that {began} did; resume it with that")
     if is_model(folder.model):
         epochs = sum("learning_rate" not in record for record in folder.records())
@@ -135,14 +141,31 @@ def nothing_to_resume(folder: RunFolder) -> KerasBertError:
     return KerasBertError(f"{expected}, received none; leave --resume out to begin one")
 
 
-def check_resumable(folder: RunFolder, recipe: Recipe) -> None:
-    """Raises KerasBertError unless a training of this very recipe was interrupted in the folder."""
-    if not (folder.unfinished and folder.recipe.is_file()):
-        raise nothing_to_resume(folder)
-    begun = Recipe(**Recipe.read(folder.recipe))
-    for name in Recipe.__dataclass_fields__:
-        if getattr(begun, name) != getattr(recipe, name):
+def check_resumable(folder: RunFolder, options: TrainConfig | Mapping[str, Any]) -> None:
+    """Checks that a training with these very settings was interrupted in the folder.
+
+    Args:
+        folder: The run folder.
+        options: What `RunFolder.begin` took.
+
+    Raises:
+        KerasBertError: When there is none, or one with other settings.
+    """
+    if isinstance(options, TrainConfig):
+        if not (folder.unfinished and folder.config.is_file()):
+            raise nothing_to_resume(folder)
+        begun: Mapping[str, Any] = dataclasses.asdict(TrainConfig(**TrainConfig.read(folder.config)))
+        options, advice = (
+            dataclasses.asdict(options),
+            f"`kerasbert train {folder.config} --resume` goes on with the settings it has",
+        )
+    else:
+        begun, advice = folder.read_command() or {}, "--overwrite, in the place of --resume, begins anew"
+        if not begun:
+            raise nothing_to_resume(folder)
+    for name in {**begun, **options}:
+        if begun.get(name) != options.get(name):
             raise KerasBertError(
-                f"expected the recipe with which the training was begun, received {name} = {getattr(recipe, name)!r} in place of "
-                f"{getattr(begun, name)!r}; `kerasbert train {folder.recipe} --resume` goes on with it"
+                f"expected the options with which the training was begun, received {flag(name)} {options.get(name)!r} in place of "
+                f"{begun.get(name)!r}; {advice}"
             )

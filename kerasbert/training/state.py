@@ -1,10 +1,11 @@
-"""All that a training needs to go on after a kill as if nothing had happened, in one file."""
+"""The state from which a killed training goes on to the same numbers, in one file."""
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -15,10 +16,10 @@ from kerasbert.files.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.traversal import sublayers
 
-_CARD = "card"
+_POSITION = "position"
 
 
-def state_variables(task) -> dict[str, tf.Variable]:
+def state_variables(task: Any) -> dict[str, tf.Variable]:
     """Weights, statistics, the optimizer's variables and dropout's states, by names that two equal tasks share."""
     groups = {
         "task": task.variables,
@@ -28,33 +29,51 @@ def state_variables(task) -> dict[str, tf.Variable]:
     return {f"{group}.{number}": variable for group, found in groups.items() for number, variable in enumerate(found)}
 
 
-def save_state(path: str | os.PathLike, task, card: Mapping) -> None:
-    """Writes the state of a compiled task, and a JSON-able `card` (where the training stands), whole or not at all.
+def save_state(path: str | os.PathLike, task: Any, position: Mapping) -> None:
+    """Writes the state of a compiled task, whole or not at all.
 
     The sums behind the running loss and metrics are part of it: a resumed epoch reports what the unbroken one would have.
+
+    Args:
+        path: The file.
+        task: The task.
+        position: Epoch, step and records of the training, JSON-able.
     """
     tensors = {name: np.asarray(variable.numpy()) for name, variable in state_variables(task).items()}
     tensors |= {f"metric.{name}": value for name, value in metric_sums(task).items()}
-    tensors[_CARD] = np.frombuffer(json.dumps(dict(card)).encode(), np.uint8)
+    tensors[_POSITION] = np.frombuffer(json.dumps(dict(position)).encode(), np.uint8)
     write_tensors(Path(path), tensors)
 
 
 def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict]:
-    """Tensors and card of a saved state. Raises KerasBertError for a damaged file."""
+    """Tensors and position of a saved state.
+
+    Raises:
+        KerasBertError: When the file is damaged.
+    """
     tensors = read_file(Path(path))
     try:
-        card = parse_json(tensors.pop(_CARD).tobytes(), path)
+        position = parse_json(tensors.pop(_POSITION).tobytes(), path)
     except KeyError:
-        card = None
-    if not isinstance(card, dict):
-        raise KerasBertError(f"{path}: expected the state of a training, received a file without its card")
-    return tensors, card
+        position = None
+    if not isinstance(position, dict):
+        raise KerasBertError(f"{path}: expected the state of a training, received a file without its position")
+    return tensors, position
 
 
-def restore_state(path: str | os.PathLike, task, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Puts a state into a compiled task of the same making; the sums of its metrics are given back, see `add_metric_sums`.
+def restore_state(path: str | os.PathLike, task: Any, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Puts a state into a compiled task like the saved one.
 
-    Raises KerasBertError when the state is another task's.
+    Args:
+        path: The state's file, for messages.
+        task: The task.
+        tensors: The tensors of `read_state`.
+
+    Returns:
+        The sums of the metrics, for `add_metric_sums`.
+
+    Raises:
+        KerasBertError: When the state is another task's.
     """
     if hasattr(task.optimizer, "build"):
         task.optimizer.build(task.trainable_variables)
@@ -65,28 +84,28 @@ def restore_state(path: str | os.PathLike, task, tensors: Mapping[str, np.ndarra
     if wrong:
         raise KerasBertError(
             f"{path}: expected the state of this model and optimizer, received another's ({len(wrong)} of {len(variables)} tensors differ, "
-            f"{wrong[0]} first). Resume with the recipe that it was begun with, or begin anew in another folder"
+            f"{wrong[0]} first); resume with the settings that it was begun with, or begin anew in another folder"
         )
     for name, variable in variables.items():
         variable.assign(saved[name])
     return {name.removeprefix("metric."): value for name, value in tensors.items() if name.startswith("metric.")}
 
 
-def metric_sums(task) -> dict[str, np.ndarray]:
+def metric_sums(task: Any) -> dict[str, np.ndarray]:
     """The variables of the loss and the metrics, by number."""
     found = [variable for metric in task.metrics for variable in metric.variables]
     return {str(number): variable.numpy() for number, variable in enumerate(found)}
 
 
-def add_metric_sums(task, sums: Mapping[str, np.ndarray]) -> None:
-    """Adds what the batches before the interruption had summed up; metrics have variables only once a batch was trained on."""
+def add_metric_sums(task: Any, sums: Mapping[str, np.ndarray]) -> None:
+    """Adds the sums of the batches before the interruption; metrics have variables only once a batch was trained on."""
     found = [variable for metric in task.metrics for variable in metric.variables]
     for number, value in sums.items():
         found[int(number)].assign_add(tf.cast(value, found[int(number)].dtype))
 
 
 def digest(path: str | os.PathLike) -> str:
-    """Sixteen hex digits of a file's content: whether data was edited between two parts of a training."""
+    """Sixteen hex digits of a file's SHA-256, to notice data that was edited between two parts of a training."""
     found = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):

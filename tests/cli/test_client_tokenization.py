@@ -6,7 +6,7 @@ import pytest
 
 from kerasbert.text import tokenizer_from_folder
 from kerasbert.text.client_rules import CLIENTS
-from kerasbert.training.config import _CHOICES
+from kerasbert.training import TrainConfig
 
 TEXTS = ["the g\u00f3od film", "the good film", "bad\u00a0plot", "[MASK] good"]
 
@@ -69,7 +69,7 @@ def test_converting_tells_of_the_clients_in_one_line(made, run, tmp_path):
     ("options", "told"),
     [
         (("--tokenize-as", "android"), "expected --tokenize-as of mediapipe, task-library, received 'android'"),
-        (("--task", "regression", "--tokenize-as", "mediapipe"), "expected a task that mediapipe has"),
+        (("--task", "regression", "--tokenize-as", "mediapipe"), "expected a task type that mediapipe has"),
     ],
 )
 def test_what_cannot_be(place, run, tmp_path, options, told):
@@ -80,4 +80,4 @@ def test_what_cannot_be(place, run, tmp_path, options, told):
 
 
 def test_the_clients_are_the_same_everywhere():
-    assert _CHOICES["tokenize_as"] == (None, *CLIENTS)
+    assert TrainConfig.__dataclass_fields__["tokenize_as"].metadata["choices"] == (*CLIENTS,)

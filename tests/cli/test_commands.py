@@ -32,7 +32,7 @@ def test_quantize_compares_with_the_float_model(made):
     record = json.loads(Path(made.int8, "training.json").read_text())
     assert record["recipe"] == "static_wi8_ai8" and record["calibration_rows"] == 96
     assert json.loads(Path(made.int8, "config.json").read_text())["hidden_dropout_prob"] == 0.0
-    assert not Path(made.int8, "run", "recipe.toml").exists()  # `kerasbert train` with it would not be this run
+    assert not Path(made.int8, "run", "config.toml").exists()  # `kerasbert train` with it would not be this run
     assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
 
 
@@ -139,10 +139,11 @@ def test_a_pair_of_texts_gives_its_cosine(place, run):
 
 def test_vectors_are_short_on_a_terminal(monkeypatch):
     from kerasbert.cli.common import predictions
+    from kerasbert.processors.embedding import Embedding
 
     monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)
     found = [{"text": "good", "vector": np.arange(6, dtype=np.float32)}]
-    lines = str(predictions.shown("embedding", found)).splitlines()
+    lines = str(predictions.format_predictions(Embedding(), found)).splitlines()
     assert lines[0].split() == ["dimensions", "norm", "first", "values", "text"]
     assert lines[2].split() == ["6", "7.4162", "0.0000", "1.0000", "2.0000", "3.0000", "...", "good"]
 

@@ -213,7 +213,7 @@ def test_an_interrupt_while_tensorflow_trains(place, tmp_path, interruptible):
         finally:
             process.kill()
     assert process.returncode == 130
-    recipe = out / "run" / "recipe.toml"
+    recipe = out / "run" / "config.toml"
     assert (
         said.splitlines()[-1] == f"interrupted; `kerasbert train {recipe} --resume` goes on from the last saved state"
     )

@@ -27,7 +27,7 @@ def test_words_with_hyphens_and_defaults_stay_whole(run):
     shown = run("train", "--help").out
     assert {"multiple-choice,", "in-batch-negatives;"} <= set(shown.split())
     assert "[default: 512; at least 1]" in run("convert", "--help").out
-    assert "[default: 0.5; from 0.0 to 1.0]" in run("prune", "--help").out
+    assert "Default: 0.5, from 0 to 1." in " ".join(run("prune", "--help").out.split())
 
 
 def test_an_example_can_be_pasted(run):
@@ -39,13 +39,16 @@ def test_an_example_can_be_pasted(run):
 
 def test_commands_are_listed_with_their_whole_first_sentence(run):
     listed = " ".join(run("--help").out.split())
-    assert "cut Cut layers, heads, feed-forward neurons and words out of a saved model, in this order." in listed
+    assert (
+        "prune Prune a saved model: its smallest weights, or whole layers, heads, feed-forward neurons and words."
+        in listed
+    )
     assert "..." not in listed.partition("Commands:")[2]
 
 
 def test_arguments_are_shown_by_their_names():
     usages = {name: help_text(each, _context(name, each)).splitlines()[0] for name, each in GROUP.commands.items()}
-    assert usages["train"] == "Usage: kerasbert train [OPTIONS] [RECIPE.TOML]"
+    assert usages["train"] == "Usage: kerasbert train [OPTIONS] [CONFIG.TOML]"
     assert usages["convert"] == "Usage: kerasbert convert [OPTIONS] FOLDER"
     assert usages["predict"] == "Usage: kerasbert predict [OPTIONS] MODEL [TEXT...]"
 

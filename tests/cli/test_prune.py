@@ -71,7 +71,7 @@ def test_pruning_that_learns_from_the_model_as_it_was(made, place, run, tmp_path
 
 
 def test_what_cannot_be_is_said_before_training(made, refused):
-    refused("received neither", made.float)
+    refused("received none", made.float)
     refused("expected --sparsity beside --part", made.float, "--keep-zeros", "--part", "pooler=0.5")
     refused("received 'pooler'", made.float, "--sparsity", "0.5", "--part", "pooler")
     refused("above 0 and below 1, received 1.0", made.float, "--sparsity", "1")

@@ -56,12 +56,12 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    done = run("train", out / "run" / "recipe.toml", "--resume")
+    done = run("train", out / "run" / "config.toml", "--resume")
     assert done.code == 0 and "resumed behind step" in done.err
     same_weights(out, unbroken, rtol=0, atol=0)
     records = [json.loads((folder / "training.json").read_text())["epochs"] for folder in (out, unbroken)]
     assert records[0] == records[1]
-    again = run("train", out / "run" / "recipe.toml", "--resume")
+    again = run("train", out / "run" / "config.toml", "--resume")
     assert again.code == 2 and again.err.splitlines()[-1].endswith(
         f"expected an interrupted training in '{out}', received one that was finished after 2 epochs: its model is there to use; "
         "--overwrite, in the place of --resume, begins anew"
@@ -132,7 +132,7 @@ def test_a_training_that_was_killed_before_its_record_goes_on_to_it(place, run, 
     assert not (out / "training.json").exists()
     assert run("train", *options(place, out, epochs=1, max_rows=32), "--resume").code == 0
     assert len(json.loads((out / "training.json").read_text())["epochs"]) == 1
-    assert sorted(path.name for path in (out / "run").iterdir()) == ["metrics.jsonl", "plots", "recipe.toml"]
+    assert sorted(path.name for path in (out / "run").iterdir()) == ["config.toml", "metrics.jsonl", "plots"]
 
 
 @pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--quant-delay", "0.3"), ("--resume",)])
@@ -158,7 +158,7 @@ def test_a_model_with_another_number_of_labels_is_named(made, place, run, tmp_pa
 
 
 def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):
-    again = run("train", unbroken / "run" / "recipe.toml", "--out", tmp_path / "again", "--json")
+    again = run("train", unbroken / "run" / "config.toml", "--out", tmp_path / "again", "--json")
     assert again.code == 0 and json.loads(again.out)["dev"]
     configs = [json.loads((out / "config.json").read_text()) for out in (tmp_path / "again", unbroken)]
     assert [config["hidden_dropout_prob"] for config in configs] == [0.2, 0.2]

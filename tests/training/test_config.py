@@ -5,29 +5,29 @@ import dataclasses
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.training import Recipe
+from kerasbert.training import TrainConfig
 
 NAN, INFINITE = float("nan"), float("inf")
 
 
 def test_toml_keeps_every_setting(tmp_path):
-    recipe = Recipe(
+    recipe = TrainConfig(
         model="a folder/with \"quotes\" and \\ and ä", train="\U0001f600/\x7f.tsv", epochs=3, learning_rate=1e-3, layer_mix=True,
         rates={"layers.-1": 1e-3, "head": 0.1}, top_layers=None, tensorboard=True, labels="a,b", early_stopping=2,
     )  # fmt: skip
-    recipe.write(tmp_path / "recipe.toml")
-    assert Recipe(**Recipe.read(tmp_path / "recipe.toml")) == recipe
+    recipe.write(tmp_path / "config.toml")
+    assert TrainConfig(**TrainConfig.read(tmp_path / "config.toml")) == recipe
 
 
 @pytest.mark.parametrize("settings", [{"train": "a\udc80.tsv"}, {"labels": "a,\ud83d"}, {"rates": {"\ude00": 1.0}}])
 def test_names_that_no_file_can_hold(settings):
     with pytest.raises(KerasBertError, match=f"expected --{[*settings][0]} in UTF-8, received .*; rename it"):
-        Recipe(**settings)
+        TrainConfig(**settings)
 
 
 def test_toml_names_only_what_it_sets(tmp_path):
-    (tmp_path / "recipe.toml").write_text('model = "m"\nlearning_rate = 1\n[rates]\nhead = 1\n')
-    assert Recipe.read(tmp_path / "recipe.toml") == {"model": "m", "learning_rate": 1.0, "rates": {"head": 1.0}}
+    (tmp_path / "config.toml").write_text('model = "m"\nlearning_rate = 1\n[rates]\nhead = 1\n')
+    assert TrainConfig.read(tmp_path / "config.toml") == {"model": "m", "learning_rate": 1.0, "rates": {"head": 1.0}}
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_toml_names_only_what_it_sets(tmp_path):
     ],
 )
 def test_wrong_toml(tmp_path, content, told):
-    path = tmp_path / "recipe.toml"
+    path = tmp_path / "config.toml"
     path.write_text(content)
-    with pytest.raises(KerasBertError, match="recipe.toml.*" + told.replace("(", r"\(")):
-        Recipe.read(path)
+    with pytest.raises(KerasBertError, match="config.toml.*" + told.replace("(", r"\(")):
+        TrainConfig.read(path)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_wrong_toml(tmp_path, content, told):
 )
 def test_settings_that_cannot_be(settings, told):
     with pytest.raises(KerasBertError, match=told):
-        Recipe(**settings)
+        TrainConfig(**settings)
 
 
 def test_every_setting_says_what_it_is():
-    for field in dataclasses.fields(Recipe):
+    for field in dataclasses.fields(TrainConfig):
         assert field.metadata["help"].endswith(".") and field.metadata["help"][0] != " "

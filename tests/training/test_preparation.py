@@ -10,7 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.losses import ContrastiveLoss, CosineLoss, CrossEntropy, InBatchNegatives
 from kerasbert.optimizers.parameter_groups import part_of
 from kerasbert.tasks.freezing import frozen_paths
-from kerasbert.training import GradualUnfreezing, Recipe, WarmupCosineDecay
+from kerasbert.training import GradualUnfreezing, TrainConfig, WarmupCosineDecay
 from kerasbert.training.preparation import class_weights_of, is_chief, prepare, strategy_named
 
 
@@ -20,7 +20,7 @@ def table(tiny):
 
 
 def prepared(task, table, **settings):
-    return prepare(task, Recipe(model="m", batch_size=4, epochs=2, **settings), table)
+    return prepare(task, TrainConfig(model="m", batch_size=4, epochs=2, **settings), table)
 
 
 def frozen_parts(task) -> set[str]:

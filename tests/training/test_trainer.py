@@ -1,6 +1,7 @@
 """A run: resumed to the same numbers, the best epoch kept, stopped when it should."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,9 @@ import tf_keras as keras
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
-from kerasbert.training import Recipe, RunFolder, Settings, adamw, run
+from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.run_folder import check_resumable
-from kerasbert.training.trainer import Listener, kept_line
+from kerasbert.training.trainer import ProgressCallback, kept_line
 
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
@@ -41,7 +42,7 @@ def parts(tiny, tmp_path):
 
     class Parts:
         folder = RunFolder(tmp_path / "model")
-        settings = Settings(EPOCHS, BATCH, seed=5, checkpoint_minutes=0)
+        config = TrainConfig(model="m", epochs=EPOCHS, batch_size=BATCH, seed=5, checkpoint_minutes=0)
 
         def table(self, name: str, rows: int) -> Table:
             texts, labels = tiny.rows(rows, seed=len(name))
@@ -57,9 +58,11 @@ def parts(tiny, tmp_path):
         def run(self, task=None, folder=None, **options):
             folder = folder or self.folder
             if not options.get("resume"):
-                folder.begin(Recipe(model="m"))
-            options.setdefault("settings", self.settings)
-            return run(task or self.task(), self.table("train", ROWS), self.table("dev", 12), folder=folder, **options)
+                folder.begin(TrainConfig(model="m"))
+            options.setdefault("config", self.config)
+            return train(
+                task or self.task(), self.table("train", ROWS), self.table("dev", 12), folder=folder, **options
+            )
 
     return Parts()
 
@@ -125,15 +128,15 @@ def test_a_tie_between_epochs_is_told(values, said):
 def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
     """Also behind a state that was saved in its middle."""
     told = []
-    listener = Listener(lambda stage, done, total, figures: told.append(figures), lambda line: None)
-    fitted = parts.run(listener=listener, settings=Settings(1, BATCH, seed=5, checkpoint_minutes=0))
+    listener = ProgressCallback(lambda stage, done, total, figures: told.append(figures), lambda line: None)
+    fitted = parts.run(progress=listener, config=replace(parts.config, epochs=1))
     speed = float([figures for figures in told if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
     assert speed == pytest.approx(ROWS / fitted.seconds, rel=0.5)
 
 
 def test_progress_counts_steps_and_the_rows_of_dev(parts):
     told = []
-    parts.run(listener=Listener(lambda *progress: told.append(progress[:3]), lambda line: None))
+    parts.run(progress=ProgressCallback(lambda *progress: told.append(progress[:3]), lambda line: None))
     training = [(done, total) for stage, done, total in told if stage == "training"]
     assert training[0] == (0, EPOCHS * STEPS) and training[-1] == (EPOCHS * STEPS, EPOCHS * STEPS)
     assert training == sorted(training)
@@ -145,8 +148,10 @@ def test_progress_counts_steps_and_the_rows_of_dev(parts):
 def test_early_stopping(parts, monkeypatch):
     task, notes = parts.task(), []
     monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
-    listener = Listener(lambda *_: None, notes.append)
-    fitted = parts.run(task, settings=Settings(EPOCHS, BATCH, patience=1), listener=listener)
+    listener = ProgressCallback(lambda *_: None, notes.append)
+    fitted = parts.run(
+        task, config=replace(parts.config, seed=1, checkpoint_minutes=5.0, early_stopping=1), progress=listener
+    )
     assert len(fitted.epochs) == 2 and fitted.kept_epoch == 1
     assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, as good as 1 later epoch"
 
@@ -168,12 +173,12 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_good_model(parts):
 
 def test_what_cannot_be_resumed(parts, tiny):
     with pytest.raises(KerasBertError, match="received none; leave --resume out"):
-        check_resumable(parts.folder, Recipe(model="m"))
+        check_resumable(parts.folder, TrainConfig(model="m"))
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(STEPS + 2),))
-    check_resumable(parts.folder, Recipe(model="m"))
-    with pytest.raises(KerasBertError, match="epochs = 9 in place of 2"):
-        check_resumable(parts.folder, Recipe(model="m", epochs=9))
+    check_resumable(parts.folder, TrainConfig(model="m"))
+    with pytest.raises(KerasBertError, match="--epochs 9 in place of 2"):
+        check_resumable(parts.folder, TrainConfig(model="m", epochs=9))
     other = tiny.classifier(seed=2)
     other.compile(adamw(1e-3), run_eagerly=True)
     with pytest.raises(KerasBertError, match="another's"):
@@ -182,7 +187,7 @@ def test_what_cannot_be_resumed(parts, tiny):
     edited = Table(path, *tiny.rows(ROWS, seed=77))
     path.write_text("edited")
     with pytest.raises(KerasBertError, match="train data.*edited since"):
-        run(parts.task(), edited, parts.table("dev", 12), parts.settings, parts.folder, resume=True)
+        train(parts.task(), edited, parts.table("dev", 12), parts.config, parts.folder, resume=True)
 
 
 def test_metrics_are_json_lines(parts):
@@ -190,4 +195,4 @@ def test_metrics_are_json_lines(parts):
     lines = [json.loads(line) for line in parts.folder.metrics.read_text().splitlines()]
     assert [line["step"] for line in lines] == [STEPS, 2 * STEPS, 3 * STEPS]
     assert set(lines[0]) == {"step", "epoch", "loss", "accuracy", "dev"}
-    assert Path(parts.folder.recipe).read_text().startswith('model = "m"')
+    assert Path(parts.folder.config).read_text().startswith('model = "m"')

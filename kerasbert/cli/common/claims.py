@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kerasbert.cleanup import removed_by
 from kerasbert.files.locks import locked
-from kerasbert.files.model_folder import OWN_FILE, RECIPE_FILE, RUN_FOLDER, is_interrupted
+from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, is_interrupted
 
 _running: list["Claims"] = []
 _told: list[int] = []  # the descriptor to which claims are written
@@ -40,7 +40,7 @@ class Claims:
         if self.out is None:
             return "interrupted"
         if self.out.is_dir() and is_interrupted(self.out):
-            recipe = self.out / RUN_FOLDER / RECIPE_FILE
+            recipe = self.out / RUN_FOLDER / CONFIG_FILE
             again = f"`kerasbert train {recipe} --resume`" if recipe.is_file() else "the same command with --resume"
             return f"interrupted; {again} goes on from the last saved state"
         written = _state_of(self.out) != self._before

@@ -14,6 +14,7 @@ from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 from kerasbert.processors.classification import Regression, SingleLabel
+from kerasbert.training.config import TrainConfig
 
 _ROW = re.compile(r"row (\d+)(?=[:,])")
 
@@ -24,7 +25,7 @@ def file_options(values: Mapping[str, object]) -> FileOptions:
 
 
 def read_described(kind: type[Processor], path, options) -> Table:
-    """One file, described in a line. options: a `FileOptions`, or a `Recipe`."""
+    """One file, described in a line. options: a `FileOptions`, or a `TrainConfig`."""
     table = without_bad_labels(kind, kind.read(path, options))
     note_bad_rows(table)
     note(table.describe())
@@ -53,16 +54,25 @@ def note_bad_rows(table: Table) -> None:
         note(table.bad.describe())
 
 
-def read_train_and_dev(kind: type[Processor], train, dev, options, seed: int, read: Callable = read_described):
-    """Tables of all training rows, of those that are trained on, and of those that are scored on (None: no dev).
+def read_train_and_dev(
+    kind: type[Processor], training: TrainConfig, read: Callable = read_described
+) -> tuple[Table, Table, Table | None]:
+    """Reads the data of a training.
 
-    dev: a file, or a share of the training rows such as "0.1"; `seed` fixes which.
+    Args:
+        kind: The class of the task's processor.
+        training: Of its settings, `train`, `dev` (a file, or a share of the training rows such as "0.1"), `seed` (which decides the rows
+            of a share) and those for reading files.
+        read: Reads one file.
+
+    Returns:
+        Tables of all training rows, of those that are trained on, and of those that are scored on (None without dev).
     """
-    table = read(kind, train, options)
-    share = None if dev is None or Path(dev).exists() else share_of(str(dev))
+    table, dev = read(kind, training.train, training), training.dev
+    share = None if dev is None or Path(dev).exists() else share_of(dev)
     if share is None:
-        return table, table, read(kind, dev, options) if dev else None
-    parts = split(table, share, seed, stratify=kind is SingleLabel)
+        return table, table, read(kind, dev, training) if dev else None
+    parts = split(table, share, training.seed, stratify=kind is SingleLabel)
     note(f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} are trained on")
     return table, *parts
 

@@ -23,13 +23,14 @@ _LONGEST_INSIDE = 64  # letters of the longest path in a model's folder, the tem
 
 
 def check_out_folder(
-    out: Path, *sources: str | os.PathLike | None, resume: bool = False, overwrite: bool = False
+    out: str | os.PathLike, *sources: str | os.PathLike | None, resume: bool = False, overwrite: bool = False
 ) -> None:
     """Raises KerasBertError unless a model can be saved at `out`, which is then this command's until it ends.
 
     sources: the folders that models are read from; `out` must be none of them. resume, overwrite: whether an interrupted training that is
     there may go on, and whether it, or a model, may be replaced.
     """
+    out = Path(out)
     if resume and overwrite:
         raise KerasBertError("expected --resume or --overwrite, received both")
     check_name(out, _LONGEST_INSIDE)

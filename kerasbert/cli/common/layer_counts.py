@@ -24,7 +24,7 @@ def check_layer_count(folder: str, wanted: int | Sequence[int], fewer: bool = Fa
     if isinstance(wanted, int):
         most = count - 1 if fewer else count
         if not 1 <= wanted <= most:
-            why = f"{has}, and cutting leaves fewer" if fewer else has
+            why = f"{has}, and pruning leaves fewer" if fewer else has
             raise KerasBertError(f"expected {option} from 1 to {most}, received {wanted}: {why}; ask for fewer")
         return
     if wrong := [number for number in wanted if not 0 <= number < count]:

@@ -33,13 +33,13 @@ Delimiter = Annotated[
     str | None,
     Option(
         metavar="X",
-        help="What separates columns: a character, or comma, semicolon, tab, pipe. Default: as the file shows.",
+        help="Column separator: a character, or comma, semicolon, tab, pipe; by default detected.",
     ),
 ]
 SkipBadRows = Annotated[
     bool, Option("--skip-bad-rows", help="Leave out rows that cannot be read, count them and show the first three.")
 ]
-MaxRows = Annotated[int | None, Option(metavar="N", min=1, help="Read no more rows than this of each file.")]
+MaxRows = Annotated[int | None, Option(metavar="N", min=1, help="Largest number of rows to read from each file.")]
 
 Epochs = Annotated[int, Option(metavar="N", min=1, help="Passes over the training data.")]
 LearningRate = Annotated[float, Option(metavar="RATE", min=0.0, help="Peak learning rate of AdamW.")]
@@ -53,14 +53,15 @@ Dropout = Annotated[
 Seed = Annotated[int, Option(metavar="N", min=0, help="Random seed for head initialization and shuffling.")]
 Jit = Annotated[bool, Option("--jit/--no-jit", help="Compile the training step with XLA.")]
 
-Objectives = Annotated[
-    str | None,
-    Option(
-        metavar="NAME=WEIGHT,...",
-        help="Learn from the model as it was too, as `kerasbert distill` does: soft-labels=1,hidden=1.",
-    ),
-]
-LabelWeight = Annotated[float, Option(metavar="X", min=0.0, help="How much labels count beside --objectives.")]
+Resume = Annotated[bool, Option("--resume", help="Go on with this training where it was interrupted in --out.")]
+
+OBJECTIVES_HELP = "Distil from the model as it was too, as `kerasbert distill` does: soft-labels=1,hidden=1."
+LABEL_WEIGHT_HELP = "Weight of the labels beside --objectives."
+# Fields of TrainConfig that make a new model of a checkpoint, and mean nothing for one that is saved with its head.
+NOT_FOR_SAVED_MODELS = (
+    "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",
+    "rates", "adapters", "layer_mix", "distribute",
+)  # fmt: skip
 
 Recipe = Annotated[str | None, Option(metavar="NAME", help="How numbers are stored, such as static_wi8_ai8.")]
 Threads = Annotated[int, Option(metavar="N", min=1, help="CPU threads.")]

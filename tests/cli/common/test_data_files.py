@@ -40,7 +40,7 @@ def commands(made, place, path, out):
         "quantize": [made.float, "--train", path, "--out", out],
         "prune": [made.float, "--train", path, "--out", out, "--sparsity", "0.5"],
         "distill": ["--teacher", made.float, "--layers", "1", "--train", path, "--out", out],
-        "cut": [made.float, "--heads", "0.5", "--data", path, "--out", out],
+        "prune parts": [made.float, "--heads", "0.5", "--data", path, "--out", out],
         "diagnose": [made.int8, "--data", path],
         "evaluate": [made.float, "--data", path],
         "predict": [made.float, "--file", path],
@@ -56,7 +56,7 @@ NAMES = list(commands(*[type("Any", (), {"__getattr__": lambda *_: ""})()] * 2, 
 @pytest.mark.parametrize("command", NAMES)
 def test_a_wrong_column_is_told_before_anything_is_loaded(made, place, run, news, tmp_path, unloaded, command):
     out = tmp_path / "out"
-    done = run(command, *commands(made, place, news, out)[command])
+    done = run(command.split()[0], *commands(made, place, news, out)[command])
     told = "expected a column of texts, received the columns id, headline, kind (header on line 1, split at ',')"
     assert done.code == 2
     assert done.err.splitlines()[-1] == f"error: {news}: {told}; name one with --text-column"
@@ -68,19 +68,19 @@ def test_every_command_takes_a_delimiter_and_skips_bad_rows(made, place, run, tm
     path = tmp_path / "a.dat"
     path.write_text("text~label\n~~\na film\n")
     line = commands(made, place, path, tmp_path / "out")[command]
-    done = run(command, *line, "--delimiter", "~")
+    done = run(command.split()[0], *line, "--delimiter", "~")
     assert done.err.splitlines()[-1] == (
         f"error: {path}, line 2: expected 2 columns, received 3; leave bad rows out with --skip-bad-rows"
     )
-    done = run(command, *line, "--delimiter", "~", "--skip-bad-rows")
+    done = run(command.split()[0], *line, "--delimiter", "~", "--skip-bad-rows")
     assert "received a header and no rows; a.dat: 2 bad rows left out: line 2: expected 2 columns" in done.err
 
 
-@pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill", "cut", "evaluate", "validate"])
+@pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill", "prune parts", "evaluate", "validate"])
 def test_a_wrong_label_is_told_by_its_line(made, place, run, tmp_path, unloaded, command):
     path = tmp_path / "a.tsv"
     path.write_text("text\tlabel\na\tpos\n\nb\t\nc\tneg\n")
-    done = run(command, *commands(made, place, path, tmp_path / "out")[command])
+    done = run(command.split()[0], *commands(made, place, path, tmp_path / "out")[command])
     expected = "a label" if command == "train" else "one of the labels neg, pos"
     assert done.err.splitlines()[-1] == f"error: {path}, line 4: expected {expected}, received ''"
 
@@ -122,9 +122,9 @@ def test_a_share_of_the_training_rows_becomes_dev(place, run, tmp_path):
     assert done.code == 0, done.err
     assert "dev: 26 of the 256 rows of train.tsv; 230 are trained on" in done.err
     assert json.loads(done.out)["settings"]["dev"] == "0.1" and "accuracy" in json.loads(done.out)["dev"]
-    recipe = out / "run" / "recipe.toml"
+    recipe = out / "run" / "config.toml"
     assert 'dev = "0.1"' in recipe.read_text()
-    number = tmp_path / "recipe.toml"
+    number = tmp_path / "config.toml"
     number.write_text(recipe.read_text().replace('dev = "0.1"', "dev = 0.1").replace(str(out), str(tmp_path / "again")))
     again = run("train", number, "--json")
     assert json.loads(again.out)["dev"] == json.loads(done.out)["dev"]
@@ -193,16 +193,16 @@ def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tm
         "--json",
     ]
     whole = json.loads(run(*command, "--out", tmp_path / "whole").out)
-    save, saved = trainer._Watch._save_state, []
+    save, saved = trainer.TrainerCallback._save_state, []
 
     def interrupt(watch):
         save(watch)
         saved.append(watch)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trainer._Watch, "_save_state", interrupt)
+    monkeypatch.setattr(trainer.TrainerCallback, "_save_state", interrupt)
     assert run(*command, "--out", tmp_path / "out").code == 130 and len(saved) == 1
-    monkeypatch.setattr(trainer._Watch, "_save_state", save)
+    monkeypatch.setattr(trainer.TrainerCallback, "_save_state", save)
     done = run(*command, "--out", tmp_path / "out", "--resume")
     assert done.code == 0, done.err
     assert [epoch["dev"] for epoch in json.loads(done.out)["epochs"]] == [epoch["dev"] for epoch in whole["epochs"]]
@@ -228,9 +228,9 @@ def test_tensorflow_is_not_even_imported_for_it(made, place, news, tmp_path):
     import subprocess
     import sys
 
-    lines = [[name, *map(str, line)] for name, line in commands(made, place, news, tmp_path / "out").items()]
+    lines = [[name.split()[0], *map(str, line)] for name, line in commands(made, place, news, tmp_path / "out").items()]
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_TENSORFLOW, json.dumps(lines)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == [f"code 2 of {name}" for name in NAMES], done.stderr
+    assert done.stdout.splitlines() == [f"code 2 of {name.split()[0]}" for name in NAMES], done.stderr
     assert done.stderr.count("name one with --text-column") == len(NAMES)

@@ -13,9 +13,9 @@ from kerasbert.cli.common.destinations import check_companions, check_out_file, 
 from kerasbert.cli.train import _destination as destination
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
-from kerasbert.files.model_folder import COMMAND_FILE, OWN_FILE, RECIPE_FILE, RUN_FOLDER, STATE_FILE
+from kerasbert.files.model_folder import COMMAND_FILE, CONFIG_FILE, OWN_FILE, RUN_FOLDER, STATE_FILE
 from kerasbert.files.own_files import METADATA, MODEL, REPORT, marked_json
-from kerasbert.training.config import Recipe
+from kerasbert.training.config import TrainConfig
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def interrupted(tmp_path):
     """A folder with a training that was interrupted before its first epoch ended."""
     out = tmp_path / "interrupted"
     (out / RUN_FOLDER).mkdir(parents=True)
-    for name in (STATE_FILE, RECIPE_FILE):
+    for name in (STATE_FILE, CONFIG_FILE):
         (out / RUN_FOLDER / name).write_text("")
     return out
 
@@ -56,9 +56,9 @@ def test_a_model_is_replaced_only_when_asked(model):
     accepted(model, resume=True)  # whether there is a run to go on with is looked at by the run
 
 
-@pytest.mark.parametrize("name", [RECIPE_FILE, COMMAND_FILE])
+@pytest.mark.parametrize("name", [CONFIG_FILE, COMMAND_FILE])
 def test_an_interrupted_training_is_replaced_only_when_asked(interrupted, name):
-    (interrupted / RUN_FOLDER / RECIPE_FILE).rename(interrupted / RUN_FOLDER / name)
+    (interrupted / RUN_FOLDER / CONFIG_FILE).rename(interrupted / RUN_FOLDER / name)
     refused("holds an interrupted training; go on with --resume, or begin anew with --overwrite", interrupted)
     (interrupted / OWN_FILE).write_text("{}")  # and after its first epoch
     refused("holds an interrupted training; go on with --resume", interrupted)
@@ -87,7 +87,7 @@ def test_what_a_killed_training_was_writing_goes(interrupted, options):
 def test_a_worker_that_does_not_write_gets_a_place_of_its_own(tmp_path, monkeypatch):
     cluster = {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
-    with destination(Recipe(out=str(tmp_path / "out"), distribute="multi-worker")) as out:
+    with destination(TrainConfig(out=str(tmp_path / "out"), distribute="multi-worker")) as out:
         assert not out.is_relative_to(tmp_path)
         accepted(out)
 
@@ -194,7 +194,7 @@ def test_what_an_interrupted_command_wrote(tmp_path, model, interrupted):
         check_out_folder(model, overwrite=True)
         assert claimed.what_became() == f"interrupted; nothing was written to {model}"
     with claims(interrupted) as claimed:
-        recipe = interrupted / RUN_FOLDER / RECIPE_FILE
+        recipe = interrupted / RUN_FOLDER / CONFIG_FILE
         assert claimed.what_became().startswith(f"interrupted; `kerasbert train {recipe} --resume` goes on")
         recipe.rename(recipe.with_name(COMMAND_FILE))
         assert "the same command with --resume goes on" in claimed.what_became()

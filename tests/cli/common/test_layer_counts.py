@@ -19,7 +19,7 @@ DISTILBERT = {"model_type": "distilbert", "vocab_size": 20, "dim": 8, "n_heads":
     ("wanted", "fewer", "told"),
     [
         (6, False, "expected --layers from 1 to 3, received 6: {} has 3 layers; ask for fewer"),
-        (3, True, "expected --layers from 1 to 2, received 3: {} has 3 layers, and cutting leaves fewer; ask for fewer"),
+        (3, True, "expected --layers from 1 to 2, received 3: {} has 3 layers, and pruning leaves fewer; ask for fewer"),
         ([0, 3], False, "expected the numbers of layers in --layers from 0 to 2, received 3: {} has 3 layers; the lowest is 0"),
     ],
 )  # fmt: skip

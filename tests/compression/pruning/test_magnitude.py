@@ -11,7 +11,8 @@ from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsi
 from kerasbert.compression.pruning.sparsity_report import gzip_size, sparsity_report, zeros_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import dense_layers
-from kerasbert.training import Recipe, RunFolder, Settings, adamw, freeze, run
+from kerasbert.training import RunFolder, TrainConfig, adamw, freeze
+from kerasbert.training import train as train_task
 
 BATCH, STEPS = 8, 6  # steps an epoch
 SHORT = ["good film", "fine book"] * 4  # of one length: a graph is traced once
@@ -193,14 +194,14 @@ def test_a_resumed_run_has_the_masks_of_the_unbroken_one(tiny, tmp_path, pattern
     path = tmp_path / "train.tsv"
     texts, labels = tiny.rows(BATCH * STEPS)
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(texts, labels, strict=True)))
-    train, settings = Table(path, texts, labels), Settings(1, BATCH, seed=5, checkpoint_minutes=0)
+    train, settings = Table(path, texts, labels), TrainConfig(epochs=1, batch_size=BATCH, seed=5, checkpoint_minutes=0)
 
     def go(task, name, *further, resume=False):
         folder = RunFolder(tmp_path / name)
         if not resume:
-            folder.begin(Recipe(model="m"))
+            folder.begin(TrainConfig(model="m"))
         callbacks = (*further, MagnitudePruning(Sparsity(0.5, pattern, begin=0.2, end=1.0, updates=2)))
-        run(task, train, None, settings, folder, resume=resume, callbacks=callbacks)
+        train_task(task, train, None, settings, folder, resume=resume, callbacks=callbacks)
 
     whole, resumed = compiled(tiny.narrow(seed=2)), compiled(tiny.narrow(seed=2))
     go(whole, "whole")

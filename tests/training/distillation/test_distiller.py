@@ -8,7 +8,7 @@ from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
 from kerasbert.text import WordPiece
-from kerasbert.training import RunFolder, Settings, adamw, freeze, run
+from kerasbert.training import RunFolder, TrainConfig, adamw, freeze, train
 from kerasbert.training.distillation import (
     AttentionRelations,
     CosineHidden,
@@ -18,7 +18,7 @@ from kerasbert.training.distillation import (
     SoftLabels,
     progressive_stages,
 )
-from kerasbert.training.trainer import Listener
+from kerasbert.training.trainer import ProgressCallback
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(models.texts, models.labels, strict=True)))
     table, found = Table(path, models.texts, models.labels), []
-    settings, teacher = Settings(epochs=2, batch_size=12, seed=5, checkpoint_minutes=0), models.student(3)
+    settings, teacher = TrainConfig(epochs=2, batch_size=12, seed=5, checkpoint_minutes=0), models.student(3)
     for stops in ((), (3, None)):
         folder = RunFolder(tmp_path / f"run{len(found)}")
         folder.begin({})
@@ -151,7 +151,7 @@ def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
             distiller.compile(adamw(3e-3), run_eagerly=True)
             callbacks = (KillAfter(stop),) if stop else ()
             try:
-                fitted = run(
+                fitted = train(
                     distiller, table, None, settings, folder, resume=stop is None and bool(stops), callbacks=callbacks
                 )
             except Killed:
@@ -171,8 +171,15 @@ def test_progress_shows_the_task_metric_before_the_parts_of_the_loss(models, tmp
     path.write_text("texts")
     folder = RunFolder(tmp_path / "run")
     folder.begin({"teacher": "x"})
-    listener = Listener(lambda stage, done, total, figures: told.append(figures), lambda line: None)
-    run(distiller, Table(path, models.texts, models.labels), None, Settings(1, 24), folder, listener=listener)
+    listener = ProgressCallback(lambda stage, done, total, figures: told.append(figures), lambda line: None)
+    train(
+        distiller,
+        Table(path, models.texts, models.labels),
+        None,
+        TrainConfig(epochs=1, batch_size=24),
+        folder,
+        progress=listener,
+    )
     assert [figure.split()[0] for figure in told[-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
 
 

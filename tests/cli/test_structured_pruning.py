@@ -1,4 +1,4 @@
-"""`kerasbert cut`: everything in one go, what it says, and that its folder goes on to training and to a file."""
+"""`kerasbert prune` of parts: everything in one go, what it says, and that its folder goes on to training and to a file."""
 
 import json
 
@@ -34,7 +34,7 @@ def cut(place, folder):
     out = place.folder / "cut"
     ways = ["--layers", "2", "--heads", "0.25", "--feed-forward", "0.4", "--vocabulary", str(words)]
     data = ["--data", place.train, "--dev", place.dev, "--max-rows", "24"]
-    assert main(["cut", str(folder), *ways, *data, "--out", str(out)]) == 0
+    assert main(["prune", str(folder), *ways, *data, "--out", str(out)]) == 0
     return out
 
 
@@ -51,7 +51,7 @@ def test_everything_in_one_go(cut):
 
 
 def test_json_tells_sizes_and_scores(run, place, folder):
-    done = run("cut", folder, "--layers", 1, "--strategy", "symmetric", "--dev", place.dev, "--max-rows", 16,
+    done = run("prune", folder, "--layers", 1, "--strategy", "symmetric", "--dev", place.dev, "--max-rows", 16,
                "--out", place.folder / "one", "--json")  # fmt: skip
     found = json.loads(done.out)
     assert done.code == 0 and (found["before"]["layers"], found["after"]["layers"]) == (3, 1)
@@ -61,7 +61,7 @@ def test_json_tells_sizes_and_scores(run, place, folder):
 
 
 def test_people_read_the_same(run, place, folder):
-    done = run("cut", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
+    done = run("prune", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
                "--out", place.folder / "heads")  # fmt: skip
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert done.code == 0 and lines[0] == f"saved {place.folder / 'heads'}"
@@ -91,27 +91,37 @@ def test_training_and_converting_go_on(run, place, cut):
     [
         (
             [],
-            "expected something to cut, one or more of --layers, --heads, --feed-forward, --vocabulary, received none",
+            "expected something to prune: --sparsity, such as 0.8, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary",
         ),
         (["--heads", "1"], "expected --heads as a share above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward as a share above 0 and below 1, received 0"),
-        (["--heads", "0.5"], "expected --data for --heads"),
-        (["--layers", "1", "--strategy", "contribution"], "expected --data for --strategy contribution"),
+        (["--heads", "0.5"], "expected --data to measure importance on for --heads, received none"),
+        (
+            ["--layers", "1", "--strategy", "contribution"],
+            "expected --data to measure importance on for --strategy contribution",
+        ),
         (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
         (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
         (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
+        (
+            ["--layers", "1", "--sparsity", "0.5"],
+            "expected either --sparsity or parts to take out, received --layers with it",
+        ),
+        (["--layers", "1", "--train", "x.tsv"], "expected no training for --layers, received --train"),
+        (["--layers", "1", "--resume"], "expected no training for --layers, received --resume"),
+        (["--sparsity", "0.5"], "expected --train for --sparsity and --keep-zeros, received none"),
     ],
 )
 def test_what_is_asked_is_checked_before_anything_is_loaded(run, place, arguments, message):
-    done = run("cut", "no such folder", *arguments, "--out", place.folder / "never")
+    done = run("prune", "no such folder", *arguments, "--out", place.folder / "never")
     assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
 
 
 def test_layers_that_cannot_be_kept(run, place, folder):
-    done = run("cut", folder, "--layers", 3, "--out", place.folder / "never")
+    done = run("prune", folder, "--layers", 3, "--out", place.folder / "never")
     assert done.code == 2
     refused = (
-        f"expected --layers from 1 to 2, received 3: {folder} has 3 layers, and cutting leaves fewer; ask for fewer"
+        f"expected --layers from 1 to 2, received 3: {folder} has 3 layers, and pruning leaves fewer; ask for fewer"
     )
     assert done.err == f"error: {refused}\n"  # nothing was loaded
     assert not (place.folder / "never").exists()
@@ -121,5 +131,5 @@ def test_importance_is_not_found_on_rows_without_a_word(run, place, folder, tmp_
     blank = tmp_path / "blank.tsv"
     blank.write_text("text\tlabel\n \tpos\n \tneg\n", "utf-8")
     for arguments in (["--heads", "0.5"], ["--layers", "1", "--strategy", "contribution"]):
-        done = run("cut", folder, *arguments, "--data", blank, "--out", tmp_path / "never")
+        done = run("prune", folder, *arguments, "--data", blank, "--out", tmp_path / "never")
         assert done.code == 2 and "2 rows without one" in done.err and not (tmp_path / "never").exists()

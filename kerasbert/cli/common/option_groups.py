@@ -1,0 +1,133 @@
+"""Frozen configs as groups of command line options: one declaration, so that flags and files cannot differ."""
+
+import dataclasses
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from typer import Option
+
+from kerasbert.errors import KerasBertError
+from kerasbert.training.config_fields import INFINITE, accepted_types, flag
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """The options of one config class.
+
+    Attributes:
+        config: The class, a frozen dataclass whose fields are made by `option`.
+        without: Fields that the command does not offer.
+        required: Fields that the command asks for.
+        defaults: Defaults in place of the fields'.
+        help: Help texts in place of the fields'.
+        given_only: Whether the command takes a dict of the options on the command line in place of a config, to merge it with a file's.
+    """
+
+    config: type
+    without: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    given_only: bool = False
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """One keyword parameter a field, as typer reads them."""
+        hints = typing.get_type_hints(self.config)
+        return [self._parameter(each, hints[each.name]) for each in self._fields()]
+
+    def collect(self, values: dict[str, Any]) -> Any:
+        """Takes the group's values out of a command's and makes the config of them."""
+        hints = typing.get_type_hints(self.config)
+        given = {}
+        for each in self._fields():
+            value = values.pop(each.name)
+            if value is not None and value != []:
+                example = each.metadata["metavar"]
+                given[each.name] = parse_pairs(each.name, value, example) if _is_table(hints[each.name]) else value
+        return given if self.given_only else self.config(**{**self.defaults, **given})
+
+    def _fields(self) -> list[dataclasses.Field]:
+        return [each for each in dataclasses.fields(self.config) if each.name not in self.without]
+
+    def _parameter(self, config_field: dataclasses.Field, hint: Any) -> inspect.Parameter:
+        name, required = config_field.name, config_field.name in self.required
+        default = self.defaults.get(name, config_field.default)
+        text = self.help.get(name, config_field.metadata["help"])
+        shown = default is not dataclasses.MISSING and not isinstance(default, bool) and default is not None
+        if shown and not required:
+            text += f" Default: {default}{_bounds(config_field)}."
+        kind = accepted_types(hint)[0]
+        annotation: Any = list[str] if kind is dict else kind
+        if kind is bool:
+            # What is on, by default or by a file, can be turned off by `--no-...`.
+            names = f"{flag(name)}/{flag(f'no_{name}')}" if default or self.given_only else flag(name)
+            declared = Option(names, help=text)
+        else:
+            declared = Option(help=text, metavar=config_field.metadata["metavar"])
+        annotation = Annotated[annotation if required else annotation | None, declared]
+        standard = inspect.Parameter.empty if required else None
+        return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=standard, annotation=annotation)
+
+
+def with_options(**groups: OptionGroup) -> Callable:
+    """A decorator: the command's parameters of these names become the options of their groups.
+
+    Args:
+        groups: Parameter name -> the group that replaces it.
+    """
+
+    def decorate(command: Callable) -> Callable:
+        signature = inspect.signature(command)
+
+        @functools.wraps(command)
+        def wrapped(**values: Any) -> Any:
+            configs = {name: group.collect(values) for name, group in groups.items()}
+            return command(**values, **configs)
+
+        parameters = [
+            each.replace(kind=each.KEYWORD_ONLY)
+            for parameter in signature.parameters.values()
+            for each in (groups[parameter.name].parameters() if parameter.name in groups else [parameter])
+        ]
+        parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
+        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by typer
+        wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+        return wrapped
+
+    return decorate
+
+
+def _bounds(config_field: dataclasses.Field) -> str:
+    low, high = config_field.metadata["at_least"], config_field.metadata["at_most"]
+    return "" if low is None or high == INFINITE else f", from {low} to {high}"
+
+
+def _is_table(hint: Any) -> bool:
+    return accepted_types(hint)[0] is dict
+
+
+def parse_pairs(name: str, words: list[str], example: str) -> dict[str, float]:
+    """`{"layers.-1": 0.001}` of `["layers.-1=1e-3"]`.
+
+    Args:
+        name: The option's name, for messages.
+        words: Its values.
+        example: A correct value, for messages.
+
+    Raises:
+        KerasBertError: When a word is not PART=NUMBER.
+    """
+    numbers = {}
+    for word in words:
+        part, _, number = word.rpartition("=")
+        try:
+            numbers[part] = float(number)
+        except ValueError:
+            part = ""
+        if not part:
+            raise KerasBertError(f"expected --{name} as PART=NUMBER, such as {example}, received {word!r}")
+    return numbers
