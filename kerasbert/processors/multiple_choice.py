@@ -11,7 +11,7 @@ from kerasbert.processors import metrics
 from kerasbert.processors.base import Processor, same_number
 from kerasbert.processors.contributions import Ratio, most_frequent
 from kerasbert.processors.features import WHOLE, Rows, TokenLists
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
 
@@ -94,7 +94,7 @@ def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
     if not len(choices):
         raise KerasBertError(f"row {row}: expected a prompt with choices, received none for {prompt[:40]!r}")
     try:
-        return text_rows([prompt])[0], tuple(text_rows(choices, "choices"))
+        return as_strings([prompt])[0], tuple(as_strings(choices, "choices"))
     except KerasBertError as error:
         raise KerasBertError(f"row {row}: {error}") from None
 

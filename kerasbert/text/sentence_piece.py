@@ -8,8 +8,8 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.text import tokenizer_files
-from kerasbert.text.rows import text_rows
 from kerasbert.text.sentencepiece_model import read_model
+from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.vocabulary_learning import learn_sentencepiece
 
@@ -95,7 +95,7 @@ class SentencePiece(Tokenizer):
         Raises:
           KerasBertError: texts without a word, a row that is not a text, or fewer pieces asked for than characters.
         """
-        rows = [_normalizer(lowercase, keep_accents, b"").normalize_str(text) for text in text_rows(texts)]
+        rows = [_normalizer(lowercase, keep_accents, b"").normalize_str(text) for text in as_strings(texts)]
         return cls(learn_sentencepiece(rows, vocabulary_size), lowercase=lowercase, keep_accents=keep_accents)
 
     def _build_engine(self):

@@ -15,7 +15,7 @@ from kerasbert.text import tokenizer_files
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Template
 from kerasbert.text.engine_errors import engine_errors
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 from kerasbert.text.truncation import kept, room
 
 ROLES = ("unk_token", "cls_token", "sep_token", "pad_token", "mask_token")
@@ -182,8 +182,8 @@ class Tokenizer:
           KerasBertError: a row that is not a text, another number of pairs than texts, an unknown `truncation`, a
             `max_length` too small for the special tokens, or rows that cannot be cut to it by the rule asked for.
         """
-        texts = text_rows(texts, "texts")
-        pairs = None if pairs is None else text_rows(pairs, "pairs")
+        texts = as_strings(texts, "texts")
+        pairs = None if pairs is None else as_strings(pairs, "pairs")
         if pairs is not None and len(pairs) != len(texts):
             raise KerasBertError(f"expected as many pairs as texts, received {len(texts)} texts, {len(pairs)} pairs")
         paired = pairs is not None

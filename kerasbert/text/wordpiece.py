@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kerasbert.text import tokenizer_files
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.vocabulary_learning import SPECIAL_TOKENS, learn_vocabulary
 
@@ -62,7 +62,7 @@ class WordPiece(Tokenizer):
         Raises:
           KerasBertError: no texts, a row that is not a text, or fewer tokens asked for than the texts have characters.
         """
-        rows = text_rows(texts)
+        rows = as_strings(texts)
         engine = cls(SPECIAL_TOKENS, lowercase=lowercase)._engine
         return cls(learn_vocabulary(engine, rows, vocabulary_size, min_frequency), lowercase=lowercase)
 

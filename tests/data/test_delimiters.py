@@ -2,7 +2,7 @@
 
 import pytest
 
-from kerasbert.data.delimiters import delimiter_named, sniffed
+from kerasbert.data.delimiters import detect_delimiter, parse_delimiter
 from kerasbert.data.reading import read_for
 from kerasbert.errors import KerasBertError
 
@@ -22,7 +22,7 @@ from kerasbert.errors import KerasBertError
     ],
 )
 def test_sniffed(content, delimiter):
-    assert sniffed(content.splitlines(keepends=True)) == delimiter
+    assert detect_delimiter(content.splitlines(keepends=True)) == delimiter
 
 
 def test_semicolons_are_read_without_being_asked(tmp_path):
@@ -45,8 +45,8 @@ def test_a_delimiter_that_is_told(tmp_path):
         read_for("question_answering", path, delimiter=";")
 
 
-def test_delimiter_named():
-    assert [delimiter_named(name) for name in (";", "tab", "Comma", "\\t", "pipe")] == [";", "\t", ",", "\t", "|"]
+def test_parse_delimiter():
+    assert [parse_delimiter(name) for name in (";", "tab", "Comma", "\\t", "pipe")] == [";", "\t", ",", "\t", "|"]
     for wrong in ("", "ab", '"', "\n", "x"):
         with pytest.raises(KerasBertError, match="delimiter of one character"):
-            delimiter_named(wrong)
+            parse_delimiter(wrong)

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from kerasbert.data.plain_text import pairs_from_text, read_text, sentences
+from kerasbert.data.plain_text import pairs_from_text, read_text, split_sentences
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import processor_named
 
@@ -58,7 +58,7 @@ def test_files_that_are_no_text(path):
     ],
 )
 def test_sentences(text, found):
-    assert sentences(text) == found
+    assert split_sentences(text) == found
 
 
 def numbered(documents=4, length=5):

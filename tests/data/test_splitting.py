@@ -6,7 +6,7 @@ import pytest
 
 from kerasbert.data.plain_text import read_text
 from kerasbert.data.reading import read_for
-from kerasbert.data.splitting import share_of, split
+from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.data.squad import SquadTable
 from kerasbert.errors import KerasBertError
 
@@ -48,7 +48,7 @@ def test_documents_begin_where_their_first_text_is(tmp_path):
 
 
 def test_shares(table):
-    assert [share_of(text) for text in ("0.1", ".25", "dev.tsv", "1", "0", "2.5")] == [
+    assert [parse_fraction(text) for text in ("0.1", ".25", "dev.tsv", "1", "0", "2.5")] == [
         0.1,
         0.25,
         None,

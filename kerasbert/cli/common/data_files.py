@@ -9,7 +9,7 @@ from kerasbert.cli.common.progress import note
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions, read_with
-from kerasbert.data.splitting import share_of, split, take
+from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
@@ -43,7 +43,7 @@ def without_bad_labels(kind: type[Processor], table: Table) -> Table:
             table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))
     if not kept:
         raise KerasBertError(f"{table.path}: expected rows with labels, received none; {table.bad.describe()}")
-    return take(table, kept) if len(kept) < len(table) else table
+    return table.select(kept) if len(kept) < len(table) else table
 
 
 def note_bad_rows(table: Table) -> None:
@@ -58,7 +58,7 @@ def read_train_and_dev(kind: type[Processor], train, dev, options, seed: int, re
     dev: a file, or a share of the training rows such as "0.1"; `seed` fixes which.
     """
     table = read(kind, train, options)
-    share = None if dev is None or Path(dev).exists() else share_of(str(dev))
+    share = None if dev is None or Path(dev).exists() else parse_fraction(str(dev))
     if share is None:
         return table, table, read(kind, dev, options) if dev else None
     parts = split(table, share, seed, stratify=kind.name == "single_label")

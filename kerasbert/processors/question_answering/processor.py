@@ -14,7 +14,7 @@ from kerasbert.processors.question_answering.span_search import ScoredSpan, best
 from kerasbert.processors.question_answering.span_windows import window_rows
 from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.processors.texts import split_pairs
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class QuestionAnswering(Processor):
             raise KerasBertError(
                 f"expected a context for each question, received {len(questions)} questions, {len(contexts)} contexts"
             )
-        return list(zip(text_rows(questions, "questions"), text_rows(contexts, "contexts"), strict=True))
+        return list(zip(as_strings(questions, "questions"), as_strings(contexts, "contexts"), strict=True))
 
     def rows(self, examples, tokenizer, length):
         return window_rows(examples, tokenizer, length, self.stride)
