@@ -61,7 +61,7 @@ class Columns:
         Args:
             expected: The missing column or columns.
             role: The option that names a column, such as "label".
-            advice: What to do; by default to name the column with that option.
+            advice: The advice. Default: to name the column with that option.
         """
         advice = advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with `{role}=`"
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")

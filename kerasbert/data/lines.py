@@ -19,14 +19,14 @@ _BLOCK_BYTES = 1 << 20
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1 on, line with its line end) of a UTF-8 text file.
 
-    A BOM is removed. A file whose name ends in `.gz` is decompressed.
+    A BOM is removed. A `.gz` file is decompressed.
 
     Args:
         path: The file.
 
     Raises:
-        KerasBertError: When the file cannot be read or is not UTF-8, its gzip is broken, a line is longer than 32 MB, or the
-            decompressed lines take more memory than `read_limits` allows.
+        KerasBertError: When the file cannot be read or is not UTF-8, its gzip is broken, a line is longer than 32 MB, or decompression
+            exceeds the memory of `read_limits`.
     """
     longest = read_memory() // _LINES_IN_MEMORY
     with _open(path) as (file, budget):
@@ -45,7 +45,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_whole(path: Path) -> str:
-    """Read all text of a UTF-8 file without its BOM. A file whose name ends in `.gz` is decompressed.
+    """Read all text of a UTF-8 file without its BOM. A `.gz` file is decompressed.
 
     Args:
         path: The file.

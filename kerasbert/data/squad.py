@@ -35,7 +35,7 @@ class SquadTable(Table):
         ids: The id of each question; its number from 0 on if the file has no ids.
         repaired: Number of answers whose start was corrected.
         dropped: Number of answers that do not occur near their start.
-        left_out: Ids of questions that lost all their answers in this way.
+        left_out: Ids of questions without a remaining answer.
     """
 
     ids: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad
     and optionally `answers`, `id` and `is_impossible`. The objects form a list, alone or as `data`, or the lines of a `.jsonl`. Each file
     may also be compressed as `.gz`.
 
-    An answer must occur in its context at character `answer_start`. Otherwise it is searched up to 10 characters away, as it is and without
+    An answer must occur in its context at character `answer_start`. Otherwise it is searched up to 10 characters away, with and without its
     surrounding white space. If it occurs exactly once there, its start is corrected. If not, the answer is dropped, and with its last
     answer the question. `SquadTable` counts both.
 

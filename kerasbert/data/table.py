@@ -1,4 +1,4 @@
-"""The result of every reader: examples and labels of a file, and what is known about them."""
+"""The result of every reader: the examples and labels of a file, with their line numbers and the skipped rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, no_rows_error, open_table
 from kerasbert.data.headers import LABELS, PAIRS, TEXTS, normalize_name
-from kerasbert.data.records import CellRow, ObjectRecords, ObjectRow
+from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
 from kerasbert.data.table import length_summary
 from kerasbert.errors import KerasBertError
 
@@ -145,24 +145,13 @@ def read_table(
     bad = BadRows(path, skip_bad_rows)
     columns, records = open_table(path, requested, delimiter, bad)
     selection = _select_columns(columns, requested)
-    if isinstance(records, ObjectRecords):
-        keys = (None if column is None else columns.names[column] for column in selection[1:])
-        rows = _rows_from_objects(records.rows, columns.names[selection.text], *keys, bad=bad)
-    else:
-        width = None if columns.header is None else len(columns.names)
-        rows = _rows_from_cells(records.rows, selection, width, bad)
-    selected = list(islice(rows, max_rows))
-    if not selected:
+    rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
+    if not rows:
         raise no_rows_error(columns, bad)
-    return TextTable(
-        path,
-        [row.text for row in selected],
-        None if selection.pair is None else [row.pair for row in selected],
-        None if selection.label is None else [row.label for row in selected],
-        columns.names,
-        [row.line for row in selected],
-        bad,
-    )
+    texts, lines = [row.text for row in rows], [row.line for row in rows]
+    pairs = None if selection.pair is None else [row.pair for row in rows]
+    labels = None if selection.label is None else [row.label for row in rows]
+    return TextTable(path, texts, pairs, labels, columns.names, lines, bad)
 
 
 class _Selection(NamedTuple):
@@ -195,6 +184,16 @@ def _select_columns(columns: Columns, requested: Sequence[str | None]) -> _Selec
     partner = PAIRS.get(known[text])
     pair = find(requested[1], "pair", [partner] if partner else [])
     return _Selection(text, pair, find(requested[2], "label", LABELS))
+
+
+def _labelled_rows(
+    columns: Columns, records: CellRecords | ObjectRecords, selection: _Selection, bad: BadRows
+) -> Iterator[_LabelledRow]:
+    if isinstance(records, ObjectRecords):
+        keys = (None if column is None else columns.names[column] for column in selection[1:])
+        return _rows_from_objects(records.rows, columns.names[selection.text], *keys, bad=bad)
+    width = None if columns.header is None else len(columns.names)
+    return _rows_from_cells(records.rows, selection, width, bad)
 
 
 def _rows_from_cells(

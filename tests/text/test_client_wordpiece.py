@@ -7,7 +7,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.text import ClientWordPiece, SentencePiece, WordPiece, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.client_rules import CLIENTS, ClientRules, client_text
-from kerasbert.text.client_wordpiece import client_refusal
+from kerasbert.text.client_wordpiece import client_unsupported_reason
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 VOCABULARY = [
@@ -111,7 +111,7 @@ def test_what_the_clients_do_not_read_is_refused(tmp_path):
 
 def test_why_clients_cannot_tokenize():
     config = WordPiece(VOCABULARY).get_config()
-    assert client_refusal(config, VOCABULARY) == ""
-    assert "cased vocabulary" in client_refusal({**config, "lowercase": False}, VOCABULARY)
-    assert "a SentencePiece tokenizer" in client_refusal({"kind": "sentencepiece"}, VOCABULARY)
-    assert client_refusal(config, None) == "no vocabulary"
+    assert client_unsupported_reason(config, VOCABULARY) == ""
+    assert "cased vocabulary" in client_unsupported_reason({**config, "lowercase": False}, VOCABULARY)
+    assert "a SentencePiece tokenizer" in client_unsupported_reason({"kind": "sentencepiece"}, VOCABULARY)
+    assert client_unsupported_reason(config, None) == "no vocabulary"

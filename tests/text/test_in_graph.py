@@ -151,7 +151,7 @@ def test_comes_back_from_its_config(uncased):
 def test_lower_case_does_not_depend_on_the_language_of_the_process():
     program = (
         "import tensorflow as tf\nfrom kerasbert.text import in_graph\n"
-        "for accents in (False, True): print(ascii(in_graph._lowered(tf.constant(['TITI JĮ\\u0301']), accents).numpy()[0].decode()))"
+        "for accents in (False, True): print(ascii(in_graph._lowercase(tf.constant(['TITI JĮ\\u0301']), accents).numpy()[0].decode()))"
     )
     variables = {**os.environ, "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
     done = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)

@@ -59,7 +59,7 @@ def test_no_rows():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"length": 4}, "at most 4 tokens, received row 1 with 5.*max_length=4"),
+        ({"length": 4}, "at most 4 tokens, received sequence 1 with 5.*max_length=4"),
         ({"length": 0}, "length of at least 1, received 0"),
         ({"multiple_of": 0}, "multiple_of of at least 1, received 0"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text.windows import best_context, windows
+from kerasbert.text.windows import max_context, windows
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_windows_that_cannot_be(room, stride):
 
 
 def test_context_is_that_of_the_poorer_side():
-    assert best_context(5, 3, 10) == 2
-    assert best_context(np.array([2, 3, 6, 9, 10]), 3, 10).tolist() == [-1, 0, 3, 0, -1]
+    assert max_context(5, 3, 10) == 2
+    assert max_context(np.array([2, 3, 6, 9, 10]), 3, 10).tolist() == [-1, 0, 3, 0, -1]

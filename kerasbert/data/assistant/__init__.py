@@ -79,7 +79,7 @@ class AssistantSplit:
         """
         if source not in SOURCES:
             raise KerasBertError(f"expected a source out of {', '.join(SOURCES)}, received {source!r}")
-        indices = [i for i, own in enumerate(self.sources) if own == source]
+        indices = [i for i, candidate in enumerate(self.sources) if candidate == source]
         return AssistantSplit(
             texts=tuple(self.texts[i] for i in indices),
             intents=tuple(self.intents[i] for i in indices),
