@@ -1,4 +1,4 @@
-"""What separates columns is known by the file, or told."""
+"""Detection and parsing of column delimiters."""
 
 import pytest
 
@@ -21,18 +21,18 @@ from kerasbert.errors import KerasBertError
         ("", ","),
     ],
 )
-def test_sniffed(content, delimiter):
+def test_detect_delimiter(content, delimiter):
     assert detect_delimiter(content.splitlines(keepends=True)) == delimiter
 
 
-def test_semicolons_are_read_without_being_asked(tmp_path):
+def test_semicolons_are_detected(tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text('text;label\n"slow; dull";neg\nfine, really;pos\n', encoding="utf-8")
     table = read_for("single_label", path)
     assert (table.texts, table.labels) == (["slow; dull", "fine, really"], ["neg", "pos"])
 
 
-def test_a_delimiter_that_is_told(tmp_path):
+def test_a_requested_delimiter_is_used(tmp_path):
     path = tmp_path / "a.dat"
     path.write_text("text~label\na b~1\nc d~0\n")
     assert read_for("single_label", path, delimiter="~").texts == ["a b", "c d"]

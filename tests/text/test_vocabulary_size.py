@@ -11,7 +11,7 @@ def nothing_noted(monkeypatch):
 
 
 @pytest.mark.parametrize("rows", [30522, 30528, 30592, 30720])
-def test_whole_and_padded_tables(capsys, rows):
+def test_equal_and_padded_sizes_are_accepted(capsys, rows):
     check_vocabulary_size(30522, rows)
     assert capsys.readouterr().err == ""
 
@@ -25,12 +25,12 @@ def test_whole_and_padded_tables(capsys, rows):
         (30523, 30522, "a: expected a vocabulary of at most 30522 tokens .*, received 30523: .* another checkpoint"),
     ],
 )
-def test_vocabularies_of_something_else(size, rows, message):
+def test_vocabularies_of_another_checkpoint_raise(size, rows, message):
     with pytest.raises(KerasBertError, match=message):
         check_vocabulary_size(size, rows, "a")
 
 
-def test_one_that_lacks_a_few_words_is_noted_once(capsys):
+def test_a_few_missing_tokens_are_noted_once(capsys):
     for _ in range(2):
         check_vocabulary_size(7333, 8000, "a")
     assert (
