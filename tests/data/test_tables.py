@@ -173,7 +173,7 @@ def test_description(tmp_path):
     assert "; 30 distinct labels; " in read_table(write(tmp_path, "s.tsv", f"text\tscore\n{scores}")).describe()
 
 
-def test_a_text_table_is_a_table(tmp_path):
+def test_x_and_y_of_a_text_table(tmp_path):
     single = read_table(write(tmp_path, "a.tsv", "text\tlabel\na b\tx\nc\ty\n"))
     assert (single.x, single.y) == (["a b", "c"], ["x", "y"])
     pairs = read_table(write(tmp_path, "b.tsv", "sentence1\tsentence2\na\tb c\nd\te\n"))

@@ -120,7 +120,7 @@ def test_training_is_deterministic(tokenizer):
 
 @pytest.mark.parametrize(
     ("texts", "size", "message"),
-    [([], 40, "0 rows"), (["", " "], 40, "2 rows"), (LINES, 12, "received 12"), (["a", 1], 40, "row 1")],
+    [([], 40, "0 texts"), (["", " "], 40, "2 texts"), (LINES, 12, "received 12"), (["a", 1], 40, "row 1")],
 )
 def test_invalid_training_raises(texts, size, message, capfd):
     with pytest.raises(KerasBertError, match=message) as error:

@@ -327,8 +327,8 @@ def test_training_is_deterministic():
 @pytest.mark.parametrize(
     ("texts", "size", "message"),
     [
-        ([], 40, "0 rows"),
-        (["", " "], 40, "2 rows"),
+        ([], 40, "0 texts"),
+        (["", " "], 40, "2 texts"),
         (["abcdefgh"], 19, "at least 20.*received 19"),
         (["a", 1], 40, "row 1"),
     ],
