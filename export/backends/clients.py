@@ -18,7 +18,7 @@ from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.validation.examples import Kept
-from kerasbert.text.client_wordpiece import client_refusal
+from kerasbert.text.client_wordpiece import client_unsupported_reason
 
 
 def mediapipe(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
@@ -68,7 +68,7 @@ def _not_run(client: Client, job: ValidationContext, card: Metadata | None) -> s
         return "the client takes texts, and the data are packed ids; validate with texts"
     if card is None or card.inputs != packed.IDS:
         return "the client takes a file of ids with kerasbert's metadata"
-    if reason := client_refusal(card.tokenizer, card.vocabulary):
+    if reason := client_unsupported_reason(card.tokenizer, card.vocabulary):
         return f"the client cannot tokenize for this file: {reason}"
     if KINDS[name] == "classifier" and any(isinstance(each, tuple) for each in job.examples.raw):
         return "the client takes one text, and the data are pairs"

@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.tasks import SentenceEncoder, TextClassifier
-from kerasbert.text.in_graph import tensorflow_text
+from kerasbert.text.in_graph import import_tensorflow_text
 from kerasbert.text.wordpiece import WordPiece
 
 _TASKS = (TextClassifier, SentenceEncoder)
@@ -33,13 +33,13 @@ def check_text_inputs(task) -> None:
         raise KerasBertError(
             "expected a tokenizer that lowers texts and strips accents, or neither, for a file of texts, received one that does half"
         )
-    tensorflow_text()
+    import_tensorflow_text()
 
 
 def text_function(twin, length: int, layout: LoweringOptions):
     """`serve` of one text, and its specification. A text is cut to the length."""
     tokenizer = twin.tokenizer
-    pieces = tensorflow_text().FastBertTokenizer(
+    pieces = import_tensorflow_text().FastBertTokenizer(
         vocab=list(tokenizer.vocabulary), unknown_token=tokenizer.unk_token, token_out_type=tf.int32,
         lower_case_nfd_strip_accents=tokenizer.lowercase,
     )  # fmt: skip

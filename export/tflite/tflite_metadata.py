@@ -11,7 +11,7 @@ import numpy as np
 from kerasbert.export.tflite.metadata import LABELS, VOCABULARY, Metadata
 from kerasbert.export.tflite.model import Model
 from kerasbert.processors.classification import MultiLabel, SingleLabel
-from kerasbert.text.client_wordpiece import client_refusal
+from kerasbert.text.client_wordpiece import client_unsupported_reason
 
 ENTRY = b"TFLITE_METADATA"
 IDENTIFIER = b"M001"
@@ -52,7 +52,7 @@ def _text(name) -> str:
 
 def has_client_tokenizer(card: Metadata) -> bool:
     """Whether the clients can tokenize for the file; then its metadata names the vocabulary to them."""
-    return not client_refusal(card.tokenizer, card.vocabulary)
+    return not client_unsupported_reason(card.tokenizer, card.vocabulary)
 
 
 def _model_metadata(card: Metadata, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:

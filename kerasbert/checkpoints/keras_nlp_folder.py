@@ -9,7 +9,7 @@ import numpy as np
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
-from kerasbert.text.preset_tokenizer import is_of_keras_nlp
+from kerasbert.text.preset_tokenizer import is_keras_nlp_config
 
 _CONFIG, _WEIGHTS, _TASK = "config.json", "model.weights.h5", "task.json"
 
@@ -20,7 +20,7 @@ def is_preset(folder: str | os.PathLike) -> bool:
     if not (folder / _WEIGHTS).is_file() or not (folder / _CONFIG).is_file():
         return False
     try:
-        return is_of_keras_nlp(read_json_object(folder / _CONFIG))
+        return is_keras_nlp_config(read_json_object(folder / _CONFIG))
     except KerasBertError:
         return False
 

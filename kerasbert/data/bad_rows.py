@@ -1,21 +1,27 @@
-"""Rows of a file that cannot be read: refused, or where that is asked for left out and counted."""
+"""Rows of a file that cannot be read: an error, or on request skipped and counted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from kerasbert.errors import KerasBertError
 
-_SHOWN = 3
+ADVICE = "leave bad rows out with `skip_bad_rows=`"
+_MAX_MESSAGES = 3
+
+RowT = TypeVar("RowT")
 
 
 @dataclass
 class BadRows:
-    """What was left out of a file. skip: leave rows out; else the first one raises.
+    """The rows of one file that could not be read.
 
     Attributes:
-      count: rows left out so far.
-      first: what was wrong with the first three, each with its line.
+        path: The file.
+        skip: Count bad rows instead of raising on the first one.
+        count: Number of skipped rows.
+        first: Messages about the first three of them, each with its line.
     """
 
     path: Path
@@ -23,51 +29,75 @@ class BadRows:
     count: int = 0
     first: list[str] = field(default_factory=list)
 
-    def refuse(self, line: int, what: str, advice: str = "") -> None:
-        """Counts a row; unless rows are skipped, raises KerasBertError naming file and line. what: "expected ..., received ..."."""
-        if not self.skip:
-            raise KerasBertError(f"{self.path}, line {line}: {what}; {advice}{', or ' if advice else ''}{ADVICE}")
-        self._add(f"line {line}: {what}")
+    def refuse(self, line: int, reason: str, advice: str = "") -> None:
+        """Count a bad row, or raise.
 
-    def refuse_as(self, error: KerasBertError) -> None:
-        """The same for an error that says all by itself."""
+        Args:
+            line: The row's line in the file.
+            reason: The fault, as "expected ..., received ...".
+            advice: How to repair the row.
+
+        Raises:
+            KerasBertError: When rows are not skipped. The message names file and line.
+        """
+        if not self.skip:
+            actions = f"{advice}, or {ADVICE}" if advice else ADVICE
+            message = f"{self.path}, line {line}: {reason}; {actions}"
+            raise KerasBertError(message)
+        self._add(f"line {line}: {reason}")
+
+    def refuse_with(self, error: KerasBertError) -> None:
+        """Count a bad row, or raise an error that already names file and line.
+
+        Args:
+            error: The error about the row.
+
+        Raises:
+            KerasBertError: The given error, when rows are not skipped.
+        """
         if not self.skip:
             raise error
         self._add(str(error).removeprefix(f"{self.path}, ").removeprefix(f"{self.path}: "))
 
-    def _add(self, told: str) -> None:
+    def _add(self, message: str) -> None:
         self.count += 1
-        if len(self.first) < _SHOWN:
-            self.first.append(told)
+        if len(self.first) < _MAX_MESSAGES:
+            self.first.append(message)
 
     def describe(self) -> str:
-        """One line about all of them; "" where there are none."""
+        """Return one line about all skipped rows, or "" if there are none."""
         if not self.count:
             return ""
-        more = f"; and {self.count - _SHOWN:,} more" if self.count > _SHOWN else ""
+        more = f"; and {self.count - _MAX_MESSAGES:,} more" if self.count > _MAX_MESSAGES else ""
         rows = "1 bad row" if self.count == 1 else f"{self.count:,} bad rows"
         return f"{self.path.name}: {rows} left out: {'; '.join(self.first)}{more}"
 
 
-ADVICE = "leave bad rows out with `skip_bad_rows=`"
+def peek(rows: Iterator[RowT], count: int) -> tuple[list[RowT], Iterator[RowT]]:
+    """Read the first rows without consuming them.
 
+    Args:
+        rows: An iterator; do not use it afterwards.
+        count: Number of rows to read.
 
-def peek(rows: Iterator, count: int) -> tuple[list, Iterator]:
-    """The first `count` rows, and all rows once more. What their reading raises is raised when they are reached."""
-    seen: list = []
-    failure: list[KerasBertError] = []
+    Returns:
+        The first `count` rows, and an iterator over all rows. An error raised while peeking is raised again when the iterator
+        reaches that row.
+    """
+    head: list[RowT] = []
+    errors: list[KerasBertError] = []
     try:
         for row in rows:
-            seen.append(row)
-            if len(seen) == count:
+            head.append(row)
+            if len(head) == count:
                 break
     except KerasBertError as error:
-        failure.append(error)
+        errors.append(error)
 
-    def again():
-        yield from seen
-        if failure:
-            raise failure[0]
+    def replay() -> Iterator[RowT]:
+        yield from head
+        if errors:
+            raise errors[0]
         yield from rows
 
-    return seen, again()
+    return head, replay()

@@ -1,4 +1,4 @@
-"""The columns of a table as they were understood, and the choice of some by name or number."""
+"""The columns of a table, and their lookup by name or number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,26 +6,26 @@ from itertools import chain
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows, peek
-from kerasbert.data.delimiters import shown
-from kerasbert.data.headers import SAMPLE, is_header, plain
-from kerasbert.data.records import read_records
+from kerasbert.data.delimiters import format_delimiter
+from kerasbert.data.headers import SAMPLE, is_header, normalize_name
+from kerasbert.data.records import CellRecords, ObjectRecords, read_records
 from kerasbert.errors import KerasBertError
 from kerasbert.suggestions import nearest
 
-_LISTED = 12  # columns in a message
-_CELL = 20  # characters of one
+_MAX_COLUMNS = 12  # in a message
+_MAX_CELL = 20  # characters of a cell in a message
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What a file's first row says of its columns.
+    """The columns of a file, taken from its first row.
 
     Attributes:
-      path: the file.
-      names: the columns' names; numbers from "0" on where the file has no header.
-      header: the line of the header; None without one.
-      first: the first row's cells, or an object's keys.
-      delimiter: what separates them; None in a file of objects.
+        path: The file.
+        names: The columns' names; numbers from "0" on for a file without a header.
+        header: The line of the header, or None.
+        first: The first row's cells, or an object's keys.
+        delimiter: The character between cells; None for a file of objects.
     """
 
     path: Path
@@ -34,78 +34,110 @@ class Columns:
     first: tuple[str, ...]
     delimiter: str | None
 
-    def by_default(self, names: Sequence[str]) -> int | None:
-        """The place of the first of `names` that there is; case does not matter."""
-        known = [plain(name) for name in self.names]
+    def find_default(self, names: Sequence[str]) -> int | None:
+        """Return the index of the first of `names` that is a column, ignoring case, or None."""
+        known = [normalize_name(name) for name in self.names]
         return next((known.index(name) for name in names if name in known), None)
 
-    def asked(self, column: str, role: str) -> int:
-        """The place of a column by name, or by number from "0" on. role: what it is asked for as, such as "label".
+    def find(self, column: str, role: str) -> int:
+        """Return the index of a requested column.
 
-        Raises KerasBertError, with the columns there are, where it is not among them.
+        Args:
+            column: The column's name, or its number from "0" on.
+            role: The option that names the column, such as "label".
+
+        Raises:
+            KerasBertError: When there is no such column. The message lists the columns.
         """
         if column in self.names:
             return self.names.index(column)
         if column.isdecimal() and len(column) < 10 and int(column) < len(self.names):
             return int(column)
-        raise self.error(f"a column {column!r}", role, self._near(column))
+        raise self.error(f"a column {column!r}", role, self._suggestion(column))
 
     def error(self, expected: str, role: str, advice: str = "") -> KerasBertError:
-        """The error "path: expected ..., received <the columns>; ...", to be raised."""
+        """Build the error "path: expected ..., received (the columns); ...".
+
+        Args:
+            expected: The missing column or columns.
+            role: The option that names a column, such as "label".
+            advice: The advice. Default: to name the column with that option.
+        """
         advice = advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with `{role}=`"
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")
 
-    def _near(self, column: str) -> str:
-        meant = nearest(column, self.names)
-        return f"did you mean {meant!r}?" if meant else ""
+    def _suggestion(self, column: str) -> str:
+        similar = nearest(column, self.names)
+        return f"did you mean {similar!r}?" if similar else ""
 
     def __str__(self) -> str:
         if self.delimiter is None:
-            return f"the keys {_listed(self.names)}"
-        split = f"split at {shown(self.delimiter)}"
+            return f"the keys {_format_names(self.names)}"
+        split = f"split at {format_delimiter(self.delimiter)}"
         if self.header is not None:
-            return f"the columns {_listed(self.names)} (header on line {self.header}, {split})"
-        cells = _listed([repr(cell[:_CELL]) for cell in self.first])
+            return f"the columns {_format_names(self.names)} (header on line {self.header}, {split})"
+        cells = _format_names([repr(cell[:_MAX_CELL]) for cell in self.first])
         count = f"{len(self.names)} column{'s' if len(self.names) > 1 else ''}"
         return f"{count} without a header, numbered from 0 ({split}; first row {cells})"
 
 
-def open_table(path: Path, asked: Sequence[str | None], delimiter: str | None, bad: BadRows):
-    """The columns of a file, and an iterator over (line, row) of its rows without the header.
+def open_table(
+    path: Path, requested: Sequence[str | None], delimiter: str | None, bad: BadRows
+) -> tuple[Columns, CellRecords | ObjectRecords]:
+    """Read the columns of a file.
 
-    asked: columns that were asked for. Raises KerasBertError for an empty file, and what `read_records` raises.
+    Args:
+        path: The file.
+        requested: The columns that the user asked for.
+        delimiter: The character between cells, or None to detect it.
+        bad: Handles rows that are not valid CSV or JSON.
+
+    Returns:
+        The columns, and the rows without the header.
+
+    Raises:
+        KerasBertError: When the file is empty, or `read_records` cannot read it.
     """
     records = read_records(path, delimiter, bad)
-    number, first = next(records.rows, (0, None))
-    if first is None:
-        raise KerasBertError(f"{path}: expected rows, received an empty file{_left_out(bad)}")
-    if isinstance(first, dict):
-        names = tuple(first)
-        return Columns(path, names, None, names, None), chain([(number, first)], records.rows)
-    # A column asked for by number says nothing about a header: "1" may well be a label in the first row.
-    wanted = {column for column in asked if column is not None and not column.isdecimal()}
-    rows = records.rows
-    header = is_header(first, (), wanted)
+    if isinstance(records, ObjectRecords):
+        first_object = next(records.rows, None)
+        if first_object is None:
+            raise _empty_file_error(path, bad)
+        keys = tuple(first_object[1])
+        return Columns(path, keys, None, keys, None), ObjectRecords(chain([first_object], records.rows))
+    first_row, rows = next(records.rows, None), records.rows
+    if first_row is None:
+        raise _empty_file_error(path, bad)
+    line, cells = first_row
+    # A requested number is no evidence for a header: "1" may well be a label in the first row.
+    names = {column for column in requested if column is not None and not column.isdecimal()}
+    header = is_header(cells, (), names)
     if not header:
         sample, rows = peek(rows, SAMPLE)
-        header = is_header(first, [cells for _, cells in sample], wanted)
-    first = tuple(first)
+        header = is_header(cells, [row for _, row in sample], names)
+    first = tuple(cells)
     if header:
-        return Columns(path, first, number, first, records.delimiter), rows
+        return Columns(path, first, line, first, records.delimiter), CellRecords(rows, records.delimiter)
     numbers = tuple(map(str, range(len(first))))
-    return Columns(path, numbers, None, first, records.delimiter), chain([(number, list(first))], rows)
+    return Columns(path, numbers, None, first, records.delimiter), CellRecords(
+        chain([first_row], rows), records.delimiter
+    )
 
 
-def no_rows(columns: Columns, bad: BadRows) -> KerasBertError:
-    """The error for a file without a row that can be read."""
+def no_rows_error(columns: Columns, bad: BadRows) -> KerasBertError:
+    """Build the error for a file without a readable row."""
     received = "none" if columns.header is None else "a header and no rows"
-    return KerasBertError(f"{columns.path}: expected rows, received {received}{_left_out(bad)}")
+    return KerasBertError(f"{columns.path}: expected rows, received {received}{_skipped(bad)}")
 
 
-def _left_out(bad: BadRows) -> str:
+def _empty_file_error(path: Path, bad: BadRows) -> KerasBertError:
+    return KerasBertError(f"{path}: expected rows, received an empty file{_skipped(bad)}")
+
+
+def _skipped(bad: BadRows) -> str:
     return f"; {bad.describe()}" if bad.count else ""
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > _LISTED else ""
-    return ", ".join(str(name) for name in names[:_LISTED]) + more
+def _format_names(names: Sequence[str]) -> str:
+    more = f", ... ({len(names)} in all)" if len(names) > _MAX_COLUMNS else ""
+    return ", ".join(str(name) for name in names[:_MAX_COLUMNS]) + more

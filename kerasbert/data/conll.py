@@ -1,4 +1,4 @@
-"""Words with tags: the columns of CoNLL's shared tasks and their kin, a sentence a line, and JSON lines."""
+"""Words with tags from CoNLL columns, JSON Lines, and files with a sentence on each line."""
 
 import os
 import re
@@ -7,49 +7,59 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple, TypeGuard
 
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.lines import read_lines
-from kerasbert.data.records import data_suffix, read_records
+from kerasbert.data.records import data_suffix, read_objects
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.token_classification.entities import SCHEMES, converted, scheme_of, spans, without_suffixes
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = re.compile("[ \t]+")
-_RANGE = re.compile(r"\d+[-.]\d+")  # CoNLL-U's lines of several words, and of words that are not written
+_RANGE = re.compile(r"\d+[-.]\d+")  # ids of CoNLL-U's multiword tokens and empty nodes
 _CONLL_U = 10  # columns
-_LISTED = 20
-_WORDS, _TAGS = ("words", "tokens"), ("tags", "ner_tags", "labels")  # keys of JSON lines, in the order of preference
+_MAX_NAMES = 20  # in a description
+_WORDS, _TAGS = ("words", "tokens"), ("tags", "ner_tags", "labels")  # keys of objects, in the order of preference
 
-Sentence = tuple[int, list[str], list[str] | None]  # the line it begins on, words, tags
+
+class Sentence(NamedTuple):
+    """One sentence of a file: the line on which it begins, its words, and one tag for each word or None."""
+
+    line: int
+    words: list[str]
+    tags: list[str] | None
 
 
 @dataclass(frozen=True)
 class ConllTable(Table):
-    """x: the words of each sentence; y: the tag of each word, or None.
+    """Sentences of words with tags.
+
+    `x` holds the words of each sentence. `y` holds one tag for each word, or is None.
 
     Attributes:
-      scheme: how the file's tags are written (see `kerasbert.processors.token_classification.entities`), None where they mark no entities.
+        scheme: The tagging scheme of the file (see `kerasbert.processors.token_classification.entities`), or None if the tags do not
+            mark entities.
     """
 
     scheme: str | None = None
 
-    def kind(self):
+    def kind(self) -> str:
         return "sentences"
 
-    def told_labels(self):
+    def label_summary(self) -> str:
         words = f"{sum(map(len, self.x)):,} words"
         if self.y is None:
             return f"{words}; no tags"
         if self.scheme is None:
-            return f"{words}; {_told('tags', Counter(tag for tags in self.y for tag in tags))}"
-        return f"{words}; {_told('entities', Counter(span.label for tags in self.y for span in spans(tags)))}"
+            return f"{words}; {_format_counts('tags', Counter(tag for tags in self.y for tag in tags))}"
+        return f"{words}; {_format_counts('entities', Counter(span.label for tags in self.y for span in spans(tags)))}"
 
-    def texts(self):
+    def texts(self) -> list[str]:
         return [" ".join(words) for words in self.x]
 
-    def remarks(self):
+    def remarks(self) -> list[str]:
         return [quantiles("words", [len(words) for words in self.x])]
 
 
@@ -63,84 +73,121 @@ def read_conll(
     max_rows: int | None = None,
     skip_bad_rows: bool = False,
 ) -> ConllTable:
-    """Reads a word a line with its tag, sentences with blank lines between them; or `.jsonl` with a sentence an object.
+    """Read words with tags from CoNLL columns, or from `.jsonl`.
 
-    UTF-8, each also with `.gz`. Lines with `-DOCSTART-` are passed over. Between tabs, a line that begins with `#` and has not as many
-    columns as the others is a comment (CoNLL-U, GermEval); elsewhere `#` is a word. In CoNLL-U's ten columns, lines of several words and of
-    words that are not written are passed over: its words are column 1, its parts of speech column 3. Objects hold `words` or `tokens`, and
-    `tags`, `ner_tags` or `labels`, which are names.
+    A CoNLL file holds one word with its tag on each line, and blank lines between sentences. Details:
+
+    - Lines with `-DOCSTART-` are skipped.
+    - In a file with tabs, a line that starts with `#` and has another number of columns is a comment (CoNLL-U, GermEval). In other files,
+      `#` is a word.
+    - In CoNLL-U (ten columns), multiword tokens and empty nodes are skipped. Its words are column 1, its parts of speech column 3.
+
+    A `.jsonl` holds one object for each sentence, with `words` or `tokens`, and `tags`, `ner_tags` or `labels`, which are names. Files are
+    in UTF-8. Each may also be compressed as `.gz`.
 
     Args:
-      path: the file.
-      word_column, tag_column: numbers from 0 on, or from -1 back; a `tag_column` of None reads no tags.
-      separator: what stands between columns; by default a tab if the first line has one, else spaces or tabs, one or more.
-      scheme: what tags that mark entities are converted to, see `kerasbert.processors.token_classification.entities`; None keeps them
-      as they are. max_rows: read no more sentences than this.
-      skip_bad_rows: leave out sentences with a line that cannot be read, and count those lines in `Table.bad`.
+        path: The file.
+        word_column: The column of the words, from 0 on, or negative from the last one.
+        tag_column: The column of the tags, likewise; None reads no tags.
+        separator: The string between columns. Default: a tab if the first line contains one, otherwise runs of spaces or tabs.
+        scheme: The scheme to which tags of entities are converted, see `kerasbert.processors.token_classification.entities`. None keeps
+            the tags.
+        max_rows: The maximum number of sentences to read.
+        skip_bad_rows: Skip sentences with a line that cannot be read, and count those lines in `Table.bad`.
+
+    Returns:
+        The table.
 
     Raises:
-      KerasBertError: a file that cannot be read or is not UTF-8, a line with another number of columns than the first one, a column that is
-        not there, a tag with a space in it, or no sentence.
+        KerasBertError: When the file cannot be read, is not UTF-8 or has no sentence; when a column is missing; when a line has
+            another number of columns than the first one, or a tag contains a space.
     """
     path = Path(path)
     bad = BadRows(path, skip_bad_rows)
     if data_suffix(path) == ".jsonl":
-        return tagged_table(bad, _of_objects(path, bad), scheme, max_rows)
-    rows = _columns(path, separator, bad)
-    return tagged_table(bad, _of_columns(path, rows, word_column, tag_column, bad), scheme, max_rows)
+        return build_tagged_table(bad, _sentences_of_objects(path, bad), scheme, max_rows)
+    lines = _split_columns(path, separator, bad)
+    sentences = _sentences_of_columns(path, lines, word_column, tag_column, bad)
+    return build_tagged_table(bad, sentences, scheme, max_rows)
 
 
 def read_tagged_lines(
     path: str | os.PathLike, *, scheme: str | None = "iob2", max_rows: int | None = None
 ) -> ConllTable:
-    """Reads a sentence a line: its words, a tab, and their tags, both with spaces between them. UTF-8, also with `.gz`.
+    """Read one sentence from each line: its words, a tab, and its tags, both separated by spaces.
 
-    Tags may have their prefix behind, `PER-B`, as those of Naver's NER corpus; they are turned round. scheme, max_rows: as `read_conll`.
+    Tags with a suffix in place of a prefix, such as `PER-B` in Naver's NER corpus, are converted. The file is in UTF-8, and may be
+    compressed as `.gz`.
+
+    Args:
+        path: The file.
+        scheme: As for `read_conll`.
+        max_rows: As for `read_conll`.
+
+    Returns:
+        The table.
 
     Raises:
-      KerasBertError: a file that cannot be read or is not UTF-8, a line without exactly one tab, or with another number of tags than of
-        words, or no sentence.
+        KerasBertError: When the file cannot be read, is not UTF-8 or has no sentence; when a line does not contain exactly one tab,
+            or has another number of tags than words.
     """
     path = Path(path)
-    return tagged_table(BadRows(path), _of_lines(path), scheme, max_rows)
+    return build_tagged_table(BadRows(path), _sentences_of_lines(path), scheme, max_rows)
 
 
-def tagged_table(
+def build_tagged_table(
     bad: BadRows, sentences: Iterator[Sentence], scheme: str | None = "iob2", max_rows: int | None = None
 ) -> ConllTable:
-    """The table of some sentences, their tags in one scheme. Raises KerasBertError where there are none."""
+    """Collect sentences in a table, with their tags in one scheme.
+
+    Args:
+        bad: The skipped rows of the file.
+        sentences: The sentences; all of them have tags, or none.
+        scheme: As for `read_conll`.
+        max_rows: The maximum number of sentences.
+
+    Raises:
+        KerasBertError: When there is no sentence, or the scheme is unknown.
+    """
     path = bad.path
     if scheme is not None and scheme not in SCHEMES:
         raise KerasBertError(f"expected a scheme of {', '.join(SCHEMES)}, or None, received {scheme!r}")
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    found = list(islice(sentences, max_rows))
-    if not found:
-        left_out = f"; {bad.describe()}" if bad.count else ""
-        raise KerasBertError(f"{path}: expected sentences of words with tags, received none{left_out}")
-    lines, x, tags = (list(column) for column in zip(*found, strict=True))
-    if tags[0] is None:
-        return ConllTable(path, x, None, lines=lines, bad=bad)
+    selected = list(islice(sentences, max_rows))
+    if not selected:
+        skipped = f"; {bad.describe()}" if bad.count else ""
+        raise KerasBertError(f"{path}: expected sentences of words with tags, received none{skipped}")
+    lines, words = [sentence.line for sentence in selected], [sentence.words for sentence in selected]
+    tags = [sentence.tags for sentence in selected if sentence.tags is not None]
+    if not tags:
+        return ConllTable(path, words, None, lines=lines, bad=bad)
     y = without_suffixes(tags)
-    own = scheme_of(y)
-    if own is not None and scheme is not None:
-        y = [converted(tags, scheme) for tags in y]
-    return ConllTable(path, x, y, own, lines=lines, bad=bad)
+    file_scheme = scheme_of(y)
+    if file_scheme is not None and scheme is not None:
+        y = [converted(sentence_tags, scheme) for sentence_tags in y]
+    return ConllTable(path, words, y, file_scheme, lines=lines, bad=bad)
 
 
-def _columns(path: Path, separator: str | None, bad: BadRows) -> Iterator[tuple[int, list[str] | None]]:
-    """(Line number, cells); no cells between sentences, None for a bad line."""
+def tags_fault(tags: Sequence[str]) -> str:
+    """Return the reason to refuse a sentence's tags, or "". Tags are names without white space."""
+    invalid = next((tag for tag in tags if len(tag.split()) != 1), None)
+    return "" if invalid is None else f"expected one tag for each word, received {invalid[:40]!r}"
+
+
+def _split_columns(path: Path, separator: str | None, bad: BadRows) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield (line number, cells); cells are empty between sentences, and None for a bad line."""
     lines, head = read_lines(path), []
     for numbered in lines:
         head.append(numbered)
         if numbered[1].strip() and not numbered[1].startswith(("#", _DOCUMENT)):
             break
-    # The first line that is surely no comment tells what the lines are like.
+    # The first line that cannot be a comment shows the form of the others.
     sample = next((line for _, line in reversed(head) if line.strip()), "")
     separator = separator or ("\t" if "\t" in sample else " ")
-    width = len(_cells(sample, separator))
+    width = len(_split_cells(sample, separator))
     for number, line in chain(head, lines):
-        cells = _cells(line, separator)
+        cells = _split_cells(line, separator)
         if not line.strip(" \t\r\n") or cells[0].startswith(_DOCUMENT):
             yield number, []
         elif len(cells) == width:
@@ -151,21 +198,27 @@ def _columns(path: Path, separator: str | None, bad: BadRows) -> Iterator[tuple[
             yield number, None
 
 
-def _cells(line: str, separator: str) -> list[str]:
+def _split_cells(line: str, separator: str) -> list[str]:
     line = line.rstrip("\r\n")
     return _BLANKS.split(line.strip(" \t")) if separator == " " else line.split(separator)
 
 
-def _of_columns(path: Path, rows, word_column: int, tag_column: int | None, bad: BadRows) -> Iterator[Sentence]:
-    sentence = _Sentence(tag_column is not None)
+def _sentences_of_columns(
+    path: Path,
+    lines: Iterator[tuple[int, list[str] | None]],
+    word_column: int,
+    tag_column: int | None,
+    bad: BadRows,
+) -> Iterator[Sentence]:
+    sentence = _PartialSentence(tag_column is not None)
     checked = False
-    for number, cells in rows:
-        if cells == []:
-            yield from sentence.taken()
-            sentence = _Sentence(tag_column is not None)
-            continue
+    for number, cells in lines:
         if cells is None:
-            sentence.whole = False
+            sentence.valid = False
+            continue
+        if not cells:
+            yield from sentence.finish()
+            sentence = _PartialSentence(tag_column is not None)
             continue
         if not checked:
             _check_columns(path, number, cells, word_column, tag_column)
@@ -175,16 +228,19 @@ def _of_columns(path: Path, rows, word_column: int, tag_column: int | None, bad:
             bad.refuse(
                 number, f"expected one tag, received {tag[:40]!r}", "a sentence a line is read by read_tagged_lines"
             )
-            sentence.whole = False
+            sentence.valid = False
         sentence.add(number, cells[word_column], tag.strip())
-    yield from sentence.taken()
+    yield from sentence.finish()
 
 
-class _Sentence:
-    """The words of a sentence so far. whole: whether all of its lines could be read."""
+class _PartialSentence:
+    """The words of a sentence read so far; `valid` is False after a line that could not be read."""
 
-    def __init__(self, tagged: bool):
-        self._line, self._words, self._tags, self.whole = 0, [], [] if tagged else None, True
+    def __init__(self, tagged: bool) -> None:
+        self.valid = True
+        self._line = 0
+        self._words: list[str] = []
+        self._tags: list[str] | None = [] if tagged else None
 
     def add(self, line: int, word: str, tag: str) -> None:
         self._line = self._line or line
@@ -192,15 +248,16 @@ class _Sentence:
         if self._tags is not None:
             self._tags.append(tag)
 
-    def taken(self) -> list[Sentence]:
-        return [(self._line, self._words, self._tags)] if self._words and self.whole else []
+    def finish(self) -> list[Sentence]:
+        """Return the sentence, or nothing if it is empty or not valid."""
+        return [Sentence(self._line, self._words, self._tags)] if self._words and self.valid else []
 
 
 def _check_columns(path: Path, number: int, cells: Sequence[str], word_column: int, tag_column: int | None) -> None:
-    for what, column in (("words", word_column), ("tags", tag_column)):
+    for content, column in (("words", word_column), ("tags", tag_column)):
         if column is not None and not -len(cells) <= column < len(cells):
             raise KerasBertError(
-                f"expected a column {column} of {what} in {path}, received {len(cells)} columns on line {number}"
+                f"expected a column {column} of {content} in {path}, received {len(cells)} columns on line {number}"
             )
     if tag_column is not None and word_column % len(cells) == tag_column % len(cells):
         raise KerasBertError(
@@ -209,7 +266,7 @@ def _check_columns(path: Path, number: int, cells: Sequence[str], word_column: i
         )
 
 
-def _of_lines(path: Path) -> Iterator[Sentence]:
+def _sentences_of_lines(path: Path) -> Iterator[Sentence]:
     for number, line in read_lines(path):
         line = line.rstrip("\r\n")
         if not line.strip():
@@ -221,54 +278,52 @@ def _of_lines(path: Path) -> Iterator[Sentence]:
             )
         words, tags = (_BLANKS.split(part.strip(" ")) for part in parts)
         if len(words) != len(tags):
-            raise KerasBertError(f"{path}, line {number}: {_unlike(words, tags)}")
-        yield number, words, tags
+            message = f"{path}, line {number}: {_length_fault(words, tags)}"
+            raise KerasBertError(message)
+        yield Sentence(number, words, tags)
 
 
-def _of_objects(path: Path, bad: BadRows) -> Iterator[Sentence]:
-    keys = None
-    for number, row in read_records(path, bad=bad).rows:
-        if keys is None:
-            keys = _key(path, row, _WORDS, "words"), next((key for key in _TAGS if key in row), None)
-        words, tags = (None if key is None else row.get(key) for key in keys)
-        if fault := _fault(keys, words, tags):
-            bad.refuse(number, fault)
+def _sentences_of_objects(path: Path, bad: BadRows) -> Iterator[Sentence]:
+    word_key, tag_key = "", None
+    for number, record in read_objects(path, bad):
+        if not word_key:
+            word_key = _find_word_key(path, record)
+            tag_key = next((key for key in _TAGS if key in record), None)
+        words, tags = record.get(word_key), None if tag_key is None else record.get(tag_key)
+        if not _is_list_of_strings(words):
+            bad.refuse(number, _list_fault(word_key, words))
+        elif tag_key is not None and not _is_list_of_strings(tags):
+            bad.refuse(number, _list_fault(tag_key, tags))
+        elif reason := tags_fault(tags or ()):
+            bad.refuse(number, reason)
+        elif tags is not None and len(words) != len(tags):
+            bad.refuse(number, _length_fault(words, tags))
         else:
-            yield number, words, tags
+            yield Sentence(number, words, tags)
 
 
-def _fault(keys, words, tags) -> str:
-    """What is wrong with a sentence; "" for nothing."""
-    for key, values in zip(keys, (words, tags), strict=True):
-        if key is not None and not (isinstance(values, list) and all(isinstance(value, str) for value in values)):
-            return f"expected {key!r} as a list of strings, received {str(values)[:40]!r}"
-    if fault := tags_fault(tags or ()):
-        return fault
-    return _unlike(words, tags) if tags is not None and len(words) != len(tags) else ""
+def _find_word_key(path: Path, record: dict) -> str:
+    for key in _WORDS:
+        if key in record:
+            return key
+    raise KerasBertError(f"expected words in {path}, as {' or '.join(_WORDS)}, received the keys {', '.join(record)}")
 
 
-def tags_fault(tags: Sequence[str]) -> str:
-    """What is wrong with one of a sentence's tags, which are names without white space in them; "" for nothing."""
-    wrong = next((tag for tag in tags if len(tag.split()) != 1), None)
-    return "" if wrong is None else f"expected one tag for each word, received {wrong[:40]!r}"
+def _is_list_of_strings(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _unlike(words: Sequence[str], tags: Sequence[str]) -> str:
+def _list_fault(key: str, value: object) -> str:
+    return f"expected {key!r} as a list of strings, received {str(value)[:40]!r}"
+
+
+def _length_fault(words: Sequence[str], tags: Sequence[str]) -> str:
     return f"expected one tag a word, received {len(words)} words and {len(tags)} tags"
 
 
-def _key(path: Path, row: dict, names: Sequence[str], what: str) -> str:
-    for name in names:
-        if name in row:
-            return name
-    raise KerasBertError(f"expected {what} in {path}, as {' or '.join(names)}, received the keys {', '.join(row)}")
-
-
-def _told(what: str, counts: Counter) -> str:
-    if len(counts) > _LISTED:
-        return f"{len(counts)} distinct {what}"
-    return (
-        f"{what} " + ", ".join(f"{name}: {count:,}" for name, count in sorted(counts.items()))
-        if counts
-        else f"no {what}"
-    )
+def _format_counts(noun: str, counts: Counter[str]) -> str:
+    if not counts:
+        return f"no {noun}"
+    if len(counts) > _MAX_NAMES:
+        return f"{len(counts)} distinct {noun}"
+    return f"{noun} " + ", ".join(f"{name}: {count:,}" for name, count in sorted(counts.items()))

@@ -1,20 +1,24 @@
-"""What separates the columns of a CSV file."""
+"""Column delimiters of CSV files: parsing, formatting and detection."""
 
 import csv
 from collections import Counter
 from collections.abc import Sequence
 
-from kerasbert.data.headers import KNOWN, plain
+from kerasbert.data.headers import KNOWN, normalize_name
 from kerasbert.errors import KerasBertError
 
 CANDIDATES = (",", ";", "\t", "|")
 SAMPLE = 100  # lines
 _NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
-_WORDS = {"\t": "tab", " ": "space"}
+_INVISIBLE = {"\t": "tab", " ": "space"}
 
 
-def delimiter_named(text: str) -> str:
-    """The character that a user means: itself, or comma, semicolon, tab, pipe or space. Raises KerasBertError for anything else."""
+def parse_delimiter(text: str) -> str:
+    """Return the delimiter that a user names: a character, or comma, semicolon, tab, pipe or space.
+
+    Raises:
+        KerasBertError: When the text is anything else.
+    """
     character = _NAMES.get(text.lower(), text)
     if len(character) != 1 or character in '"\r\n\0' or character.isalnum():
         raise KerasBertError(
@@ -23,38 +27,48 @@ def delimiter_named(text: str) -> str:
     return character
 
 
-def shown(delimiter: str) -> str:
-    """`','`, or the name of one that cannot be seen."""
-    return _WORDS.get(delimiter, repr(delimiter))
+def format_delimiter(delimiter: str) -> str:
+    """Return the quoted delimiter, or the name of an invisible one."""
+    return _INVISIBLE.get(delimiter, repr(delimiter))
 
 
-def sniffed(lines: Sequence[str]) -> str:
-    """The delimiter of a CSV file by its first lines: the one by which the first row has known column names, else the one by which most
-    rows have the same number of columns; a comma where none does.
+def detect_delimiter(lines: Sequence[str]) -> str:
+    """Detect the delimiter of a CSV file.
+
+    A delimiter that splits the first row into known column names wins. Otherwise the delimiter wins by which most rows have the
+    same number of columns.
+
+    Args:
+        lines: The first lines of the file.
+
+    Returns:
+        One of `CANDIDATES`; a comma if nothing else fits.
     """
-    rows = {candidate: _rows(lines, candidate) for candidate in CANDIDATES}
-    named = {candidate: _known(found[0]) for candidate, found in rows.items() if found and len(found[0]) > 1}
-    if any(named.values()):
-        return max(named, key=named.get)
-    shares = {candidate: _share_of_one_width(found) for candidate, found in rows.items()}
-    return max(shares, key=shares.get)  # the first of equal ones
+    rows = {candidate: _split_rows(lines, candidate) for candidate in CANDIDATES}
+    known_names = {
+        candidate: _count_known_names(split[0]) for candidate, split in rows.items() if split and len(split[0]) > 1
+    }
+    if any(known_names.values()):
+        return max(known_names, key=lambda candidate: known_names[candidate])
+    uniformity = {candidate: _uniformity(split) for candidate, split in rows.items()}
+    return max(CANDIDATES, key=lambda candidate: uniformity[candidate])  # the first of equal ones
 
 
-def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    found = []
+def _split_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    rows: list[list[str]] = []
     try:
-        found.extend(row for row in csv.reader(lines, delimiter=delimiter) if row)
-    except csv.Error:  # told when the file is read
+        rows.extend(row for row in csv.reader(lines, delimiter=delimiter) if row)
+    except csv.Error:  # reported when the file is read
         pass
-    return found
+    return rows
 
 
-def _known(row: Sequence[str]) -> int:
-    return sum(plain(cell) in KNOWN for cell in row)
+def _count_known_names(row: Sequence[str]) -> int:
+    return sum(normalize_name(cell) in KNOWN for cell in row)
 
 
-def _share_of_one_width(rows: Sequence[Sequence[str]]) -> float:
-    """The share of the rows with the commonest number of columns; 0 where that is one column."""
+def _uniformity(rows: Sequence[Sequence[str]]) -> float:
+    """Return the fraction of rows with the most common number of columns; 0 for a single column."""
     widths = Counter(map(len, rows))
     width, count = widths.most_common(1)[0] if widths else (1, 0)
     return count / len(rows) if width > 1 else 0.0

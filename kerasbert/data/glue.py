@@ -1,4 +1,4 @@
-"""GLUE's own files (Wang et al. 2018), each with its quirks."""
+"""The files of GLUE (Wang et al. 2018) as they are distributed."""
 
 import os
 from dataclasses import dataclass
@@ -12,22 +12,27 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class GlueTask:
-    """processor: what is predicted, a name of `kerasbert.processors`. text, pair, label: columns of train and dev files, by name or number.
+    """The files of one GLUE task. Columns are given by name or number.
 
-    columns_of_test: the text columns of the unlabelled test files where they are called otherwise. dev: the name of its dev files where
-    that is not `dev`.
+    Attributes:
+        processor: Name of the processor in `kerasbert.processors`.
+        text: The text column of train and dev files.
+        pair: The column of the second text, or None.
+        label: The label column.
+        test_columns: The columns of text and second text in the unlabelled test file, where they differ.
+        dev: The stem of the dev file.
     """
 
     processor: str
     text: str
     pair: str | None
     label: str
-    columns_of_test: tuple[str, str | None] | None = None
+    test_columns: tuple[str, str | None] | None = None
     dev: str = "dev"
 
 
 GLUE = {
-    # Without a header: source, label, the author's mark, sentence. The test file has one.
+    # The labelled files have no header: source, label, the author's mark, sentence. The test file has one.
     "cola": GlueTask("single_label", "3", None, "1", ("sentence", None)),
     "sst-2": GlueTask("single_label", "sentence", None, "label"),
     "mrpc": GlueTask("single_label", "#1 String", "#2 String", "Quality"),
@@ -42,16 +47,19 @@ GLUE = {
 
 
 def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_rows: int | None = None) -> TextTable:
-    """A part of a GLUE task, from its `.tsv` files as they are distributed, gzip-compressed or not.
+    """Read a split of a GLUE task from its `.tsv` files, gzip-compressed or not.
 
     Args:
-      folder: where the files are, or the folder above it: `folder/train.tsv`, `folder/CoLA/train.tsv.gz` (case does not matter).
-      name: cola, sst-2, mrpc, sts-b, qqp, mnli, mnli-mm, qnli, rte or wnli.
-      split: train, dev or test; test files have no labels.
-      max_rows: read no more rows than this.
+        folder: The folder of the files or its parent: `folder/train.tsv`, `folder/CoLA/train.tsv.gz`. Case is ignored.
+        name: cola, sst-2, mrpc, sts-b, qqp, mnli, mnli-mm, qnli, rte or wnli.
+        split: train, dev or test. Test files have no labels.
+        max_rows: The maximum number of rows to read.
+
+    Returns:
+        The table.
 
     Raises:
-      KerasBertError: an unknown task or part, no such file, or a file of another form.
+        KerasBertError: When the task or the split is unknown, or the file is missing or of another form.
     """
     if name.lower() not in GLUE:
         raise KerasBertError(f"expected a GLUE task among {', '.join(GLUE)}, received {name!r}")
@@ -59,24 +67,24 @@ def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_ro
         raise KerasBertError(f"expected a part among {', '.join(SPLITS)}, received {split!r}")
     task = GLUE[name.lower()]
     stem = {"dev": task.dev, "test": task.dev.replace("dev", "test")}.get(split, split)
-    path = _find(Path(folder), name, stem)
+    path = _find_file(Path(folder), name, stem)
     if split != "test":
         return read_table(path, text=task.text, pair=task.pair, label=task.label, max_rows=max_rows)
-    text, pair = task.columns_of_test or (task.text, task.pair)
+    text, pair = task.test_columns or (task.text, task.pair)
     return read_table(path, text=text, pair=pair, max_rows=max_rows)
 
 
-def _find(folder: Path, name: str, stem: str) -> Path:
-    plain = name.lower().replace("-", "").removesuffix("mm")
+def _find_file(folder: Path, name: str, stem: str) -> Path:
+    plain_name = name.lower().replace("-", "").removesuffix("mm")
     if not folder.is_dir():
         received = "a file" if folder.exists() else "not there"
         raise KerasBertError(f"expected a folder of GLUE files, received {folder}, which is {received}")
-    folders = (entry for entry in sorted(folder.iterdir()) if entry.is_dir())
-    inside = [entry for entry in folders if entry.name.lower().replace("-", "") == plain]
-    for place in (*inside, folder):
-        for ending in (".tsv", ".tsv.gz"):
-            if (place / f"{stem}{ending}").is_file():
-                return place / f"{stem}{ending}"
+    subfolders = (entry for entry in sorted(folder.iterdir()) if entry.is_dir())
+    task_folders = [entry for entry in subfolders if entry.name.lower().replace("-", "") == plain_name]
+    for candidate in (*task_folders, folder):
+        for suffix in (".tsv", ".tsv.gz"):
+            if (candidate / f"{stem}{suffix}").is_file():
+                return candidate / f"{stem}{suffix}"
     raise KerasBertError(
         f"expected {stem}.tsv or {stem}.tsv.gz of {name} in {folder} or a folder of that name in it, received none"
     )

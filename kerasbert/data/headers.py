@@ -1,9 +1,9 @@
-"""Whether the first row of a table names its columns."""
+"""Detection of header rows, and the column names that readers recognize."""
 
 import re
 from collections.abc import Sequence
 
-# Column names understood without being asked for, in the order of preference; case does not matter.
+# Column names that are recognized by default, in the order of preference; case is ignored.
 PAIRS = {
     "sentence1": "sentence2",
     "question1": "question2",
@@ -17,41 +17,47 @@ KNOWN = {*TEXTS, *PAIRS.values(), *LABELS}
 SAMPLE = 200  # rows below the first one that are compared with it
 
 _NAME = re.compile(r"[^\W\d][\w .#/()\-]{0,39}")
-_MOST_WORDS = 4
-_FEW = 5  # rows: of fewer, lengths and repetitions say nothing
+_MAX_WORDS = 4  # in a column name
+_MIN_ROWS = 5  # with fewer rows, lengths and repetitions are no evidence
 
 
-def plain(name: str) -> str:
-    """A column's name without case and surrounding white space."""
+def normalize_name(name: str) -> str:
+    """Return a column's name without case and surrounding white space."""
     return name.strip().casefold()
 
 
-def is_header(first: Sequence[str], body: Sequence[Sequence[str]], asked: set[str]) -> bool:
-    """Whether `first` names the columns of the rows in `body`.
+def is_header(first: Sequence[str], body: Sequence[Sequence[str]], requested: set[str]) -> bool:
+    """Return True if the first row names the columns.
 
-    A name that was asked for, or that is known, decides. Else all cells must look like names, none may return in its column below, and
-    one column below must be of another kind: numbers, much longer texts, or few values that return.
+    A requested or known name decides. Otherwise three conditions must hold: all cells look like names, no name recurs in its
+    column, and at least one column differs in kind. Such a column holds numbers, much longer texts, or few distinct values.
+
+    Args:
+        first: The first row.
+        body: Rows below it.
+        requested: Column names that the user asked for.
     """
-    if {plain(cell) for cell in first} & (KNOWN | {plain(name) for name in asked}):
+    if {normalize_name(cell) for cell in first} & (KNOWN | {normalize_name(name) for name in requested}):
         return True
-    if len(first) < 2 or len({plain(cell) for cell in first}) < len(first) or not all(map(_like_a_name, first)):
+    distinct = {normalize_name(cell) for cell in first}
+    if len(first) < 2 or len(distinct) < len(first) or not all(map(_looks_like_name, first)):
         return False
     columns = [[row[place] for row in body if place < len(row)] for place in range(len(first))]
     if any(name in column for name, column in zip(first, columns, strict=True)):
         return False
-    return any(_of_another_kind(name, column) for name, column in zip(first, columns, strict=True))
+    return any(_differs_in_kind(name, column) for name, column in zip(first, columns, strict=True))
 
 
-def _like_a_name(cell: str) -> bool:
-    return _NAME.fullmatch(cell.strip()) is not None and len(cell.split()) <= _MOST_WORDS
+def _looks_like_name(cell: str) -> bool:
+    return _NAME.fullmatch(cell.strip()) is not None and len(cell.split()) <= _MAX_WORDS
 
 
-def _of_another_kind(name: str, column: Sequence[str]) -> bool:
+def _differs_in_kind(name: str, column: Sequence[str]) -> bool:
     if not column:
         return False
     if all(map(_is_number, column)):
         return True
-    if len(column) < _FEW:
+    if len(column) < _MIN_ROWS:
         return False
     return all(len(cell) >= 2 * len(name) for cell in column) or len(set(column)) <= len(column) / 3
 

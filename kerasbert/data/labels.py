@@ -1,4 +1,4 @@
-"""Labels as they are written in a file, to the numbers a model is trained on."""
+"""Label encoding: from the labels of a file to the numbers on which a model is trained."""
 
 import difflib
 import math
@@ -11,8 +11,8 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names: of accounts, of products
-_LISTED = 20
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names, for example of accounts or products
+_MAX_NAMES = 20  # in a message
 _LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
@@ -21,7 +21,7 @@ class LabelSet:
     """The labels of a classification, in the order of their indices.
 
     Attributes:
-      names: the distinct labels.
+        names: The distinct labels.
     """
 
     names: tuple[str, ...]
@@ -31,100 +31,124 @@ class LabelSet:
 
     @classmethod
     def from_values(cls, values: Iterable[str]) -> "LabelSet":
-        """The distinct labels of some rows, one label a row: by number if all are integers, else sorted.
+        """Collect the distinct labels of single-label rows, in numeric order if all are integers, else sorted.
+
+        Args:
+            values: The label of each row.
 
         Raises:
-          KerasBertError: no rows, a row without a label, or only one label in all of them.
+            KerasBertError: When there are no rows, a row has no label, or all rows have the same one.
         """
-        values = [str(value) for value in values]
-        for row, value in enumerate(values):
-            cls.check_label(value, row)
-        names = _ordered(values)
+        labels = [str(value) for value in values]
+        for row, label in enumerate(labels):
+            cls.check_label(label, row)
+        names = _ordered(labels)
         if len(names) < 2:
-            received = f"only {names[0]!r} in all {len(values)} rows" if names else "no rows"
+            received = f"only {names[0]!r} in all {len(labels)} rows" if names else "no rows"
             raise KerasBertError(f"expected at least two different labels, received {received}")
         return cls(names)
 
     @staticmethod
     def check_label(value: str, row: int) -> None:
-        """Raises KerasBertError for what is no label: nothing, or white space."""
+        """Check that a label is not blank.
+
+        Args:
+            value: The label.
+            row: Its row, for the error.
+
+        Raises:
+            KerasBertError: When the label is empty or white space.
+        """
         if not value.strip():
             raise KerasBertError(f"row {row}: expected a label, received {value!r}")
 
     @classmethod
     def from_cells(cls, cells: Iterable[str]) -> "LabelSet":
-        """The distinct labels of multi-label rows; how a cell is written, see `split_labels`.
+        """Collect the distinct labels of multi-label rows.
+
+        Args:
+            cells: The labels of each row, in a form that `split_labels` accepts.
 
         Raises:
-          KerasBertError: no label in any row, or a cell that is not a JSON list although it looks like one.
+            KerasBertError: When no row has a label, or a cell starts with `[` and is not a JSON list.
         """
-        cells = [str(cell) for cell in cells]
-        names = _ordered(label for row, cell in enumerate(cells) for label in split_labels(cell, row))
+        texts = [str(cell) for cell in cells]
+        names = _ordered(label for row, cell in enumerate(texts) for label in split_labels(cell, row))
         if not names:
-            raise KerasBertError(f"expected labels, received none in {len(cells)} rows")
+            raise KerasBertError(f"expected labels, received none in {len(texts)} rows")
         return cls(names)
 
     def index(self, values: Iterable[str]) -> np.ndarray:
-        """The index of each row's label, int32 of shape (rows,). A class number will do where the labels are names.
+        """Return the index of each row's label, int32 of shape (rows,).
 
-        Raises:
-          KerasBertError: a label that is not in the set; it names the first one, its row and the labels there are.
-        """
-        places = self._places()
-        return np.fromiter((self._place(places, str(value), row) for row, value in enumerate(values)), np.int32)
-
-    def multi_hot(self, cells: Iterable[str]) -> np.ndarray:
-        """1 for every label a row has, float32 of shape (rows, labels); a row may have none.
+        If the names of the set are not numbers, a row may hold a class index in place of a name.
 
         Args:
-          cells: the labels of each row; how a cell is written, see `split_labels`.
+            values: The label of each row.
 
         Raises:
-          KerasBertError: as `index`, or a cell that is not a JSON list although it looks like one.
+            KerasBertError: When a label is not in the set. The message names the first one, its row and the known labels.
         """
-        places = self._places()
-        cells = [str(cell) for cell in cells]
-        hot = np.zeros((len(cells), len(self.names)), np.float32)
-        for row, cell in enumerate(cells):
-            # A label that itself has a comma in it is known by its name.
-            for label in [cell] if cell in places else split_labels(cell, row):
-                hot[row, self._place(places, label, row)] = 1
-        return hot
+        indices = self._indices()
+        return np.fromiter((self._index(indices, str(value), row) for row, value in enumerate(values)), np.int32)
+
+    def multi_hot(self, cells: Iterable[str]) -> np.ndarray:
+        """Return 1 for each label of a row and 0 for all others, float32 of shape (rows, labels).
+
+        Args:
+            cells: The labels of each row, in a form that `split_labels` accepts. A row may have no label.
+
+        Raises:
+            KerasBertError: When a label is not in the set, or a cell starts with `[` and is not a JSON list.
+        """
+        indices = self._indices()
+        texts = [str(cell) for cell in cells]
+        encoded = np.zeros((len(texts), len(self.names)), np.float32)
+        for row, cell in enumerate(texts):
+            # A known label may itself contain a comma.
+            for label in [cell] if cell in indices else split_labels(cell, row):
+                encoded[row, self._index(indices, label, row)] = 1
+        return encoded
 
     @staticmethod
     def to_scores(values: Iterable[str]) -> np.ndarray:
-        """The numbers of a regression, float32 of shape (rows,).
+        """Return regression targets, float32 of shape (rows,).
+
+        Args:
+            values: The score of each row.
 
         Raises:
-          KerasBertError: a value that is not a finite number; it names the value and its row.
+            KerasBertError: When a value is not a finite number. The message names the value and its row.
         """
-        return np.fromiter((_score(value, row) for row, value in enumerate(values)), np.float32)
+        return np.fromiter((_parse_score(value, row) for row, value in enumerate(values)), np.float32)
 
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+    def _indices(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.names)}
 
-    def _place(self, places: dict[str, int], value: str, row: int) -> int:
-        if value in places:
-            return places[value]
-        if _INTEGER.fullmatch(value) and 0 <= int(value) < len(places) and not any(map(_INTEGER.fullmatch, places)):
-            return int(value)  # files often hold class numbers where the model has names
-        known = ", ".join(self.names[:_LISTED]) + (", ..." if len(self.names) > _LISTED else "")
-        raise KerasBertError(f"row {row}: expected one of the labels {known}, received {value!r}{self._near(value)}")
+    def _index(self, indices: dict[str, int], value: str, row: int) -> int:
+        if value in indices:
+            return indices[value]
+        if _INTEGER.fullmatch(value) and 0 <= int(value) < len(indices) and not any(map(_INTEGER.fullmatch, indices)):
+            return int(value)  # files often hold class indices for a model with names
+        known = ", ".join(self.names[:_MAX_NAMES]) + (", ..." if len(self.names) > _MAX_NAMES else "")
+        raise KerasBertError(
+            f"row {row}: expected one of the labels {known}, received {value!r}{self._suggestion(value)}"
+        )
 
-    def _near(self, value: str) -> str:
-        near = difflib.get_close_matches(value, self.names, 1)
-        return f"; did you mean {near[0]!r}?" if near else ""
+    def _suggestion(self, value: str) -> str:
+        similar = difflib.get_close_matches(value, self.names, 1)
+        return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
 def split_labels(cell: str, row: int = 0) -> list[str]:
-    """The labels of one multi-label cell: a JSON list (`["a", "b"]`), or separated by `|`, or else by `,`.
+    """Split a multi-label cell: a JSON list such as `["a", "b"]`, or labels separated by `|`, or else by `,`.
 
     Args:
-      cell: the cell; an empty one has no labels.
-      row: its number, for the error.
+        cell: The cell. An empty cell has no labels.
+        row: Its row, for the error.
 
     Raises:
-      KerasBertError: a cell that starts with `[` and is not a JSON list of strings or numbers.
+        KerasBertError: When a cell starts with `[` and is not a JSON list of strings or numbers.
     """
     if cell.lstrip().startswith("["):
         labels = parse_json(cell, f"row {row}", expected="a JSON list of labels")
@@ -143,7 +167,7 @@ def _ordered(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _score(value, row: int) -> float:
+def _parse_score(value: str, row: int) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

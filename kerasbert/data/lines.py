@@ -1,31 +1,35 @@
-"""The text of data files, gzip-compressed or not: line by line or whole, with bounds on what a small hostile file can unpack to."""
+"""The text of data files, gzip-compressed or not, by line or as a whole. Decompressed sizes are limited."""
 
 import contextlib
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.read_limits import VARIABLE, ReadBudget, read_memory
 
-# What a line costs once it is a row, in bytes beside its own: a list, and a string a cell.
-_ROW = 200
-_COPIES = 3  # of a line, while it becomes cells
-_LINES_IN_MEMORY = 16  # a line may take this part of the limit
-_BLOCK = 1 << 20
+_ROW_BYTES = 200  # memory of a parsed row beside its text: a list, and a string object for each cell
+_COPIES = 3  # of a line's text while it is split into cells
+_LINES_IN_MEMORY = 16  # a line may take this fraction of the memory limit
+_BLOCK_BYTES = 1 << 20
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line number from 1 on, line with its end) of a UTF-8 text file with or without BOM, gzip-compressed if it ends in `.gz`.
+    """Yield (line number from 1 on, line with its line end) of a UTF-8 text file.
+
+    A BOM is removed. A `.gz` file is decompressed.
+
+    Args:
+        path: The file.
 
     Raises:
-      KerasBertError: a file that cannot be read, not UTF-8, broken gzip, a line of more than 32 MB, or a compressed file of which the
-        lines take more memory than `read_limits` allows.
+        KerasBertError: When the file cannot be read or is not UTF-8, its gzip is broken, a line is longer than 32 MB, or decompression
+            exceeds the memory of `read_limits`.
     """
     longest = read_memory() // _LINES_IN_MEMORY
-    with _opened(path) as (file, budget):
+    with _open(path) as (file, budget):
         number = 0
         while line := file.readline(longest + 1):
             number += 1
@@ -35,29 +39,37 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                     f"file, set {VARIABLE} to {_LINES_IN_MEMORY} times its megabytes"
                 )
             if budget is not None:
-                budget.charge(_ROW + _COPIES * len(line))
-            text = _decoded(path, line, number)
+                budget.charge(_ROW_BYTES + _COPIES * len(line))
+            text = _decode(path, line, number)
             yield number, text.removeprefix("\ufeff") if number == 1 else text
 
 
 def read_whole(path: Path) -> str:
-    """All text of such a file. Raises KerasBertError as `read_lines`; the whole file may be one line."""
+    """Read all text of a UTF-8 file without its BOM. A `.gz` file is decompressed.
+
+    Args:
+        path: The file.
+
+    Raises:
+        KerasBertError: When the file cannot be read or is not UTF-8, its gzip is broken, or the decompressed text takes more
+            memory than `read_limits` allows.
+    """
     blocks = []
-    with _opened(path) as (file, budget):
-        while block := file.read(_BLOCK):
+    with _open(path) as (file, budget):
+        while block := file.read(_BLOCK_BYTES):
             if budget is not None:
                 budget.charge(_COPIES * len(block))
             blocks.append(block)
-    return _decoded(path, b"".join(blocks)).removeprefix("\ufeff")
+    return _decode(path, b"".join(blocks)).removeprefix("\ufeff")
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[tuple[BinaryIO, ReadBudget | None]]:
-    """The file, and what may be read of it where it is compressed: a plain one holds no more than it weighs."""
-    packed = path.name.endswith(".gz")
+def _open(path: Path) -> Iterator[tuple[io.BufferedIOBase, ReadBudget | None]]:
+    """Open a file, with a memory budget if it is compressed. A plain file cannot hold more than its size."""
+    compressed = path.name.endswith(".gz")
     try:
-        with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            yield file, ReadBudget.of_file(path) if packed else None
+        with gzip.open(path, "rb") if compressed else path.open("rb") as file:
+            yield file, ReadBudget.of_file(path) if compressed else None
     except FileNotFoundError:
         raise KerasBertError(f"expected a data file {path}, received no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -66,7 +78,7 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, ReadBudget | None]]:
         raise KerasBertError(f"expected a readable file {path}, received {error.strerror}") from None
 
 
-def _decoded(path: Path, content: bytes, number: int = 0) -> str:
+def _decode(path: Path, content: bytes, number: int = 0) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

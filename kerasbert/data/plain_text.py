@@ -1,23 +1,25 @@
-"""Running text from a file, and pairs of its sentences."""
+"""Running text from a file, and sentence pairs for pretraining."""
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from kerasbert.data.lines import read_lines
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 UNITS = ("line", "paragraph")
-# The labels of each objective: the pair as it was, the pair as it was changed.
+# The labels of each objective: of an unchanged pair, and of a changed one.
 OBJECTIVES = {"next_sentence": ("next", "not next"), "sentence_order": ("in order", "swapped")}
-# Up to a mark that ends a sentence, with quotes and brackets that close behind it. Only Chinese and Japanese marks need no space after.
+# Up to a sentence-final mark with the closing quotes and brackets after it. Only Chinese and Japanese marks need no space after them.
 _SENTENCE = re.compile(
     r"""\S.*?(?:[.!?\u2026]+["'\u201d\u2019)\]]*(?=\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09]*|$)""", re.DOTALL
 )
@@ -25,74 +27,95 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True)
 class PlainText(Table):
-    """x: texts; y: None. starts: the numbers of the texts with which the documents begin."""
+    """Running text: `x` holds texts, `y` is None.
+
+    Attributes:
+        starts: The indices of the texts with which the documents begin.
+    """
 
     starts: tuple[int, ...] = (0,)
 
-    def told_labels(self):
+    def label_summary(self) -> str:
         return f"{len(self.starts):,} documents"
 
+    def select(self, rows: Sequence[int]) -> Self:
+        document, starts = None, []
+        for place, row in enumerate(rows):
+            row_document = int(np.searchsorted(self.starts, row, side="right"))
+            if row_document != document:
+                starts.append(place)
+            document = row_document
+        return replace(super().select(rows), starts=tuple(starts))
+
     def documents(self) -> list[list[str]]:
-        """The texts of each document."""
+        """Return the texts of each document."""
         ends = [*self.starts[1:], len(self.x)]
         return [self.x[start:end] for start, end in zip(self.starts, ends, strict=True)]
 
 
 @dataclass(frozen=True)
 class PairTable(Table):
-    """x: pairs of texts; y: the label of each by name."""
+    """Sentence pairs: `x` holds pairs of texts, `y` the label of each by name."""
 
-    def kind(self):
+    def kind(self) -> str:
         return "pairs"
 
-    def told_labels(self):
-        return "labels " + ", ".join(f"{label}: {self.y.count(label):,}" for label in dict.fromkeys(self.y))
+    def label_summary(self) -> str:
+        if self.y is None:
+            return "no labels"
+        return "labels " + ", ".join(f"{label}: {count:,}" for label, count in Counter(self.y).items())
 
-    def texts(self):
+    def texts(self) -> list[str]:
         return [" ".join(pair) for pair in self.x]
 
 
 def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | None = None) -> PlainText:
-    """Reads a text file in UTF-8, with `.gz` a compressed one.
+    """Read a text file in UTF-8, which may be compressed as `.gz`.
 
     Args:
-      path: the file. Blank lines separate documents.
-      unit: what one text is: a "line", or a "paragraph", which is all lines up to a blank one and a document of its own.
-      max_rows: read no more texts than this.
+        path: The file. Blank lines separate documents.
+        unit: The unit of one text: a "line", or a "paragraph". A paragraph is all lines up to a blank one, and a document of its own.
+        max_rows: The maximum number of texts to read.
+
+    Returns:
+        The texts and their documents.
 
     Raises:
-      KerasBertError: a file that cannot be read, is not UTF-8 or has no text; another unit.
+        KerasBertError: When the file cannot be read, is not UTF-8 or has no text; when the unit is unknown.
     """
     path = Path(path)
     if unit not in UNITS:
         raise KerasBertError(f"expected a unit of {', '.join(UNITS)}, received {unit!r}")
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    found = list(islice(_texts(path, unit), max_rows))
-    if not found:
+    units = list(islice(_split_units(path, unit), max_rows))
+    if not units:
         raise KerasBertError(f"expected text in {path}, received none")
-    starts = tuple(number for number, (begins, *_) in enumerate(found) if begins)
-    return PlainText(path, [text for _, text, _ in found], None, starts, lines=[line for *_, line in found])
+    starts = tuple(number for number, (begins_document, *_) in enumerate(units) if begins_document)
+    return PlainText(path, [text for _, text, _ in units], None, starts, lines=[line for *_, line in units])
 
 
 def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sentence", seed: int = 0) -> PairTable:
-    """Each two sentences that follow each other in a document, half of the pairs changed.
+    """Make sentence pairs for pretraining: all adjacent sentences of each document, half of the pairs changed.
+
+    Sentences are split as in `split_sentences`.
 
     Args:
-      texts: from `read_text`, or a list of texts in which empty ones separate documents.
-      objective: "next_sentence" (Devlin et al. 2018): the changed pairs have a sentence of another document for their second one; or
-        "sentence_order" (Lan et al. 2019): they are swapped.
-      seed: fixes which pairs are changed, and to what.
+        texts: The result of `read_text`, or a list of texts in which empty ones separate documents.
+        objective: "next_sentence" (Devlin et al. 2018) or "sentence_order" (Lan et al. 2019). In a changed pair, the second sentence
+            comes from another document, or the two sentences are swapped.
+        seed: Random seed for the changed pairs and their new sentences.
 
-    Sentences end with `.`, `!`, `?` or an ellipsis before white space, or with a Chinese or Japanese mark; abbreviations are not known.
+    Returns:
+        The pairs with their labels.
 
     Raises:
-      KerasBertError: another objective, texts without two sentences that follow each other, or for "next_sentence" a single document.
+        KerasBertError: When the objective is unknown, no document has two sentences, or "next_sentence" has a single document.
     """
     if objective not in OBJECTIVES:
         raise KerasBertError(f"expected an objective of {', '.join(OBJECTIVES)}, received {objective!r}")
-    documents = texts.documents() if isinstance(texts, PlainText) else _documents(text_rows(texts))
-    documents = [[sentence for text in document for sentence in sentences(text)] for document in documents]
+    documents = texts.documents() if isinstance(texts, PlainText) else _split_documents(as_strings(texts))
+    documents = [[sentence for text in document for sentence in split_sentences(text)] for document in documents]
     pairs = [(number, i) for number, document in enumerate(documents) for i in range(len(document) - 1)]
     if not pairs:
         raise KerasBertError("expected texts with sentences that follow each other, received none in any document")
@@ -100,7 +123,7 @@ def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sen
         raise KerasBertError("expected two or more documents with empty lines between them, received one")
     random = np.random.default_rng(seed)
     changed = set(random.permutation(len(pairs))[: len(pairs) // 2].tolist())
-    change = _Replacement(documents, random) if objective == "next_sentence" else _swapped
+    change = _SecondSentenceSampler(documents, random) if objective == "next_sentence" else _swap
     x = [
         change(number, *documents[number][i : i + 2]) if row in changed else tuple(documents[number][i : i + 2])
         for row, (number, i) in enumerate(pairs)
@@ -109,26 +132,30 @@ def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sen
     return PairTable(texts.path if isinstance(texts, PlainText) else Path("texts"), x, y)
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, without white space around them."""
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences, without white space around them.
+
+    A sentence ends with `.`, `!`, `?` or an ellipsis before white space, or with a Chinese or Japanese mark. Abbreviations are not
+    recognized.
+    """
     return [match.group().strip() for match in _SENTENCE.finditer(text)]
 
 
-def _texts(path: Path, unit: str) -> Iterator[tuple[bool, str, int]]:
-    """(Whether it begins a document, text, the line it begins on)."""
-    begins, lines = True, []
+def _split_units(path: Path, unit: str) -> Iterator[tuple[bool, str, int]]:
+    """Yield (is the first of a document, text, line on which it begins)."""
+    begins_document, lines = True, []
     for number, line in chain(((number, line.strip()) for number, line in read_lines(path)), [(0, "")]):
         if unit == "line" and line:
-            yield begins, line, number
+            yield begins_document, line, number
         elif line:
             lines.append((number, line))
         elif lines:
             yield True, " ".join(line for _, line in lines), lines[0][0]
             lines = []
-        begins = not line
+        begins_document = not line
 
 
-def _documents(texts: list[str]) -> list[list[str]]:
+def _split_documents(texts: list[str]) -> list[list[str]]:
     documents: list[list[str]] = [[]]
     for text in texts:
         if text.strip():
@@ -138,14 +165,14 @@ def _documents(texts: list[str]) -> list[list[str]]:
     return documents
 
 
-def _swapped(document: int, first: str, second: str) -> tuple[str, str]:
+def _swap(document: int, first: str, second: str) -> tuple[str, str]:
     return second, first
 
 
-class _Replacement:
-    """Puts a sentence of another document in the place of the second one, each of them equally likely."""
+class _SecondSentenceSampler:
+    """Replaces the second sentence of a pair by one of another document, drawn uniformly."""
 
-    def __init__(self, documents: list[list[str]], random: np.random.Generator):
+    def __init__(self, documents: list[list[str]], random: np.random.Generator) -> None:
         self.sentences = [sentence for document in documents for sentence in document]
         self.ends = np.cumsum([len(document) for document in documents])
         self.random = random

@@ -1,31 +1,39 @@
-"""Labels that are seen once or twice: often a slip of the pen."""
+"""Labels that occur once or twice, which are often typing errors."""
 
 import difflib
 from collections import Counter
 from collections.abc import Iterable
 
-from kerasbert.data.headers import plain
+from kerasbert.data.headers import normalize_name
 
-_RARE, _OFTEN = 2, 10  # rows of a rare label, and of the commonest one where it is worth a word
-_SHOWN = 5
-_ALIKE = 0.75
+_RARE = 2  # rows of a rare label
+_COMMON = 10  # rows of the most common label, from which on rare ones are worth a note
+_MAX_NOTES = 5
+_MIN_SIMILARITY = 0.75
 
 
 def rare_labels(labels: Iterable[str]) -> list[str]:
-    """A line about each of the labels that one or two rows have, with the common one that it resembles; nothing where all are rare."""
+    """Describe labels that occur once or twice.
+
+    Args:
+        labels: The label of each row.
+
+    Returns:
+        One line for each rare label, with the common label that it resembles. Empty if no label is common.
+    """
     counts = Counter(labels)
-    if max(counts.values(), default=0) < _OFTEN:
+    if max(counts.values(), default=0) < _COMMON:
         return []
     rare = sorted((count, name) for name, count in counts.items() if count <= _RARE)
-    common = {plain(name): name for name, count in counts.items() if count > _RARE}
-    told = [_told(name, count, common, counts) for count, name in rare[:_SHOWN]]
-    if len(rare) > _SHOWN:
-        told.append(f"{len(rare) - _SHOWN:,} more labels are seen once or twice")
-    return told
+    common = {normalize_name(name): name for name, count in counts.items() if count > _RARE}
+    notes = [_describe(name, count, common, counts) for count, name in rare[:_MAX_NOTES]]
+    if len(rare) > _MAX_NOTES:
+        notes.append(f"{len(rare) - _MAX_NOTES:,} more labels are seen once or twice")
+    return notes
 
 
-def _told(name: str, count: int, common: dict[str, str], counts: Counter) -> str:
+def _describe(name: str, count: int, common: dict[str, str], counts: Counter[str]) -> str:
     times = "once" if count == 1 else "twice"
-    near = difflib.get_close_matches(plain(name), common, 1, _ALIKE)
-    what = f"; is it {common[near[0]]!r}, which {counts[common[near[0]]]:,} rows have?" if near else ""
-    return f"the label {name!r} is seen {times}{what}"
+    similar = difflib.get_close_matches(normalize_name(name), common, 1, _MIN_SIMILARITY)
+    question = f"; is it {common[similar[0]]!r}, which {counts[common[similar[0]]]:,} rows have?" if similar else ""
+    return f"the label {name!r} is seen {times}{question}"

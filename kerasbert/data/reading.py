@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from kerasbert.data.delimiters import delimiter_named
+from kerasbert.data.delimiters import parse_delimiter
 from kerasbert.data.records import data_suffix, is_tabular
-from kerasbert.data.table import Table
+from kerasbert.data.table import Dataset, Table
 from kerasbert.data.tables import TextTable, read_table
 from kerasbert.errors import KerasBertError
 
@@ -49,7 +49,7 @@ class FileOptions:
     @property
     def limits(self) -> dict[str, Any]:
         """`max_rows`, `skip_bad_rows` and `delimiter`, as the readers take them."""
-        delimiter = None if self.delimiter is None else delimiter_named(self.delimiter)
+        delimiter = None if self.delimiter is None else parse_delimiter(self.delimiter)
         return {"max_rows": self.max_rows, "skip_bad_rows": self.skip_bad_rows, "delimiter": delimiter}
 
 
@@ -94,7 +94,7 @@ def read_prompts(path: str | os.PathLike, options: FileOptions) -> Table:
     return read_choices(path, prompt=columns.get("text"), label=columns.get("label"), **options.limits)
 
 
-def read_plain_texts(path: str | os.PathLike, options: FileOptions) -> Table | TextTable:
+def read_plain_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Texts without labels: lines of text (`read_text`), or the texts of a table."""
     from kerasbert.data.plain_text import read_text
 

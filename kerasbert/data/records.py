@@ -1,4 +1,4 @@
-"""The rows of TSV, CSV and JSON lines files, gzip-compressed or not, with the line each stands on."""
+"""The rows of TSV, CSV and JSON Lines files, gzip-compressed or not, with their line numbers."""
 
 import csv
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows, peek
-from kerasbert.data.delimiters import SAMPLE, sniffed
+from kerasbert.data.delimiters import SAMPLE, detect_delimiter
 from kerasbert.data.lines import read_lines
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import JSON_NAMES, parse_json
@@ -14,94 +14,124 @@ from kerasbert.files.json_text import JSON_NAMES, parse_json
 FORMATS = (".tsv", ".csv", ".jsonl")
 LONGEST_CELL = 10_000_000  # characters of a CSV cell
 
-Row = tuple[int, list[str] | dict]
+CellRow = tuple[int, list[str]]
+ObjectRow = tuple[int, dict]
 
 
 @dataclass(frozen=True)
-class Records:
-    """rows: (line number from 1 on, row), a list of cells or an object. delimiter: between cells; None of objects."""
+class CellRecords:
+    """The rows of a TSV or CSV file.
 
-    rows: Iterator[Row]
-    delimiter: str | None
+    Attributes:
+        rows: (line number from 1 on, cells) of each row.
+        delimiter: The character between cells.
+    """
+
+    rows: Iterator[CellRow]
+    delimiter: str
+
+
+@dataclass(frozen=True)
+class ObjectRecords:
+    """The objects of a JSON Lines file.
+
+    Attributes:
+        rows: (line number from 1 on, object) of each row.
+    """
+
+    rows: Iterator[ObjectRow]
 
 
 def is_tabular(path: Path, delimiter: str | None = None) -> bool:
-    """Whether `read_records` reads a file of that name: a known ending, or any where the delimiter is given."""
+    """Return True if `read_records` reads such a file: one with a known suffix, or any with a given delimiter."""
     return delimiter is not None or data_suffix(path) in FORMATS
 
 
 def data_suffix(path: Path) -> str:
-    """The ending of a data file in lower case, without `.gz`."""
+    """Return the suffix of a data file in lower case, without `.gz`."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def read_records(path: Path, delimiter: str | None = None, bad: BadRows | None = None) -> Records:
-    """The rows of a table: a list of cells from `.tsv` and `.csv`, an object from `.jsonl`.
+def read_records(path: Path, delimiter: str | None = None, bad: BadRows | None = None) -> CellRecords | ObjectRecords:
+    """Read the rows of a table: cells from `.tsv` and `.csv`, objects from `.jsonl`.
 
-    `.tsv` is split at tabs and knows no quoting. `.csv` is quoted and may have line breaks in a cell, the number is that of its first line
-    then; columns are separated by commas, semicolons, tabs or bars, as its first lines show. UTF-8 with or without BOM, any of the usual
-    line ends. Blank lines are passed over.
+    A `.tsv` is split at tabs, without quoting. A `.csv` is quoted, and a cell may contain line breaks; the row's number is then
+    that of its first line. The delimiter of a `.csv` (comma, semicolon, tab or bar) is detected. Files are in UTF-8, with or without
+    BOM, and with any of the usual line ends. Blank lines are skipped.
 
     Args:
-      path: the file.
-      delimiter: what separates columns, for a file of any ending but `.jsonl`; quoted, but for tabs in a `.tsv`.
-      bad: counts rows that are no CSV or JSON, where it is to; by default the first one raises.
+        path: The file.
+        delimiter: The character between cells, for any file but a `.jsonl`. Cells are then quoted, except in a `.tsv` with tabs.
+        bad: Handles rows that are not valid CSV or JSON. By default the first one raises.
+
+    Returns:
+        The rows, which are read as they are iterated over.
 
     Raises:
-      KerasBertError: another format, a file that cannot be read, not UTF-8, broken gzip, CSV or JSON.
+        KerasBertError: When the format is unknown, the file cannot be read or is not UTF-8, or its gzip, CSV or JSON is broken.
     """
     bad = bad or BadRows(path)
     suffix = data_suffix(path)
     if not is_tabular(path, delimiter):
-        raise KerasBertError(f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}")
-    lines = read_lines(path)
+        raise KerasBertError(
+            f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}; "
+            "rename it, or name what separates its columns with `delimiter=`"
+        )
     if suffix == ".jsonl":
-        return Records(json_lines(path, lines, bad), None)
+        return ObjectRecords(read_objects(path, bad))
+    lines = read_lines(path)
     if suffix == ".tsv" and delimiter in (None, "\t"):
-        return Records(((number, line.split("\t")) for number, line in _stripped(lines)), "\t")
+        return CellRecords(((number, line.split("\t")) for number, line in _strip_lines(lines)), "\t")
     if delimiter is None:
         sample, lines = peek(lines, SAMPLE)
-        delimiter = sniffed([line for _, line in sample])
-    return Records(_csv(lines, delimiter, bad), delimiter)
+        delimiter = detect_delimiter([line for _, line in sample])
+    return CellRecords(_parse_csv(lines, delimiter, bad), delimiter)
 
 
-def json_lines(path: Path, lines: Iterator[tuple[int, str]], bad: BadRows | None = None) -> Iterator[tuple[int, dict]]:
-    """(Line number, object) of numbered lines, blank ones passed over. Raises KerasBertError for a line that is no JSON object, unless
-    `bad` is to count them."""
-    for number, line in _stripped(lines):
+def read_objects(path: Path, bad: BadRows | None = None) -> Iterator[ObjectRow]:
+    """Yield (line number, object) of a JSON Lines file. Blank lines are skipped.
+
+    Args:
+        path: The file.
+        bad: Handles lines that are not JSON objects. By default the first one raises.
+
+    Raises:
+        KerasBertError: When the file cannot be read, or a line is not a JSON object.
+    """
+    for number, line in _strip_lines(read_lines(path)):
         try:
-            value = _object(path, number, line)
+            record = _parse_object(path, number, line)
         except KerasBertError as error:
-            (bad or BadRows(path)).refuse_as(error)
+            (bad or BadRows(path)).refuse_with(error)
             continue
-        yield number, value
+        yield number, record
 
 
-def _stripped(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _strip_lines(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     for number, line in lines:
         line = line.removesuffix("\n").removesuffix("\r")
         if line:
             yield number, line
 
 
-def _csv(lines: Iterator[tuple[int, str]], delimiter: str, bad: BadRows) -> Iterator[Row]:
+def _parse_csv(lines: Iterator[tuple[int, str]], delimiter: str, bad: BadRows) -> Iterator[CellRow]:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     reader = csv.reader((line for _, line in lines), strict=True, delimiter=delimiter)
     while True:
-        first = reader.line_num + 1
+        first_line = reader.line_num + 1
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            bad.refuse(first, *_csv_fault(str(error)))
+            bad.refuse(first_line, *_explain_csv_error(str(error)))
             continue
         if cells:
-            yield first, cells
+            yield first_line, cells
 
 
-def _csv_fault(error: str) -> tuple[str, str]:
-    """What was expected and received, and what to do."""
+def _explain_csv_error(error: str) -> tuple[str, str]:
+    """Return the reason ("expected ..., received ...") and the advice for an error of the `csv` module."""
     if "field larger" in error:
         return (
             f"expected cells of at most {LONGEST_CELL:,} characters, received a longer one",
@@ -112,7 +142,7 @@ def _csv_fault(error: str) -> tuple[str, str]:
     return f"expected CSV, received {error}", 'write "" for a quote in a quoted cell'
 
 
-def _object(path: Path, number: int, line: str) -> dict:
+def _parse_object(path: Path, number: int, line: str) -> dict:
     where, expected = f"{path}, line {number}", "JSON lines, one object a line"
     value = parse_json(line, where, expected=expected)
     if not isinstance(value, dict):

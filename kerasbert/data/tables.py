@@ -1,35 +1,40 @@
-"""Labelled texts from a TSV, CSV or JSON lines file."""
+"""Labelled texts from TSV, CSV and JSON Lines files."""
 
 import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kerasbert.data.bad_rows import BadRows
-from kerasbert.data.columns import Columns, no_rows, open_table
-from kerasbert.data.headers import LABELS, PAIRS, TEXTS, plain
-from kerasbert.data.records import Row
-from kerasbert.data.table import told_lengths
+from kerasbert.data.columns import Columns, no_rows_error, open_table
+from kerasbert.data.headers import LABELS, PAIRS, TEXTS, normalize_name
+from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
+from kerasbert.data.table import length_summary
 from kerasbert.errors import KerasBertError
 
-_LISTED_LABELS = 12
+if TYPE_CHECKING:
+    from kerasbert.processors.base import Processor
+    from kerasbert.text.tokenizer import Tokenizer
+
+_MAX_LABELS = 12  # in a description
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """The rows of a file: texts, and where the file has them, second texts and labels, as they are written there.
+    """Texts of a file, with second texts and labels if the file has them. Labels are kept as they are written there.
 
     Attributes:
-      path: the file.
-      texts: one text a row.
-      pairs: the second text of each row, or None.
-      labels: the label of each row, or None; what is no string in a JSON lines file is kept as JSON.
-      columns: all columns of the file; numbers from "0" on where it has no header.
-      lines: the line of the file on which each row begins.
-      bad: what was left out.
+        path: The file.
+        texts: One text for each row.
+        pairs: The second text of each row, or None.
+        labels: The label of each row, or None. A label of a JSON Lines file that is not a string is kept as JSON.
+        columns: All columns of the file; numbers from "0" on without a header.
+        lines: The line of the file on which each row begins.
+        bad: The skipped rows.
     """
 
     path: Path
@@ -45,7 +50,7 @@ class TextTable:
 
     @property
     def x(self) -> list[str] | tuple[list[str], list[str]]:
-        """The texts as a task takes them: of pairs, both columns."""
+        """The examples as a task accepts them: the texts, or for pairs both columns."""
         return self.texts if self.pairs is None else (self.texts, self.pairs)
 
     @property
@@ -53,22 +58,42 @@ class TextTable:
         """The labels."""
         return self.labels
 
-    def describe(self, processor=None, tokenizer=None, length: int | None = None) -> str:
-        """One line: rows, how many of each label, and how long rows (both texts) are: median, 95th percentile, most.
+    def describe(
+        self, processor: "Processor | None" = None, tokenizer: "Tokenizer | None" = None, length: int | None = None
+    ) -> str:
+        """Return one line about the rows, their labels, and the median, 95th percentile and maximum of their lengths.
 
-        In characters; with a `Processor`, a tokenizer and a length in tokens, and how many are cut there or need more
-        than one row.
+        Lengths are in characters, or in tokens when all arguments are given, as for `Table.describe`.
+
+        Args:
+            processor: The processor of the task.
+            tokenizer: The tokenizer of the model.
+            length: The maximum sequence length in tokens.
         """
-        both = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))
+        texts = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))
         kind = "texts" if self.pairs is None else "pairs"
-        told = told_lengths(self.x, both, processor, tokenizer, length)
-        return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *told])
+        lengths = length_summary(self.x, texts, processor, tokenizer, length)
+        return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *lengths])
+
+    def select(self, rows: Sequence[int]) -> Self:
+        """Return the table with only these rows, in this order."""
+        return replace(
+            self,
+            texts=[self.texts[row] for row in rows],
+            pairs=None if self.pairs is None else [self.pairs[row] for row in rows],
+            labels=None if self.labels is None else [self.labels[row] for row in rows],
+            lines=[self.lines[row] for row in rows] if self.lines else [],
+        )
+
+    def groups(self) -> list[list[int]]:
+        """Return the indices of rows that a split must not separate: each row is a group of its own."""
+        return [[row] for row in range(len(self))]
 
     def _label_counts(self) -> str:
         if self.labels is None:
             return "no labels"
         counts = Counter(self.labels)
-        if len(counts) > _LISTED_LABELS:
+        if len(counts) > _MAX_LABELS:
             return f"{len(counts)} distinct labels"
         return "labels " + ", ".join(f"{label}: {count:,}" for label, count in sorted(counts.items()))
 
@@ -83,106 +108,142 @@ def read_table(
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
 ) -> TextTable:
-    """Reads texts, and second texts and labels if the file has them.
+    """Read texts, with second texts and labels if the file has them.
 
-    The format goes by the name: `.tsv` (split at tabs, no quoting), `.csv` (quoted, split at commas, semicolons, tabs or bars, as its
-    first lines show), `.jsonl` (one object a line), each also with `.gz`. UTF-8, with or without BOM. The first line of a `.tsv` or `.csv`
-    is its header if it holds a column name that was asked for or is commonly used, or differs from the lines below as names do from values.
+    The file name's suffix determines the format. Each may also be compressed as `.gz`:
+
+    - `.tsv`: split at tabs, without quoting.
+    - `.csv`: quoted; the delimiter (comma, semicolon, tab or bar) is detected.
+    - `.jsonl`: one object on each line.
+
+    Files are in UTF-8, with or without BOM. The first line of a `.tsv` or `.csv` is a header in two cases: it contains a requested or
+    well-known column name, or it differs from the lines below as names differ from values. Without a header, rows may have different
+    numbers of columns, as long as they have the columns that are read.
 
     Args:
-      path: the file.
-      text: column of the text, by its name or its number from "0" on. By default the first there is of text, sentence,
-        sentence1, question, utterance, review.
-      pair: column of the second text. By default the partner of the text column if the file has it: sentence2 for
-        sentence1, question2 for question1, hypothesis for premise, sentence for question.
-      label: column of the label. By default the first there is of label, labels, class, intent, score, gold_label.
-      max_rows: read no more rows than this.
-      delimiter: what separates columns, for a file with any ending but `.jsonl`.
-      skip_bad_rows: leave out rows that cannot be read, and count them in `TextTable.bad`; else the first one raises.
+        path: The file.
+        text: The column of the text, by name or by number from "0" on. Default: the first of text, sentence, sentence1, question,
+            utterance, review.
+        pair: The column of the second text. Default: the partner of the text column, if it exists: sentence2 for sentence1,
+            question2 for question1, hypothesis for premise, sentence for question.
+        label: The column of the label. Default: the first of label, labels, class, intent, score, gold_label.
+        max_rows: The maximum number of rows to read.
+        delimiter: The character between columns, for any file but a `.jsonl`.
+        skip_bad_rows: Skip rows that cannot be read, and count them in `TextTable.bad`. Otherwise the first one raises.
+
+    Returns:
+        The table.
 
     Raises:
-      KerasBertError: no such file, another format, not UTF-8, a column that is not there, a row with another number of
-        columns than the header, an empty file or one without rows. Without a header a row may differ from the first one
-        as long as it has the columns that are read.
+        KerasBertError: When the file is missing, empty, without rows, not UTF-8 or in another format; when a column is missing;
+            when a row has another number of columns than the header.
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    asked = [None if column is None else str(column) for column in (text, pair, label)]
+    requested = [None if column is None else str(column) for column in (text, pair, label)]
     bad = BadRows(path, skip_bad_rows)
-    columns, records = open_table(path, asked, delimiter, bad)
-    picked = _select(columns, asked)
-    if columns.delimiter is None:
-        rows = _from_objects(records, [None if place is None else columns.names[place] for place in picked], bad)
-    else:
-        rows = _from_cells(records, picked, None if columns.header is None else len(columns.names), bad)
-    kept = list(islice(rows, max_rows))
-    if not kept:
-        raise no_rows(columns, bad)
-    lines, *cells = (list(column) for column in zip(*kept, strict=True))
-    texts, pairs, labels = (None if place is None else values for place, values in zip(picked, cells, strict=True))
+    columns, records = open_table(path, requested, delimiter, bad)
+    selection = _select_columns(columns, requested)
+    rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
+    if not rows:
+        raise no_rows_error(columns, bad)
+    texts, lines = [row.text for row in rows], [row.line for row in rows]
+    pairs = None if selection.pair is None else [row.pair for row in rows]
+    labels = None if selection.label is None else [row.label for row in rows]
     return TextTable(path, texts, pairs, labels, columns.names, lines, bad)
 
 
-def _select(columns: Columns, asked: Sequence[str | None]) -> list[int | None]:
-    """The places of text, pair and label among the columns."""
-    known = [plain(name) for name in columns.names]
+class _Selection(NamedTuple):
+    """The indices of the columns of the text, the second text and the label."""
 
-    def place(column: str | None, role: str, names: Sequence[str]) -> int | None:
-        return columns.by_default(names) if column is None else columns.asked(column, role)
+    text: int
+    pair: int | None
+    label: int | None
 
-    pairs_first = [first for first, second in PAIRS.items() if first in known and second in known]
-    text = place(asked[0], "text", [*TEXTS[:1], *pairs_first, *TEXTS[1:]])
+
+class _LabelledRow(NamedTuple):
+    """One row of a table; `pair` and `label` are "" if the table has no such column."""
+
+    line: int
+    text: str
+    pair: str
+    label: str
+
+
+def _select_columns(columns: Columns, requested: Sequence[str | None]) -> _Selection:
+    known = [normalize_name(name) for name in columns.names]
+
+    def find(column: str | None, role: str, defaults: Sequence[str]) -> int | None:
+        return columns.find_default(defaults) if column is None else columns.find(column, role)
+
+    texts_of_pairs = [first for first, second in PAIRS.items() if first in known and second in known]
+    text = find(requested[0], "text", [*TEXTS[:1], *texts_of_pairs, *TEXTS[1:]])
     if text is None:
         raise columns.error("a column of texts", "text")
     partner = PAIRS.get(known[text])
-    return [text, place(asked[1], "pair", [partner] if partner else []), place(asked[2], "label", LABELS)]
+    pair = find(requested[1], "pair", [partner] if partner else [])
+    return _Selection(text, pair, find(requested[2], "label", LABELS))
 
 
-def _from_cells(
-    rows: Iterator[Row], places: Sequence[int | None], width: int | None, bad: BadRows
-) -> Iterator[tuple[int | str | None, ...]]:
-    """(Line, text, pair, label) of each row."""
-    least = 1 + max(place for place in places if place is not None)
-    for number, cells in rows:
+def _labelled_rows(
+    columns: Columns, records: CellRecords | ObjectRecords, selection: _Selection, bad: BadRows
+) -> Iterator[_LabelledRow]:
+    if isinstance(records, ObjectRecords):
+        keys = (None if column is None else columns.names[column] for column in selection[1:])
+        return _rows_from_objects(records.rows, columns.names[selection.text], *keys, bad=bad)
+    width = None if columns.header is None else len(columns.names)
+    return _rows_from_cells(records.rows, selection, width, bad)
+
+
+def _rows_from_cells(
+    rows: Iterator[CellRow], selection: _Selection, width: int | None, bad: BadRows
+) -> Iterator[_LabelledRow]:
+    least = 1 + max(column for column in selection if column is not None)
+    for line, cells in rows:
         if len(cells) < least or (width is not None and len(cells) != width):
             expected = f"at least {least}" if width is None else width
-            bad.refuse(number, f"expected {expected} columns, received {len(cells)}")
+            bad.refuse(line, f"expected {expected} columns, received {len(cells)}")
             continue
-        yield number, *(None if place is None else cells[place] for place in places)
+        text, pair, label = ("" if column is None else cells[column] for column in selection)
+        yield _LabelledRow(line, text, pair, label)
 
 
-def _from_objects(
-    rows: Iterator[Row], keys: Sequence[str | None], bad: BadRows
-) -> Iterator[tuple[int | str | None, ...]]:
-    first: tuple[int, object] | None = None
-    for number, row in rows:
-        fault = _fault(row, keys) or _other_kind(row, keys[2], first)
-        if fault:
-            bad.refuse(number, fault)
+def _rows_from_objects(
+    rows: Iterator[ObjectRow], text: str, pair: str | None, label: str | None, *, bad: BadRows
+) -> Iterator[_LabelledRow]:
+    first: tuple[int, object] | None = None  # line and label of the first row
+    for line, record in rows:
+        reason = _find_fault(record, text, pair, label) or _label_type_fault(record, label, first)
+        if reason:
+            bad.refuse(line, reason)
             continue
-        if keys[2] is not None:
-            first = first or (number, row[keys[2]])
-        yield number, *(None if key is None else _label(row[key]) for key in keys)
+        if label is not None:
+            first = first or (line, record[label])
+        texts = (record[text], "" if pair is None else record[pair])
+        yield _LabelledRow(line, *texts, "" if label is None else _label_text(record[label]))
 
 
-def _fault(row: dict, keys: Sequence[str | None]) -> str:
-    """What is wrong with an object; "" for nothing."""
-    for key in keys:
-        if key is not None and row.get(key) is None:
+def _find_fault(record: dict, text: str, pair: str | None, label: str | None) -> str:
+    """Return the reason to refuse an object, or ""."""
+    for key in (text, pair, label):
+        if key is not None and record.get(key) is None:
             return f"expected {key!r} in every object, received none"
-    for key in keys[:2]:
-        if key is not None and not isinstance(row[key], str):
-            return f"expected {key!r} as a string, received {type(row[key]).__name__}"
+    for key in (text, pair):
+        if key is not None and not isinstance(record[key], str):
+            return f"expected {key!r} as a string, received {type(record[key]).__name__}"
     return ""
 
 
-def _other_kind(row: dict, key: str | None, first: tuple[int, object] | None) -> str:
-    """Labels are all names (or lists of them), or all numbers: a mixture is two columns in one, or a slip."""
-    if key is None or first is None or isinstance(first[1], str | list) == isinstance(row[key], str | list):
+def _label_type_fault(record: dict, key: str | None, first: tuple[int, object] | None) -> str:
+    """Return the reason to refuse a label of another type than the first one, or "".
+
+    Labels are all names (or lists of them), or all numbers. A mixture comes from a mistake in the file.
+    """
+    if key is None or first is None or isinstance(first[1], str | list) == isinstance(record[key], str | list):
         return ""
-    return f"expected labels of one type, received {row[key]!r} after {first[1]!r} on line {first[0]}"
+    return f"expected labels of one type, received {record[key]!r} after {first[1]!r} on line {first[0]}"
 
 
-def _label(value) -> str:
+def _label_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

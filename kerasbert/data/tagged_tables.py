@@ -1,4 +1,4 @@
-"""Words with tags from CSV files: a sentence a row with two columns of lists, or a word a row with a sentence number."""
+"""Words with tags from CSV files, with a sentence on each row (two columns of lists) or a word on each row."""
 
 import ast
 import os
@@ -7,15 +7,16 @@ from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
-from kerasbert.data.conll import ConllTable, Sentence, tagged_table, tags_fault
-from kerasbert.data.records import Row
+from kerasbert.data.conll import ConllTable, Sentence, build_tagged_table, tags_fault
+from kerasbert.data.records import CellRow, ObjectRecords
+from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 
-# Column names understood without being asked for, in the order of preference; case does not matter.
-_LISTS, _WORD = ("tokens", "words", "text", "sentence"), ("word", "token")
-_TAGS, _TAG = ("tags", "ner_tags", "labels"), ("tag", "ner_tag", "ner", "label", "entity")
+# Column names that are recognized by default, in the order of preference; case is ignored.
+_WORD_LISTS, _WORD = ("tokens", "words", "text", "sentence"), ("word", "token")
+_TAG_LISTS, _TAG = ("tags", "ner_tags", "labels"), ("tag", "ner_tag", "ner", "label", "entity")
 _SENTENCE = ("sentence #", "sentence_id", "sentence id", "sent_id", "sentence_number", "sentence", "id")
-_MOST = 1_000_000  # characters of a cell that is read as a list
+_MAX_LIST = 1_000_000  # characters of a cell that is parsed as a list
 FORMS = (
     "rows of two lists (columns tokens and tags), or of a word with its tag and sentence (columns sentence, word and tag); CoNLL columns, "
     "a word and its tag a line, are read from .conll, .tsv and .txt, and objects from .jsonl"
@@ -32,88 +33,104 @@ def read_tagged_table(
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
 ) -> ConllTable:
-    """Reads sentences of words with tags from a `.csv` with a header, also with `.gz`.
+    """Read sentences of words with tags from a `.csv` with a header, which may be compressed as `.gz`.
 
-    Either a sentence a row, its words and its tags as lists: JSON, Python's, or with spaces between them. Or a word a row with its tag and
-    the sentence it belongs to, which may stand in its first row only.
+    A row holds one of two forms:
+
+    - A sentence: its words and its tags as lists. A list is JSON, a Python literal, or separated by spaces.
+    - A word, its tag and the number of its sentence. The number may be given in the sentence's first row only.
 
     Args:
-      path: the file.
-      text: column of the words; by default tokens, words, text or sentence of lists, else word or token.
-      label: column of the tags; by default tags, ner_tags, labels, else tag, ner_tag, ner, label, entity.
-      scheme, max_rows: as `read_conll` takes them.
-      delimiter, skip_bad_rows: as `read_table` takes them.
+        path: The file.
+        text: The column of the words. Default: tokens, words, text or sentence for lists, word or token for single words.
+        label: The column of the tags. Default: tags, ner_tags or labels, or tag, ner_tag, ner, label or entity.
+        scheme: As for `read_conll`.
+        max_rows: As for `read_conll`.
+        delimiter: As for `read_table`.
+        skip_bad_rows: As for `read_table`.
+
+    Returns:
+        The table.
 
     Raises:
-      KerasBertError: a file that cannot be read, columns of another kind, a row with another number of tags than of words, or no sentence.
+        KerasBertError: When the file cannot be read or has no sentence, its columns have another form, or a row has another number of
+            tags than words.
     """
     path = Path(path)
     bad = BadRows(path, skip_bad_rows)
-    names = (text, label, *_LISTS, *_WORD, *_TAGS, *_TAG)
-    columns, rows = open_table(path, [name for name in names if name], delimiter, bad)
-    word = columns.by_default(_WORD) if text is None else columns.asked(text, "text")
-    tag = columns.by_default((*_TAG, *_TAGS)) if label is None else columns.asked(label, "label")
-    number = columns.by_default(_SENTENCE)
-    if columns.header is not None and None not in (word, tag, number) and len({word, tag, number}) == 3:
-        return tagged_table(bad, _of_words(rows, word, tag, number, len(columns.names), bad), scheme, max_rows)
-    words = columns.by_default(_LISTS) if text is None else word
-    tags = columns.by_default(_TAGS) if label is None else tag
-    if columns.header is None or words is None or tags is None or words == tags:
-        raise columns.error("words with tags", "text", f"tagging reads {FORMS}; name columns with `text=` and `label=`")
-    return tagged_table(bad, _of_lists(rows, words, tags, columns, bad), scheme, max_rows)
+    names = (text, label, *_WORD_LISTS, *_WORD, *_TAG_LISTS, *_TAG)
+    columns, records = open_table(path, [name for name in names if name], delimiter, bad)
+    word = columns.find_default(_WORD) if text is None else columns.find(text, "text")
+    tag = columns.find_default((*_TAG, *_TAG_LISTS)) if label is None else columns.find(label, "label")
+    number = columns.find_default(_SENTENCE)
+    if columns.header is None or isinstance(records, ObjectRecords):
+        raise _form_error(columns)
+    if word is not None and tag is not None and number is not None and len({word, tag, number}) == 3:
+        sentences = _sentences_of_words(records.rows, word, tag, number, len(columns.names), bad)
+        return build_tagged_table(bad, sentences, scheme, max_rows)
+    words = columns.find_default(_WORD_LISTS) if text is None else word
+    tags = columns.find_default(_TAG_LISTS) if label is None else tag
+    if words is None or tags is None or words == tags:
+        raise _form_error(columns)
+    sentences = _sentences_of_lists(records.rows, words, tags, len(columns.names), bad)
+    return build_tagged_table(bad, sentences, scheme, max_rows)
 
 
-def _of_lists(rows: Iterator[Row], words: int, tags: int, columns: Columns, bad: BadRows) -> Iterator[Sentence]:
+def _form_error(columns: Columns) -> KerasBertError:
+    return columns.error("words with tags", "text", f"tagging reads {FORMS}; name columns with `text=` and `label=`")
+
+
+def _sentences_of_lists(
+    rows: Iterator[CellRow], word_column: int, tag_column: int, width: int, bad: BadRows
+) -> Iterator[Sentence]:
     for line, cells in rows:
-        if len(cells) != len(columns.names):
-            bad.refuse(line, f"expected {len(columns.names)} columns, received {len(cells)}")
+        if len(cells) != width:
+            bad.refuse(line, f"expected {width} columns, received {len(cells)}")
             continue
-        each = _listed(cells[words]), _listed(cells[tags])
-        if not each[0] or len(each[0]) != len(each[1]):
-            bad.refuse(
-                line, f"expected one tag a word, received {len(each[0])} words and {len(each[1])} tags", f"tagging reads {FORMS}"
-            )  # fmt: skip
-        elif fault := tags_fault(each[1]):
-            bad.refuse(line, fault)
+        words, tags = _parse_list(cells[word_column]), _parse_list(cells[tag_column])
+        if not words or len(words) != len(tags):
+            reason = f"expected one tag a word, received {len(words)} words and {len(tags)} tags"
+            bad.refuse(line, reason, f"tagging reads {FORMS}")
+        elif reason := tags_fault(tags):
+            bad.refuse(line, reason)
         else:
-            yield line, *each
+            yield Sentence(line, words, tags)
 
 
-def _listed(cell: str) -> list[str]:
-    """The strings of a cell: a list in JSON or as Python writes it, or words with spaces between them."""
-    if cell.lstrip().startswith("[") and len(cell) <= _MOST:
+def _parse_list(cell: str) -> list[str]:
+    """Return the strings of a cell: a list in JSON or as a Python literal, or words separated by spaces."""
+    if cell.lstrip().startswith("[") and len(cell) <= _MAX_LIST:
         for parse in (lambda text: parse_json(text, "a cell"), ast.literal_eval):
             try:
-                found = parse(cell)
-            except (
-                ValueError,
-                TypeError,
-                SyntaxError,
-                MemoryError,
-                RecursionError,
-            ):  # a KerasBertError is a ValueError
+                value = parse(cell)
+            # A KerasBertError is a ValueError.
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
-            if isinstance(found, list) and all(isinstance(value, str) for value in found):
-                return found
+            if isinstance(value, list) and all(isinstance(item, str) for item in value):
+                return value
     return cell.split()
 
 
-def _of_words(rows: Iterator[Row], word: int, tag: int, number: int, width: int, bad: BadRows) -> Iterator[Sentence]:
-    sentence: Sentence | None = None
-    name, whole = "", True
-    for line, cells in rows:
-        fault = f"expected {width} columns, received {len(cells)}" if len(cells) != width else ""
-        fault = fault or ("" if len(cells[tag].split()) == 1 else f"expected one tag, received {cells[tag][:40]!r}")
-        if fault:
-            bad.refuse(line, fault)
-            whole = False
+def _sentences_of_words(
+    rows: Iterator[CellRow], word_column: int, tag_column: int, sentence_column: int, width: int, bad: BadRows
+) -> Iterator[Sentence]:
+    line, words, tags = 0, [], []
+    name, valid = "", True
+    for row_line, cells in rows:
+        reason = f"expected {width} columns, received {len(cells)}" if len(cells) != width else ""
+        if not reason and len(cells[tag_column].split()) != 1:
+            reason = f"expected one tag, received {cells[tag_column][:40]!r}"
+        if reason:
+            bad.refuse(row_line, reason)
+            valid = False
             continue
-        own = cells[number].strip()
-        if sentence is None or (own and own != name):
-            if sentence is not None and whole:
-                yield sentence
-            sentence, name, whole = (line, [], []), own, True
-        sentence[1].append(cells[word])
-        sentence[2].append(cells[tag].strip())
-    if sentence is not None and whole:
-        yield sentence
+        row_name = cells[sentence_column].strip()
+        if not words or (row_name and row_name != name):
+            if words and valid:
+                yield Sentence(line, words, tags)
+            line, words, tags = row_line, [], []
+            name, valid = row_name, True
+        words.append(cells[word_column])
+        tags.append(cells[tag_column].strip())
+    if words and valid:
+        yield Sentence(line, words, tags)

@@ -15,7 +15,7 @@ from kerasbert.processors.contributions import Contributions, Ratio, most_freque
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import WHOLE, Features, TokenLists
 from kerasbert.text import Tokenizer
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
 
@@ -119,7 +119,7 @@ def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
     if not len(choices):
         raise KerasBertError(f"row {row}: expected a prompt with choices, received none for {prompt[:40]!r}")
     try:
-        return text_rows([prompt])[0], tuple(text_rows(choices, "choices"))
+        return as_strings([prompt])[0], tuple(as_strings(choices, "choices"))
     except KerasBertError as error:
         raise KerasBertError(f"row {row}: {error}") from None
 

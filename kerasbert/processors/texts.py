@@ -8,7 +8,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 
 def text_examples(x: Any) -> list:
@@ -22,10 +22,10 @@ def text_examples(x: Any) -> list:
     """
     texts, pairs = split_pairs(x)
     if pairs is None:
-        return text_rows(texts)
+        return as_strings(texts)
     if len(texts) != len(pairs):
         raise KerasBertError(f"expected one pair for each text, received {len(texts)} texts, {len(pairs)} pairs")
-    return list(zip(text_rows(texts), text_rows(pairs, "pairs"), strict=True))
+    return list(zip(as_strings(texts), as_strings(pairs, "pairs"), strict=True))
 
 
 def split_pairs(x: Any) -> tuple[list, list | None]:

@@ -1,4 +1,4 @@
-"""Text to the inputs of an encoder: tokenizers, and packing of one or two texts a row."""
+"""Text to the inputs of an encoder: tokenizers, and packing of one or two texts into a sequence."""
 
 from kerasbert.text.auto import has_tokenizer, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.byte_bpe import ByteLevelBPE

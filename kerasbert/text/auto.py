@@ -1,10 +1,12 @@
-"""Which tokenizer a Hugging Face folder holds, and reading it."""
+"""Loading a tokenizer of any kind from a folder or a config."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
+from kerasbert.text.added_tokens import merge_added_tokens
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
 from kerasbert.text.japanese import JapaneseTokenizer, japanese_from_folder
@@ -17,38 +19,43 @@ from kerasbert.text.wordpiece import WordPiece
 KINDS: dict[str, type[Tokenizer]] = {
     kind.kind: kind for kind in (WordPiece, ClientWordPiece, JapaneseTokenizer, SentencePiece, ByteLevelBPE)
 }
-_FILES = {
+_FILES: dict[type[Tokenizer], tuple[str, ...]] = {
     WordPiece: (tokenizer_files.VOCABULARY,),
     SentencePiece: (tokenizer_files.SENTENCEPIECE,),
     ByteLevelBPE: (tokenizer_files.BPE_VOCABULARY, tokenizer_files.MERGES),
 }
-# `tokenizer_class` of tokenizer_config.json, without "Tokenizer" and "Fast", where the files do not tell the kind.
-_CLASSES = {
+# `tokenizer_class` of tokenizer_config.json without "Tokenizer" and "Fast"; it decides if there is no tokenizer.json.
+_CLASSES: dict[str, type[Tokenizer]] = {
     **dict.fromkeys(("Bert", "DistilBert", "Electra", "MobileBert"), WordPiece),
     "Albert": SentencePiece,
     "Roberta": ByteLevelBPE,
 }
-_ANY = ("PreTrained", "TokenizersBackend", "")
+_GENERIC = ("PreTrained", "TokenizersBackend", "")
 _JAPANESE = "BertJapanese"
 
 
 def has_tokenizer(folder: str | os.PathLike) -> bool:
-    """Whether a folder holds the files of a tokenizer that `tokenizer_from_folder` looks for."""
+    """Return True if the folder holds tokenizer files that `tokenizer_from_folder` reads."""
     folder = Path(folder)
     return (folder / tokenizer_files.TOKENIZER_JSON).is_file() or _kind_of_files(folder) is not None
 
 
 def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
-    """The tokenizer of a Hugging Face folder, or of one that keras-nlp wrote with `save_to_preset`.
+    """Load the tokenizer of a Hugging Face folder, or of one that keras-nlp wrote with `save_to_preset`.
 
-    `tokenizer.json` goes before the older files (`vocab.txt`; `spiece.model`; `vocab.json` with `merges.txt`), as in
-    Hugging Face. What `tokenizer_config.json` and `special_tokens_map.json` say goes before what `tokenizer.json`
-    says (but for ALBERT's `remove_space`). Without `tokenizer.json` the kind is that of the `tokenizer_class`, or else
-    that of the files there are.
+    As in Hugging Face, `tokenizer.json` takes precedence over the older files (`vocab.txt`; `spiece.model`; `vocab.json` with
+    `merges.txt`). Settings of `tokenizer_config.json` and `special_tokens_map.json` take precedence over those of `tokenizer.json`, except
+    ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class`, or else from the files.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The tokenizer.
 
     Raises:
-      KerasBertError: no tokenizer files (it lists what was looked for), a kind that is not supported, damaged files,
-        or a `vocab.txt` and a `tokenizer.json` of different sizes.
+        KerasBertError: When there are no tokenizer files, the kind is not supported, a file is damaged, or `vocab.txt` and
+            `tokenizer.json` have different sizes.
     """
     folder = Path(folder)
     if is_preset_tokenizer(folder):
@@ -62,15 +69,15 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
         return japanese_from_folder(folder)
     if (folder / tokenizer_files.TOKENIZER_JSON).is_file():
         return _from_tokenizer_json(folder)
-    if name not in (*_CLASSES, *_ANY):
+    if name not in (*_CLASSES, *_GENERIC):
         raise KerasBertError(
             f"expected in {folder} a {tokenizer_files.TOKENIZER_JSON}, or the tokenizer of one of "
             f"{', '.join((*_CLASSES, _JAPANESE))}, received {name}Tokenizer"
         )
     kind = _CLASSES.get(name) or _kind_of_files(folder)
-    if kind is None or not _has(folder, kind):
-        wanted = [_FILES[kind]] if kind else _FILES.values()
-        names = ", or ".join(" with ".join(files) for files in wanted)
+    if kind is None or not _has_files(folder, kind):
+        expected = [_FILES[kind]] if kind else _FILES.values()
+        names = ", or ".join(" with ".join(files) for files in expected)
         raise KerasBertError(
             f"expected a tokenizer in {folder}: {tokenizer_files.TOKENIZER_JSON}, or {names}, received no such file; "
             "copy the tokenizer files of the checkpoint there"
@@ -78,11 +85,17 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     return kind.from_folder(folder)
 
 
-def tokenizer_from_config(config: dict) -> Tokenizer:
-    """The tokenizer, of whatever kind, that `get_config` described; without a "kind" it is a WordPiece.
+def tokenizer_from_config(config: Mapping) -> Tokenizer:
+    """Build a tokenizer of any kind from the result of `get_config`.
+
+    Args:
+        config: The config. Its default "kind" is that of `WordPiece`.
+
+    Returns:
+        The tokenizer.
 
     Raises:
-      KerasBertError: a kind that is not known, or a config that the tokenizer refuses.
+        KerasBertError: When the kind is unknown, or the tokenizer rejects the config.
     """
     kind = config.get("kind", WordPiece.kind)
     if not isinstance(kind, str) or kind not in KINDS:
@@ -95,11 +108,11 @@ def _from_tokenizer_json(folder: Path) -> Tokenizer:
     settings, added = read_tokenizer_json(path)
     kind = KINDS[settings["kind"]]
     _check_sizes(folder, len(settings["vocabulary"]), len({*settings["vocabulary"], *added}))
-    # Hugging Face's fast tokenizer of ALBERT has no remove_space: there the pre-tokenizer of tokenizer.json decides.
+    # Hugging Face's fast tokenizer of ALBERT has no remove_space; the pre-tokenizer of tokenizer.json decides instead.
     flags = {key: name for key, name in kind.flags.items() if name != "remove_space"}
     settings |= tokenizer_files.read_settings(folder, flags)
     try:
-        return kind.from_config(kind.with_added_tokens(settings, added))
+        return kind.from_config(merge_added_tokens(kind, settings, added))
     except KerasBertError as error:
         raise KerasBertError(f"{path}: {error}") from None
 
@@ -117,8 +130,8 @@ def _check_sizes(folder: Path, model_size: int, size: int) -> None:
 
 
 def _kind_of_files(folder: Path) -> type[Tokenizer] | None:
-    return next((kind for kind in _FILES if _has(folder, kind)), None)
+    return next((kind for kind in _FILES if _has_files(folder, kind)), None)
 
 
-def _has(folder: Path, kind: type[Tokenizer]) -> bool:
+def _has_files(folder: Path, kind: type[Tokenizer]) -> bool:
     return all((folder / name).is_file() for name in _FILES[kind])

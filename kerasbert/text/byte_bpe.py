@@ -1,31 +1,36 @@
-"""Byte-level byte-pair encoding: text to the token ids of a RoBERTa checkpoint, as Hugging Face's `RobertaTokenizerFast`."""
+"""Byte-level byte-pair encoding, the tokenizer of RoBERTa; its ids equal those of Hugging Face's `RobertaTokenizerFast`."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.encoded import Template
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.vocabulary import VocabularySettings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
 
 
 class ByteLevelBPE(Tokenizer):
-    """RoBERTa's tokenizer (Liu et al. 2019, arXiv:1907.11692), that of GPT-2: merges of bytes, most frequent first.
+    """RoBERTa's tokenizer (Liu et al. 2019, arXiv:1907.11692), which is GPT-2's: byte pairs, merged by rank.
 
-    A pair is `<s> a </s></s> b </s>`, and every token type is 0. A word with a space before it is another token than
-    the same word at the start of a text. The ids are those of `RobertaTokenizerFast` read from the published
-    `tokenizer.json`; there `<mask>` includes the space before it.
+    A pair is `<s> a </s></s> b </s>`, and all token types are 0. A word after a space is another token than the same word at the start of
+    a text. The ids equal those of `RobertaTokenizerFast` with the published `tokenizer.json`. In that file, `<mask>` includes the space
+    before it.
 
     Args:
-      vocabulary: the tokens; a token's place is its id. Each byte stands as one printable character.
-      merges: the pairs to merge, in that order, "left right" each.
-      add_prefix_space: treat the first word of a text like one in the middle.
-      trim_offsets: leave the space before a word out of its offsets.
-      **common: special tokens ("<unk>", "<s>", "</s>", "<pad>", "<mask>" unless named), `added_tokens` and
-        `model_max_length`, see `Tokenizer`.
+        vocabulary: The tokens in the order of their ids. Each byte is one printable character.
+        merges: The pairs to merge in the order of their ranks, "left right" each.
+        add_prefix_space: Treat the first word of a text like a word after a space.
+        trim_offsets: Exclude the space before a word from its offsets.
+        **common: Special tokens (default "<unk>", "<s>", "</s>", "<pad>", "<mask>"), `added_tokens` and `model_max_length`; see
+            `Tokenizer`.
 
     Raises:
-      KerasBertError: as `Tokenizer`, or a merge that is no pair or whose parts or result are not in the vocabulary.
+        KerasBertError: When `Tokenizer` raises, a merge is not a pair, or its parts or its result are not in the vocabulary.
     """
 
     kind = "byte_level_bpe"
@@ -47,8 +52,8 @@ class ByteLevelBPE(Tokenizer):
         *,
         add_prefix_space: bool = False,
         trim_offsets: bool = True,
-        **common,
-    ):
+        **common: Unpack[VocabularySettings],
+    ) -> None:
         super().__init__(vocabulary, **common)
         self.merges = tuple(merges)
         self.add_prefix_space = bool(add_prefix_space)
@@ -60,14 +65,14 @@ class ByteLevelBPE(Tokenizer):
                     f"expected merges of two tokens to a third of the vocabulary, received {merge!r} as merge {number}"
                 )
 
-    def _build_engine(self):
-        from tokenizers import Tokenizer as Engine
+    def _build_engine(self) -> "Engine":
+        import tokenizers
         from tokenizers import models, pre_tokenizers, processors
 
-        pairs = [tuple(merge.split(" ")) for merge in self.merges]
-        engine = Engine(models.BPE(self._model_ids(), pairs, fuse_unk=False))
+        pairs = [(left, right) for left, right in (merge.split(" ") for merge in self.merges)]
+        engine = tokenizers.Tokenizer(models.BPE(self.model_ids(), pairs, fuse_unk=False))
         engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=self.add_prefix_space)
-        # Only for the trimmed offsets: special tokens are put around a text elsewhere.
+        # Only for trimmed offsets: special tokens are added by the template.
         engine.post_processor = processors.RobertaProcessing(
             (self.sep_token, self.sep_id),
             (self.cls_token, self.cls_id),
@@ -76,10 +81,10 @@ class ByteLevelBPE(Tokenizer):
         )
         return engine
 
-    def _settings(self) -> dict:
+    def _settings(self) -> dict[str, Any]:
         return {"merges": list(self.merges), **{name: getattr(self, name) for name in self.flags.values()}}
 
-    def _file_settings(self) -> dict:
+    def _file_settings(self) -> dict[str, Any]:
         return {"tokenizer_class": "RobertaTokenizer"}
 
     def _write_files(self, folder: Path) -> None:
@@ -87,6 +92,6 @@ class ByteLevelBPE(Tokenizer):
         tokenizer_files.write_merges(folder / tokenizer_files.MERGES, self.merges)
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict:
+    def _read_files(cls, folder: Path) -> dict[str, Any]:
         vocabulary = tokenizer_files.read_bpe_vocabulary(folder / tokenizer_files.BPE_VOCABULARY)
         return {"vocabulary": vocabulary, "merges": tokenizer_files.read_merges(folder / tokenizer_files.MERGES)}

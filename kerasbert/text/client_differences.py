@@ -1,4 +1,4 @@
-"""Which texts a client tokenizes otherwise than a model's tokenizer, and where."""
+"""Comparison of a client's token ids with those of a model's tokenizer."""
 
 from collections.abc import Sequence
 
@@ -10,33 +10,36 @@ _EXCERPT = 32  # characters, escaped
 def differences(
     tokenizer: Tokenizer, texts: Sequence[str], client_ids: Sequence[Sequence[int]], max_length: int
 ) -> dict[int, str]:
-    """The texts with other ids, by their number: an escaped excerpt from where they differ.
+    """Find the texts with different ids.
 
     Args:
-      tokenizer: the model's.
-      texts: one or more.
-      client_ids: the client's ids of each text, of at most `max_length` tokens; zeros behind them are padding.
-      max_length: tokens a text, special ones included.
+        tokenizer: The tokenizer of the model.
+        texts: The texts.
+        client_ids: The client's ids of each text, at most `max_length` each. Trailing zeros are padding.
+        max_length: The maximum length of a sequence, special tokens included.
+
+    Returns:
+        Index of a text -> escaped excerpt at the first difference.
 
     Raises:
-      KerasBertError: what `Tokenizer.encode` refuses.
+        KerasBertError: When `Tokenizer.encode` rejects the texts.
     """
-    encoded, found = tokenizer.encode(texts, max_length=max_length), {}
-    for number, (ids, theirs) in enumerate(zip(encoded.input_ids, client_ids, strict=True)):
-        theirs = list(theirs)
-        if ids == theirs[: len(ids)] and not any(theirs[len(ids) :]):
+    encoded, excerpts = tokenizer.encode(texts, max_length=max_length), {}
+    for number, (ids, padded_ids) in enumerate(zip(encoded.input_ids, client_ids, strict=True)):
+        other_ids = list(padded_ids)
+        if ids == other_ids[: len(ids)] and not any(other_ids[len(ids) :]):
             continue
-        first = next((at for at, pair in enumerate(zip(ids, theirs, strict=False)) if pair[0] != pair[1]), len(theirs))
+        unequal = (place for place, (a, b) in enumerate(zip(ids, other_ids, strict=False)) if a != b)
+        first = next(unequal, len(other_ids))
         offsets = encoded.offsets[number]
-        place = (
-            offsets[first][0] if first < len(ids) - 1 else offsets[-2][1]
-        )  # what the model leaves out stands behind its last token
-        found[number] = _excerpt(texts[number], place)
-    return found
+        # If only the client has further tokens, their text follows the model's last token.
+        character = offsets[first][0] if first < len(ids) - 1 else offsets[-2][1]
+        excerpts[number] = _excerpt(texts[number], character)
+    return excerpts
 
 
 def _excerpt(text: str, place: int) -> str:
-    """The word at a place, or the end of the text, and what of its neighbours there is room for."""
+    """Return the word at a character, or the end of the text, with as many neighbours as fit."""
     begin = max(text.rfind(" ", 0, place) + 1, place - _EXCERPT // 4)
     end = begin + 1
     while end < len(text) and len(ascii(text[begin : end + 1])) <= _EXCERPT:

@@ -1,9 +1,15 @@
-"""How MediaPipe Tasks and TFLite's Task Library split a text into words; measured on the clients themselves.
+"""The word splitting of MediaPipe Tasks and TFLite's Task Library, measured on the clients themselves.
 
-Both hold one tokenizer, in C++. ASCII letters alone are lowered. Words end at ASCII white space, punctuation and CJK ideographs. Accents
-stay; no-break, zero-width and all other space are letters; nothing is dropped. The names of special tokens are words like others. A word of
-more than 100 bytes is unknown. A text ends at its first NUL, as their Python packages hand it over. Punctuation is Unicode's category P, of
-the version that the client was built with; `benchmarks/client_tokenization.py` asks both clients about every character there is.
+Both contain the same tokenizer in C++:
+
+- Only ASCII letters are lowercased. Accents are kept, and no character is removed.
+- Words end at ASCII white space, punctuation and CJK ideographs. All other white space (no-break, zero-width) counts as letters.
+- Names of special tokens in a text are ordinary words.
+- A word of more than 100 bytes is unknown.
+- A text ends at its first NUL, because their Python packages pass C strings.
+- Punctuation is Unicode's category P, in the version with which the client was built.
+
+`benchmarks/client_tokenization.py` compares both clients on every character.
 """
 
 from dataclasses import dataclass
@@ -38,24 +44,29 @@ _NEWER_PUNCTUATION = (
 
 @dataclass(frozen=True)
 class ClientRules:
-    """What one client takes for a word of one character, as ranges of code points, first and last."""
+    """The characters that are words of their own for one client.
+
+    Attributes:
+        client: The client, one of `CLIENTS`.
+        words: Ranges of code points, (first, last) each.
+    """
 
     client: str
     words: tuple[tuple[int, int], ...]
 
     @classmethod
     def of(cls, client: str) -> "ClientRules":
-        """The rules of a client among `CLIENTS`."""
+        """Return the rules of a client among `CLIENTS`."""
         text = f"{_PUNCTUATION} {_IDEOGRAPHS}" + (f" {_NEWER_PUNCTUATION}" if client == "mediapipe" else "")
-        ends = [each.split("-") for each in text.split()]
-        return cls(client, tuple(sorted((int(end[0], 16), int(end[-1], 16)) for end in ends)))
+        ranges = [code_points.split("-") for code_points in text.split()]
+        return cls(client, tuple(sorted((int(ends[0], 16), int(ends[-1], 16)) for ends in ranges)))
 
     @property
     def pattern(self) -> str:
-        """The characters as a class of a regular expression."""
+        """The characters as a regular expression class."""
         return "[" + "".join(rf"\x{{{first:x}}}-\x{{{last:x}}}" for first, last in self.words) + "]"
 
 
 def client_text(text: str) -> str:
-    """What a client splits: the text up to its first NUL, ASCII letters lowered. No character changes its place."""
+    """Return the text as a client splits it: up to its first NUL, with ASCII letters lowercased. Offsets are unchanged."""
     return text.partition("\0")[0].encode("utf-8").lower().decode("utf-8")

@@ -1,48 +1,58 @@
-"""WordPiece as MediaPipe Tasks and TFLite's Task Library tokenize, for models that are to be trained on what these clients feed them."""
+"""WordPiece as MediaPipe Tasks and TFLite's Task Library tokenize, for training on the same tokens that these clients produce."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.client_rules import CLIENTS, LONGEST_WORD, SPACE, ClientRules, client_text
+from kerasbert.text.encoded import Segment
 from kerasbert.text.tokenizer import Tokenizer
-from kerasbert.text.wordpiece import WordPiece
+from kerasbert.text.wordpiece import WordPiece, WordPieceSettings
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
+    from tokenizers.pre_tokenizers import PreTokenizer
 
 SETTING = "tokenize_as"  # in tokenizer_config.json
 
 
 class ClientWordPiece(WordPiece):
-    """A WordPiece vocabulary under the rules of `kerasbert.text.client_rules`: the ids are the client's, for any text.
+    """WordPiece with the rules of `kerasbert.text.client_rules`. Its ids equal those of the client for any text.
 
-    Special tokens inside a text are no tokens here: "[MASK]" is a bracket, a word and a bracket.
+    Names of special tokens inside a text are not special: "[MASK]" becomes a bracket, a word and a bracket.
 
     Args:
-      vocabulary: the tokens; a token's place is its id.
-      tokenize_as: the client, "mediapipe" or "task-library".
-      **settings: of `WordPiece`. They are kept, but neither case nor accents nor CJK characters are handled by them.
+        vocabulary: The tokens in the order of their ids.
+        tokenize_as: The client, "mediapipe" or "task-library".
+        **settings: Settings of `WordPiece`. They are saved, but have no effect on case, accents and CJK characters.
 
     Raises:
-      KerasBertError: a vocabulary that `WordPiece` refuses or the client cannot read, or another client.
+        KerasBertError: When `WordPiece` rejects the vocabulary, the client cannot read it, or the client is unknown.
     """
 
     kind = "client_wordpiece"
 
-    def __init__(self, vocabulary: Sequence[str], *, tokenize_as: str, **settings):
+    def __init__(self, vocabulary: Sequence[str], *, tokenize_as: str, **settings: Unpack[WordPieceSettings]) -> None:
         super().__init__(vocabulary, **settings)
-        self.tokenize_as = checked_client(tokenize_as)
-        if reason := client_refusal(self.get_config(), self.vocabulary):
+        self.tokenize_as = check_client(tokenize_as)
+        if reason := client_unsupported_reason(self.get_config(), self.vocabulary):
             raise KerasBertError(f"expected a vocabulary that {tokenize_as} reads, received {reason}")
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, client: str) -> "ClientWordPiece":
-        """The tokenizer with the client's rules, and the same vocabulary and ids.
+        """Convert a tokenizer to the client's rules. Vocabulary and ids stay the same.
+
+        Args:
+            tokenizer: The tokenizer of a model.
+            client: The client, "mediapipe" or "task-library".
 
         Raises:
-          KerasBertError: a tokenizer of another kind than WordPiece, or what the constructor refuses.
+            KerasBertError: When the tokenizer is not a WordPiece, or the constructor rejects its vocabulary.
         """
-        checked_client(client)
+        check_client(client)
         if not isinstance(tokenizer, WordPiece):
             raise KerasBertError(
                 f"expected a WordPiece vocabulary to tokenize as {client} does, received a {type(tokenizer).__name__}; "
@@ -54,23 +64,25 @@ class ClientWordPiece(WordPiece):
         return f"ClientWordPiece({self.vocabulary_size} tokens, as {self.tokenize_as})"
 
     @cached_property
-    def _engine(self):
-        return self._build_engine()  # which knows no special or added tokens in a text
+    def _engine(self) -> "Engine":
+        return self._build_engine()  # without special and added tokens inside a text
 
-    def _build_engine(self):
+    def _build_engine(self) -> "Engine":
+        import tokenizers
         from tokenizers import Regex, models, pre_tokenizers
-        from tokenizers import Tokenizer as Engine
 
-        # Pieces are found in bytes, each written as a character: a word's length counts bytes then. Tokens are whole characters, so it is
-        # the same pieces that fit.
-        spelled = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        ids = {_in_bytes(spelled, token): number for token, number in self._ids.items()}
-        engine = Engine(models.WordPiece(ids, unk_token=self.unk_token, max_input_chars_per_word=LONGEST_WORD))
+        # Each byte is written as one character, so that the length of a word counts bytes. Tokens consist of whole characters, so the
+        # same pieces match.
+        byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        ids = {_spell_bytes(byte_level, token): number for token, number in self._ids.items()}
+        engine = tokenizers.Tokenizer(
+            models.WordPiece(ids, unk_token=self.unk_token, max_input_chars_per_word=LONGEST_WORD)
+        )
         engine.pre_tokenizer = pre_tokenizers.Sequence(
             [
                 pre_tokenizers.Split(Regex(f"[{SPACE}]"), "removed"),
                 pre_tokenizers.Split(Regex(ClientRules.of(self.tokenize_as).pattern), "isolated"),
-                spelled,
+                byte_level,
             ]
         )
         return engine
@@ -78,34 +90,38 @@ class ClientWordPiece(WordPiece):
     def _token_ids(self, texts: list[str]) -> list[list[int]]:
         return super()._token_ids([client_text(text) for text in texts])
 
-    def _segments(self, texts: list[str]) -> list:
+    def _segments(self, texts: list[str]) -> Sequence[Segment]:
         return super()._segments([client_text(text) for text in texts])
 
-    def _settings(self) -> dict:
+    def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), SETTING: self.tokenize_as}
 
-    def _file_settings(self) -> dict:
+    def _file_settings(self) -> dict[str, Any]:
         return {**super()._file_settings(), SETTING: self.tokenize_as}
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict:
+    def _read_files(cls, folder: Path) -> dict[str, Any]:
         client = tokenizer_files.read_tokenizer_config(folder).get(SETTING)
         return {**super()._read_files(folder), SETTING: client}
 
 
-def checked_client(client: object) -> str:
-    """Raises KerasBertError for what is not among `CLIENTS`."""
-    if client not in CLIENTS:
+def check_client(client: object) -> str:
+    """Return the client itself.
+
+    Raises:
+        KerasBertError: When it is not in `CLIENTS`.
+    """
+    if not isinstance(client, str) or client not in CLIENTS:
         raise KerasBertError(f"expected {' or '.join(CLIENTS)} as the client to tokenize as, received {client!r}")
     return client
 
 
-def client_refusal(config: Mapping, vocabulary: Sequence[str] | None) -> str:
-    """Why the clients cannot tokenize for a model with this tokenizer; empty where they can.
+def client_unsupported_reason(config: Mapping, vocabulary: Sequence[str] | None) -> str:
+    """Return the reason why the clients cannot tokenize for a model, or "" if they can.
 
     Args:
-      config: the tokenizer's `get_config()`; a "vocabulary" in it does not matter.
-      vocabulary: the tokens.
+        config: The `get_config()` of the model's tokenizer. Its "vocabulary" is ignored.
+        vocabulary: The tokens.
     """
     kind = config.get("kind", WordPiece.kind)
     if not vocabulary:
@@ -115,9 +131,10 @@ def client_refusal(config: Mapping, vocabulary: Sequence[str] | None) -> str:
     if kind == WordPiece.kind and not config.get("lowercase", True):
         return "a cased vocabulary, where the clients lower every text"
     for role in ("unk_token", "cls_token", "sep_token"):
-        token, known = config.get(role, WordPiece.special_names[role]), WordPiece.special_names[role]
-        if token != known:
-            return f"{token!r} as {role}, where the clients know {known!r} only"
+        known_token = WordPiece.special_names[role]
+        token = config.get(role, known_token)
+        if token != known_token:
+            return f"{token!r} as {role}, where the clients know {known_token!r} only"
     if "" in vocabulary:
         return (
             f"an empty token with id {list(vocabulary).index('')}, which the clients leave out: all ids behind it shift"
@@ -128,5 +145,6 @@ def client_refusal(config: Mapping, vocabulary: Sequence[str] | None) -> str:
 _KINDS = {"sentencepiece": "SentencePiece", "byte_level_bpe": "byte-level BPE", "japanese": "Japanese"}
 
 
-def _in_bytes(spelled, token: str) -> str:
-    return "".join(piece for piece, _ in spelled.pre_tokenize_str(token))
+def _spell_bytes(byte_level: "PreTokenizer", token: str) -> str:
+    """Return a token with each of its bytes as one character."""
+    return "".join(piece for piece, _ in byte_level.pre_tokenize_str(token))

@@ -1,55 +1,67 @@
-"""A tokenizer's config as it comes out of a file, checked before a constructor takes it."""
+"""Validation of a tokenizer's config that was read from a file, before it is passed to the constructor."""
 
 import inspect
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeGuard
 
 from kerasbert.errors import KerasBertError
 
+if TYPE_CHECKING:
+    from kerasbert.text.tokenizer import Tokenizer
+
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_ADDED_TOKEN_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 
 
-def check_config(config: Mapping, kind: type) -> None:
-    """Raises KerasBertError for a setting that a kind of tokenizer does not have, or whose value is of another type."""
-    parameters = [found for base in kind.__mro__ for found in inspect.signature(base.__init__).parameters.values()]
-    known = {found.name for found in parameters if found.kind in _NAMED} - {"self"}
+def check_config(config: Mapping, kind: "type[Tokenizer]") -> None:
+    """Check the names and the types of settings.
+
+    Args:
+        config: The arguments of the constructor by name.
+        kind: The class of the tokenizer.
+
+    Raises:
+        KerasBertError: When the class has no such setting, or a value has the wrong type.
+    """
+    parameters = [
+        parameter for base in kind.__mro__ for parameter in inspect.signature(base.__init__).parameters.values()
+    ]
+    known = {parameter.name for parameter in parameters if parameter.kind in _NAMED} - {"self"}
     if unknown := sorted(str(name) for name in config.keys() - known):
         raise KerasBertError(f"expected settings of a {kind.kind} tokenizer, received {unknown[0]!r}")
     for name, value in config.items():
-        expected = _wrong(name, value, kind)
-        if expected:
+        if expected := _type_fault(name, value, kind):
             raise KerasBertError(f"expected {name} of a tokenizer as {expected}, received {str(value)[:100]}")
 
 
-def _wrong(name: str, value: object, kind: type) -> str:
-    """What a setting should have been; "" where it is that."""
+def _type_fault(name: str, value: object, kind: "type[Tokenizer]") -> str:
+    """Return the expected type of a setting if the value has another one, or ""."""
     if name in ("vocabulary", "merges"):
-        fits, expected = (
-            isinstance(value, list | tuple) and all(isinstance(part, str) for part in value),
-            "a list of texts",
-        )
+        valid, expected = _is_list(value) and all(isinstance(item, str) for item in value), "a list of texts"
     elif name == "added_tokens":
-        fits, expected = (
-            isinstance(value, list | tuple) and all(map(_is_token, value)),
-            "a list of objects with content",
-        )
+        valid, expected = _is_list(value) and all(map(_is_added_token, value)), "a list of objects with content"
     elif name.endswith("_token"):
-        fits, expected = value is None or isinstance(value, str), "a text"
+        valid, expected = value is None or isinstance(value, str), "a text"
     elif name in kind.flags.values():
-        fits, expected = value is None or isinstance(value, bool), "true or false"
+        valid, expected = value is None or isinstance(value, bool), "true or false"
     elif name == "model_max_length":
-        fits, expected = value is None or type(value) in (int, float) and value > 0, "a positive number"
+        valid = value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
+        expected = "a positive number"
     else:
         return ""
-    return "" if fits else expected
+    return "" if valid else expected
 
 
-def _is_token(value: object) -> bool:
-    """The fields of an `AddedToken`: a text, and what is true or false of it."""
+def _is_list(value: object) -> TypeGuard[list | tuple]:
+    return isinstance(value, list | tuple)
+
+
+def _is_added_token(value: object) -> bool:
+    """Return True for the fields of an `AddedToken`: a text as `content`, and Boolean flags."""
     return (
         isinstance(value, Mapping)
         and isinstance(value.get("content"), str)
-        and all(isinstance(flag, bool) and name in _FLAGS for name, flag in value.items() if name != "content")
+        and all(
+            isinstance(flag, bool) and name in _ADDED_TOKEN_FLAGS for name, flag in value.items() if name != "content"
+        )
     )
-
-
-_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")

@@ -1,4 +1,4 @@
-"""What the engine behind the tokenizers (`tokenizers`, in Rust) raises, as our error."""
+"""Conversion of errors of the engine (`tokenizers`, in Rust) to `KerasBertError`."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,9 +8,12 @@ from kerasbert.errors import KerasBertError
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Makes a KerasBertError of what the engine says of a vocabulary or settings that it does not take.
+    """Convert the engine's errors about a vocabulary or settings.
 
-    It raises plain `Exception`s, and panics, which are none: their class derives from `BaseException` and has no name to import.
+    The engine raises plain `Exception`s, and panics. The class of a panic derives from `BaseException` and cannot be imported.
+
+    Raises:
+        KerasBertError: When the engine raises in the context.
     """
     try:
         yield

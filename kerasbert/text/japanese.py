@@ -1,46 +1,54 @@
-"""Japanese BERT checkpoints: words by MeCab, then WordPiece or characters, as Hugging Face's `BertJapaneseTokenizer`."""
+"""The tokenizer of Japanese BERT checkpoints; its ids equal those of Hugging Face's `BertJapaneseTokenizer`."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
+from kerasbert.text.encoded import Segment
 from kerasbert.text.mecab import DICTIONARIES, Word, mecab_words
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.vocabulary import VocabularySettings
 from kerasbert.text.wordpiece import WordPiece
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
+
 SUBWORDS = ("wordpiece", "character")
-# What Python's str.split takes for white space; \s in `re` is the same set.
+# The white space of Python's str.split; \s in `re` is the same set.
 _WHITE_SPACE, _NO_WHITE_SPACE = re.compile(r"\s"), re.compile(r"\S+")
-_Units = list[tuple[Word, int]]
+_Units = list[tuple[Word, int]]  # parts that the engine looks up, and the number of their word
 
 
 @dataclass(frozen=True)
-class _Segment:
+class _JapaneseSegment:
+    """The tokens of one text; see `kerasbert.text.encoded.Segment`."""
+
     offsets: list[tuple[int, int]]
     word_ids: list[int]
 
 
 class JapaneseTokenizer(Tokenizer):
-    """Words by MeCab, each split by greedy longest match or into characters; needs the extra `kerasbert[japanese]`.
+    """MeCab words, split by greedy longest match or into characters. Requires the extra `kerasbert[japanese]`.
 
-    The ids are those of `BertJapaneseTokenizer` with the word tokenizer "mecab". The text is brought to Unicode form
-    NFKC first; offsets are nevertheless those of the text as given.
+    The ids equal those of `BertJapaneseTokenizer` with the word tokenizer "mecab". The text is normalized to Unicode form NFKC first, but
+    offsets refer to the original text.
 
     Args:
-      vocabulary: the tokens; a token's place is its id. Continuations start with `##` (not for characters).
-      subwords: "wordpiece" or "character".
-      lowercase: lower the words.
-      dictionary: the Python package of MeCab's dictionary: "unidic_lite" (the one of the extra), "ipadic", "unidic".
-      **common: special tokens (those of BERT unless named) and `model_max_length`, see `Tokenizer`; `added_tokens` are
-        found as they are, without the fields.
+        vocabulary: The tokens in the order of their ids. Continuations start with `##`, except for characters.
+        subwords: "wordpiece" or "character".
+        lowercase: Lowercase the words.
+        dictionary: The Python package of MeCab's dictionary: "unidic_lite" (part of the extra), "ipadic" or "unidic".
+        **common: Special tokens (default: those of BERT) and `model_max_length`; see `Tokenizer`. `added_tokens` are found literally,
+            and their other fields are ignored.
 
     Raises:
-      KerasBertError: as `Tokenizer`, an unknown `subwords` or `dictionary`; while encoding, if fugashi or the
-        dictionary is not installed.
+        KerasBertError: When `Tokenizer` raises, or `subwords` or `dictionary` is unknown; while encoding, when fugashi or the dictionary
+            is not installed.
     """
 
     kind = "japanese"
@@ -54,8 +62,8 @@ class JapaneseTokenizer(Tokenizer):
         subwords: str = "wordpiece",
         lowercase: bool = False,
         dictionary: str = "unidic_lite",
-        **common,
-    ):
+        **common: Unpack[VocabularySettings],
+    ) -> None:
         super().__init__(vocabulary, **common)
         if subwords not in SUBWORDS:
             raise KerasBertError(f"expected subwords to be one of {', '.join(SUBWORDS)}, received {subwords!r}")
@@ -66,30 +74,33 @@ class JapaneseTokenizer(Tokenizer):
         self.dictionary = dictionary
 
     @cached_property
-    def _special_pattern(self) -> re.Pattern:
-        names = {*self._special_tokens().values(), *(token["content"] for token in self.added_tokens)}
+    def _special_pattern(self) -> re.Pattern[str]:
+        names = {*self.special_tokens().values(), *(token["content"] for token in self.added_tokens)}
         return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
 
-    def _build_engine(self):
-        from tokenizers import Tokenizer as Engine
+    def _build_engine(self) -> "Engine":
+        import tokenizers
         from tokenizers import models
 
         if self.subwords == "character":
-            return Engine(models.WordLevel(self._model_ids(), unk_token=self.unk_token))
-        return Engine(models.WordPiece(self._model_ids(), unk_token=self.unk_token, max_input_chars_per_word=100))
+            return tokenizers.Tokenizer(models.WordLevel(self.model_ids(), unk_token=self.unk_token))
+        return tokenizers.Tokenizer(
+            models.WordPiece(self.model_ids(), unk_token=self.unk_token, max_input_chars_per_word=100)
+        )
 
     def _token_ids(self, texts: list[str]) -> list[list[int]]:
-        rows = [[unit.surface for unit, _ in self._units(text)] for text in texts]
-        return [row.ids for row in self._engine.encode_batch_fast(rows, is_pretokenized=True, add_special_tokens=False)]
+        surfaces = [[unit.surface for unit, _ in self._units(text)] for text in texts]
+        encodings = self._engine.encode_batch_fast(surfaces, is_pretokenized=True, add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
-    def _segments(self, texts: list[str]) -> list[_Segment]:
-        rows = [self._units(text) for text in texts]
-        surfaces = [[unit.surface for unit, _ in units] for units in rows]
-        encoded = self._engine.encode_batch(surfaces, is_pretokenized=True, add_special_tokens=False)
-        return [_placed(units, row) for units, row in zip(rows, encoded, strict=True)]
+    def _segments(self, texts: list[str]) -> list[_JapaneseSegment]:
+        units_of_texts = [self._units(text) for text in texts]
+        surfaces = [[unit.surface for unit, _ in units] for units in units_of_texts]
+        encodings = self._engine.encode_batch(surfaces, is_pretokenized=True, add_special_tokens=False)
+        return [_align(units, encoding) for units, encoding in zip(units_of_texts, encodings, strict=True)]
 
     def _units(self, text: str) -> _Units:
-        """What the engine looks up, special tokens in the text included, with the number of its word."""
+        """Split a text into the parts that the engine looks up, special tokens in the text included."""
         units: _Units = []
         start = number = 0
         for match in (*self._special_pattern.finditer(text), None):
@@ -107,17 +118,17 @@ class JapaneseTokenizer(Tokenizer):
         return [word.lower() for word in words] if self.lowercase else words
 
     def _parts(self, word: Word) -> Iterable[Word]:
-        """Characters; or for WordPiece the whole word, in which there is rarely some exotic white space to split at."""
+        """Split a word into characters, or for WordPiece at white space, which MeCab rarely leaves in a word."""
         if self.subwords == "character":
-            return [_cut(word, place, place + 1) for place in range(len(word.surface))]
+            return [_slice(word, place, place + 1) for place in range(len(word.surface))]
         if not _WHITE_SPACE.search(word.surface):
             return (word,)
-        return [_cut(word, *match.span()) for match in _NO_WHITE_SPACE.finditer(word.surface)]
+        return [_slice(word, *match.span()) for match in _NO_WHITE_SPACE.finditer(word.surface)]
 
-    def _settings(self) -> dict:
+    def _settings(self) -> dict[str, Any]:
         return {"subwords": self.subwords, "lowercase": self.lowercase, "dictionary": self.dictionary}
 
-    def _file_settings(self) -> dict:
+    def _file_settings(self) -> dict[str, Any]:
         return {
             "tokenizer_class": "BertJapaneseTokenizer",
             "word_tokenizer_type": "mecab",
@@ -129,7 +140,7 @@ class JapaneseTokenizer(Tokenizer):
         tokenizer_files.write_vocabulary(folder / tokenizer_files.VOCABULARY, self._vocabulary)
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict:
+    def _read_files(cls, folder: Path) -> dict[str, Any]:
         config = tokenizer_files.read_tokenizer_config(folder)
         mecab = config.get("mecab_kwargs") or {}
         _check_settings(folder, config, mecab)
@@ -141,13 +152,13 @@ class JapaneseTokenizer(Tokenizer):
 
 
 def japanese_from_folder(folder: Path) -> Tokenizer:
-    """The tokenizer of a folder whose `tokenizer_class` is `BertJapaneseTokenizer`.
+    """Load the tokenizer of a folder whose `tokenizer_class` is `BertJapaneseTokenizer`.
 
-    Its word tokenizer "basic", which is the default there, splits as BERT does: that is a `WordPiece` without words of
-    single CJK ideographs, followed as `BertTokenizerFast` does it.
+    The default word tokenizer of that class is "basic", which splits words as BERT does. The result is then a `WordPiece` that does not
+    split CJK ideographs.
 
     Raises:
-      KerasBertError: missing or damaged files, or settings that are not supported; it names the setting.
+        KerasBertError: When a file is missing or damaged, or a setting is not supported. The message names the setting.
     """
     config = tokenizer_files.read_tokenizer_config(folder)
     if config.get("word_tokenizer_type", "basic") != "basic":
@@ -157,9 +168,9 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
             f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
             f"received {subwords!r}"
         )
-    read = WordPiece.from_folder(folder).get_config()
-    named = {"lowercase": bool(config.get("do_lower_case", False)), "tokenize_chinese_chars": False}
-    return WordPiece.from_config({**read, **named})
+    settings = WordPiece.from_folder(folder).get_config()
+    overrides = {"lowercase": bool(config.get("do_lower_case", False)), "tokenize_chinese_chars": False}
+    return WordPiece.from_config({**settings, **overrides})
 
 
 def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
@@ -180,11 +191,13 @@ def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
             raise KerasBertError(f"expected {name} in {folder} to be one of {names}, received {received!r}")
 
 
-def _cut(word: Word, first: int, last: int) -> Word:
+def _slice(word: Word, first: int, last: int) -> Word:
     places = None if word.places is None else word.places[first:last]
     return Word(word.surface[first:last], word.start + (first if places is None else 0), places)
 
 
-def _placed(units: _Units, row) -> _Segment:
-    offsets = [units[unit][0].span(*span) for unit, span in zip(row.word_ids, row.offsets, strict=True)]
-    return _Segment(offsets, [units[unit][1] for unit in row.word_ids])
+def _align(units: _Units, encoding: Segment) -> _JapaneseSegment:
+    """Map the tokens of an encoding, whose words are units, to the original text and its words."""
+    indices = [index for index in encoding.word_ids if index is not None]
+    offsets = [units[index][0].span(*span) for index, span in zip(indices, encoding.offsets, strict=True)]
+    return _JapaneseSegment(offsets, [units[index][1] for index in indices])

@@ -1,50 +1,64 @@
-"""Japanese text to words: NFKC, then the morphological analyser MeCab, with each word's place in the text as given."""
+"""Japanese word splitting: NFKC, then the morphological analyser MeCab, with the place of each word in the original text."""
 
 import functools
 import os
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import optional
 
 DICTIONARIES = ("unidic_lite", "ipadic", "unidic")
-# The last code point that has a canonical decomposition lies below.
+# All code points with a canonical decomposition are below this one.
 _DECOMPOSED_BELOW = 0x30000
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))  # Hangul vowels and finals join the syllable before them
 
 
 class Word(NamedTuple):
-    """A word and where it stands: its characters are those from `start` on, or from `places`, (start, end) each."""
+    """A word and its place in the original text.
+
+    Attributes:
+        surface: The characters of the word.
+        start: The place of its first character, if each character has one original character.
+        places: Otherwise (start, end) of the original characters of each character.
+    """
 
     surface: str
     start: int
     places: Sequence[tuple[int, int]] | None = None
 
     def span(self, first: int, last: int) -> tuple[int, int]:
-        """Where in the text the characters `first` to `last` (not included) of the word come from."""
+        """Return (start, end) in the original text of the characters from `first` up to but not including `last`."""
         if self.places is None:
             return self.start + first, self.start + last
         return self.start + self.places[first][0], self.start + self.places[last - 1][1]
 
     def lower(self) -> "Word":
-        """The word in lower case; a character may become two."""
+        """Return the word in lower case. One character may become two."""
         lowered = self.surface.lower()
         if len(lowered) == len(self.surface):
             return self._replace(surface=lowered)
         places = self.places or [(number, number + 1) for number in range(len(self.surface))]
-        each = zip(self.surface, places, strict=True)
-        return Word(lowered, self.start, [place for character, place in each for _ in character.lower()])
+        placed = zip(self.surface, places, strict=True)
+        return Word(lowered, self.start, [place for character, place in placed for _ in character.lower()])
 
 
 def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
-    """The words of `text` in Unicode form NFKC, each with its place in `text` itself, plus `shift`.
+    """Split a text into words in Unicode form NFKC.
 
-    White space between words is left out, and so is, as in Hugging Face, what follows a NUL character.
+    White space between words is dropped. As in Hugging Face, so is all text after a NUL character.
+
+    Args:
+        text: The text.
+        dictionary: The Python package of MeCab's dictionary, one of `DICTIONARIES`.
+        shift: An offset that is added to all places.
+
+    Returns:
+        The words with their places in `text`.
 
     Raises:
-      KerasBertError: fugashi or the dictionary is not installed, or the dictionary is not known.
+        KerasBertError: When fugashi or the dictionary is not installed, or the dictionary is unknown.
     """
     normalized = _nfkc(text)
     places = None if normalized == text else _places(text)
@@ -58,12 +72,16 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
 
 
 def check_installed(dictionary: str) -> None:
-    """Raises KerasBertError where MeCab or the dictionary cannot be used; it names the extra to install."""
+    """Check that MeCab and the dictionary can be used.
+
+    Raises:
+        KerasBertError: When one is not installed. The message names the extra to install.
+    """
     _tagger(dictionary)
 
 
 @functools.cache
-def _tagger(dictionary: str):
+def _tagger(dictionary: str) -> Any:
     if dictionary not in DICTIONARIES:
         raise KerasBertError(f"expected a MeCab dictionary of {', '.join(DICTIONARIES)}, received {dictionary!r}")
     fugashi, folder = optional("fugashi", "Japanese words"), optional(dictionary, "Japanese words").DICDIR
@@ -71,7 +89,7 @@ def _tagger(dictionary: str):
 
 
 def _places(text: str) -> list[tuple[int, int]]:
-    """For every character of NFKC(text) the start and end of the characters of `text` it was made from."""
+    """Return, for each character of NFKC(text), (start, end) of its original characters in `text`."""
     places, start = [], 0
     for end in range(1, len(text) + 1):
         if end < len(text) and _joins(text[start:end], text[end]):
@@ -86,16 +104,16 @@ def _places(text: str) -> list[tuple[int, int]]:
 
 
 def _joins(before: str, character: str) -> bool:
-    """Whether a character is composed, or may be reordered, with what stands before it."""
-    combining, composes = _first_of(character)
+    """Return True if normalization composes or reorders a character with those before it."""
+    combining, composes = _first_part_flags(character)
     return combining or (composes and _nfkc(before + character) != _nfkc(before) + _nfkc(character))
 
 
 @functools.lru_cache(maxsize=4096)
-def _first_of(character: str) -> tuple[bool, bool]:
-    """Whether a character begins, taken apart, with a combining one, or with the second half of composed ones."""
+def _first_part_flags(character: str) -> tuple[bool, bool]:
+    """Return two flags for the first character of a decomposition: it is combining; it may be the second part of a composition."""
     first = unicodedata.normalize("NFKD", character)[0]
-    return unicodedata.combining(first) != 0, first in _seconds()
+    return unicodedata.combining(first) != 0, first in _second_parts()
 
 
 def _nfkc(text: str) -> str:
@@ -103,8 +121,8 @@ def _nfkc(text: str) -> str:
 
 
 @functools.cache
-def _seconds() -> frozenset[str]:
-    """Characters that are the second half of a composed one."""
+def _second_parts() -> frozenset[str]:
+    """Return the characters that are the second part of a composition."""
     seconds = set(map(chr, _JAMO))
     for number in range(_DECOMPOSED_BELOW):
         parts = unicodedata.decomposition(chr(number)).split()

@@ -1,7 +1,8 @@
-"""Token ids of some rows as the three rectangular inputs of an encoder."""
+"""Padding of token ids to the three rectangular inputs of an encoder."""
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
@@ -9,21 +10,34 @@ from kerasbert.errors import KerasBertError
 from kerasbert.text.encoded import Encoded
 
 
-def pack(encoded: Encoded, length: int | None = None, pad_id: int = 0, multiple_of: int = 1) -> dict[str, np.ndarray]:
-    """Pads rows at their end to one length.
+class TokenIds(Protocol):
+    """The token ids and types of some sequences: an `Encoded`, or any object with these attributes."""
+
+    @property
+    def input_ids(self) -> Sequence[Sequence[int]]:
+        """The token ids of each sequence."""
+        ...
+
+    @property
+    def token_type_ids(self) -> Sequence[Sequence[int]]:
+        """The token types of each sequence."""
+        ...
+
+
+def pack(encoded: TokenIds, length: int | None = None, pad_id: int = 0, multiple_of: int = 1) -> dict[str, np.ndarray]:
+    """Pad sequences at their end to one length.
 
     Args:
-      encoded: the rows, from a tokenizer's `encode`, or an object with one list a row as `input_ids` and
-        `token_type_ids`.
-      length: tokens a row of the result; None takes the longest row, rounded up to `multiple_of`.
-      pad_id: the id of the padding token.
-      multiple_of: see `length`; a few distinct lengths mean a few compiled graphs instead of one for each batch.
+        encoded: The result of a tokenizer's `encode`, or another object with `input_ids` and `token_type_ids`.
+        length: The padded length. None takes the longest sequence, rounded up to `multiple_of`.
+        pad_id: Id of the padding token.
+        multiple_of: See `length`. With few distinct lengths, few graphs are compiled.
 
     Returns:
-      `input_ids`, `attention_mask` (1 for tokens, 0 for padding) and `token_type_ids`, int32 of shape (rows, length).
+        `input_ids`, `attention_mask` (1 for tokens, 0 for padding) and `token_type_ids`, int32 of shape (batch, length).
 
     Raises:
-      KerasBertError: a row longer than `length`, or a `length` or `multiple_of` below 1.
+        KerasBertError: When a sequence is longer than `length`, or `length` or `multiple_of` is below 1.
     """
     for name, value in (("length", length), ("multiple_of", multiple_of)):
         if value is not None and value < 1:
@@ -34,29 +48,29 @@ def pack(encoded: Encoded, length: int | None = None, pad_id: int = 0, multiple_
         length = -(-longest // multiple_of) * multiple_of
     elif longest > length:
         raise KerasBertError(
-            f"expected rows of at most {length} tokens, received row {int(counts.argmax())} with {longest}; "
+            f"expected sequences of at most {length} tokens, received sequence {int(counts.argmax())} with {longest}; "
             f"encode with max_length={length}"
         )
-    filled = np.arange(length) < counts[:, None]
+    mask = np.arange(length) < counts[:, None]
     return {
-        "input_ids": _padded(encoded.input_ids, filled, pad_id),
-        "attention_mask": filled.astype(np.int32),
-        "token_type_ids": _types(encoded, filled),
+        "input_ids": _pad(encoded.input_ids, mask, pad_id),
+        "attention_mask": mask.astype(np.int32),
+        "token_type_ids": _token_types(encoded, mask),
     }
 
 
-def _types(encoded, filled: np.ndarray) -> np.ndarray:
+def _token_types(encoded: TokenIds, mask: np.ndarray) -> np.ndarray:
     if not isinstance(encoded, Encoded):
-        return _padded(encoded.token_type_ids, filled, 0)
-    # From the boundaries alone: no list of types has to be made for each row.
+        return _pad(encoded.token_type_ids, mask, 0)
+    # The boundaries suffice, so no list of types is built for each sequence.
     if not encoded.template.second_type:
-        return np.zeros(filled.shape, np.int32)
+        return np.zeros(mask.shape, np.int32)
     boundaries = np.asarray(encoded.boundaries, np.int64)
-    behind = np.arange(filled.shape[1]) >= boundaries[:, None]
-    return (behind & filled) * np.int32(encoded.template.second_type)
+    after_first = np.arange(mask.shape[1]) >= boundaries[:, None]
+    return (after_first & mask) * np.int32(encoded.template.second_type)
 
 
-def _padded(rows: Sequence[Sequence[int]], filled: np.ndarray, padding: int) -> np.ndarray:
-    packed = np.full(filled.shape, padding, np.int32)
-    packed[filled] = np.fromiter(chain.from_iterable(rows), np.int32)
+def _pad(sequences: Sequence[Sequence[int]], mask: np.ndarray, padding: int) -> np.ndarray:
+    packed = np.full(mask.shape, padding, np.int32)
+    packed[mask] = np.fromiter(chain.from_iterable(sequences), np.int32)
     return packed

@@ -1,4 +1,4 @@
-"""Tokenizers of folders that keras-nlp (keras-hub) wrote with `save_to_preset`."""
+"""Loading tokenizers that keras-nlp (keras-hub) wrote with `save_to_preset`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,29 +15,38 @@ _ASSETS = Path("assets") / "tokenizer"
 _WORDPIECE, _SENTENCEPIECE, _BPE = "vocabulary.txt", "vocabulary.spm", "vocabulary.json"
 
 
-def is_of_keras_nlp(config: Mapping) -> bool:
-    """Whether a JSON object describes an object of keras-nlp's or keras-hub's."""
+def is_keras_nlp_config(config: Mapping) -> bool:
+    """Return True if the JSON object is the config of an object of keras-nlp or keras-hub."""
     return str(config.get("module")).startswith(("keras_hub.", "keras_nlp.")) and "class_name" in config
 
 
 def is_preset_tokenizer(folder: Path) -> bool:
-    """Whether the folder holds a tokenizer as keras-nlp saves it."""
+    """Return True if the folder holds a tokenizer that keras-nlp saved."""
     path = folder / tokenizer_files.TOKENIZER_JSON
     if not path.is_file() or not (folder / _ASSETS).is_dir():
         return False
     try:
-        return is_of_keras_nlp(read_json_object(path))
+        return is_keras_nlp_config(read_json_object(path))
     except KerasBertError:
         return False
 
 
 def tokenizer_from_preset(folder: Path) -> Tokenizer:
-    """The tokenizer, of the kind that its vocabulary file tells. Raises KerasBertError for another kind, and damaged files."""
-    assets, found = folder / _ASSETS, read_json_object(folder / tokenizer_files.TOKENIZER_JSON)
-    config = found.get("config") if isinstance(found.get("config"), dict) else {}
+    """Load the tokenizer of a folder. Its kind follows from its vocabulary file.
+
+    Raises:
+        KerasBertError: When the kind is not supported, or a file is damaged.
+    """
+    assets, content = folder / _ASSETS, read_json_object(folder / tokenizer_files.TOKENIZER_JSON)
+    config = content.get("config")
+    if not isinstance(config, dict):
+        config = {}
     if (assets / _WORDPIECE).is_file():
-        flags = {name: bool(config.get(name, False)) for name in ("lowercase", "strip_accents")}
-        return WordPiece(tokenizer_files.read_vocabulary(assets / _WORDPIECE), **flags)
+        return WordPiece(
+            tokenizer_files.read_vocabulary(assets / _WORDPIECE),
+            lowercase=bool(config.get("lowercase", False)),
+            strip_accents=bool(config.get("strip_accents", False)),
+        )
     if (assets / _SENTENCEPIECE).is_file():
         model = tokenizer_files.read_bytes(assets / _SENTENCEPIECE)
         return SentencePiece(model, lowercase=False, keep_accents=True, remove_space=False)

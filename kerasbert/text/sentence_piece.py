@@ -1,39 +1,48 @@
-"""SentencePiece: text to the token ids of an ALBERT checkpoint."""
+"""SentencePiece, the tokenizer of ALBERT."""
 
 import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.text import tokenizer_files
-from kerasbert.text.rows import text_rows
 from kerasbert.text.sentencepiece_model import read_model
+from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.vocabulary import VocabularySettings
 from kerasbert.text.vocabulary_learning import learn_sentencepiece
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
+    from tokenizers.normalizers import Normalizer
 
 
 class SentencePiece(Tokenizer):
-    """ALBERT's tokenizer (Lan et al. 2019, arXiv:1909.11942): the likeliest pieces of a unigram model (Kudo 2018).
+    """ALBERT's tokenizer (Lan et al. 2019, arXiv:1909.11942): the most likely segmentation of a unigram model (Kudo 2018).
 
-    The ids are those of the `tokenizer.json` published with the ALBERT checkpoints. From SentencePiece's own library
-    (behind Hugging Face's former `AlbertTokenizer`) they differ in these points: a special token's name inside a text
-    is that token, `[MASK]` with the space before it; a number and a comma are kept apart by making pieces such as
-    "9," unlikely (-100), not by splitting the piece afterwards; of two equally likely ways another may be taken; a
-    word of nothing but accents and marks vanishes. Where transformers 4 read a `spiece.model` into its
-    `AlbertTokenizerFast`, a space at the end of a text is a token there and none here.
+    The ids equal those of the `tokenizer.json` that is published with the ALBERT checkpoints. Hugging Face's former `AlbertTokenizer` used
+    SentencePiece's own library. The ids differ from that library as follows:
+
+    - A special token's name inside a text is that token. `[MASK]` includes the space before it.
+    - Pieces such as "9," are made unlikely (-100). The library splits them afterwards.
+    - Ties between equally likely segmentations may be broken differently.
+    - A word that consists of accents and marks is dropped.
+
+    In transformers 4, an `AlbertTokenizerFast` from a `spiece.model` also has a token for a space at the end of a text.
 
     Args:
-      model: the content of a `spiece.model` of type unigram.
-      lowercase: lower the text.
-      keep_accents: leave accents on.
-      remove_space: split at every kind of white space; False splits at spaces only, several count as one.
-      **common: special tokens ("<unk>", "[CLS]", "[SEP]", "<pad>", "[MASK]" unless named), `added_tokens` and
-        `model_max_length`, see `Tokenizer`.
+        model: The content of a `spiece.model` of type unigram.
+        lowercase: Lowercase the text.
+        keep_accents: Keep accents.
+        remove_space: Split at all white space. False splits at runs of spaces only.
+        **common: Special tokens (default "<unk>", "[CLS]", "[SEP]", "<pad>", "[MASK]"), `added_tokens` and `model_max_length`; see
+            `Tokenizer`.
 
     Raises:
-      KerasBertError: a model that is damaged or not unigram, a duplicate piece, or no piece for a special token.
+        KerasBertError: When the model is damaged or not unigram, a piece is a duplicate, or a special token has no piece.
     """
 
     kind = "sentencepiece"
@@ -48,31 +57,31 @@ class SentencePiece(Tokenizer):
         lowercase: bool = True,
         keep_accents: bool = False,
         remove_space: bool = True,
-        **common,
-    ):
+        **common: Unpack[VocabularySettings],
+    ) -> None:
         self.model = bytes(model)
         self._pieces = read_model(self.model)
-        further = [token["content"] for token in common.get("added_tokens", ())]
-        further = [token for token in further if token not in set(self._pieces.pieces)]
-        super().__init__([*self._pieces.pieces, *further], **common)
+        known = set(self._pieces.pieces)
+        added = [token["content"] for token in common.get("added_tokens", ())]
+        super().__init__([*self._pieces.pieces, *(token for token in added if token not in known)], **common)
         self.lowercase = bool(lowercase)
         self.keep_accents = bool(keep_accents)
         self.remove_space = bool(remove_space)
 
     @classmethod
-    def from_config(cls, config: Mapping) -> "SentencePiece":
-        """The tokenizer that `get_config` described; its `model` is the file in base64.
+    def from_config(cls, config: Mapping) -> Self:
+        """Build a tokenizer from the result of `get_config`. Its `model` is the file in base64.
 
         Raises:
-          KerasBertError: a config of another kind, or a vocabulary that is not that of the model.
+            KerasBertError: When the config is that of another kind, or its vocabulary differs from that of the model.
         """
-        config = dict(config)
-        vocabulary = config.pop("vocabulary", None)
+        arguments = dict(config)
+        vocabulary = arguments.pop("vocabulary", None)
         try:
-            config["model"] = base64.b64decode(config.get("model", ""), validate=True)
+            arguments["model"] = base64.b64decode(arguments.get("model", ""), validate=True)
         except (binascii.Error, TypeError, ValueError):
             raise KerasBertError("expected the SentencePiece model as base64, received something else") from None
-        tokenizer = super().from_config(config)
+        tokenizer = super().from_config(arguments)
         if vocabulary is not None and tokenizer.vocabulary != tuple(vocabulary):
             raise KerasBertError(
                 f"expected the vocabulary of the SentencePiece model, {tokenizer.vocabulary_size} pieces, "
@@ -83,27 +92,32 @@ class SentencePiece(Tokenizer):
     @classmethod
     def train(
         cls, texts: Iterable[str], vocabulary_size: int, lowercase: bool = True, keep_accents: bool = False
-    ) -> "SentencePiece":
-        """Learns a unigram model from texts, the same one for the same texts on every run.
+    ) -> Self:
+        """Learn a unigram model from texts. Training is deterministic.
 
         Args:
-          texts: the texts, one string each.
-          vocabulary_size: the most pieces to end with, the five special ones included; fewer if the texts hold fewer.
-          lowercase: lower the texts, now and when encoding.
-          keep_accents: leave accents on, now and when encoding.
+            texts: The texts.
+            vocabulary_size: The maximum number of pieces, the five special ones included.
+            lowercase: Lowercase the texts, in training and when encoding.
+            keep_accents: Keep accents, in training and when encoding.
+
+        Returns:
+            A tokenizer with that model.
 
         Raises:
-          KerasBertError: texts without a word, a row that is not a text, or fewer pieces asked for than characters.
+            KerasBertError: When the texts contain no word, an entry is not a text, or the texts have more characters than
+                `vocabulary_size`.
         """
-        rows = [_normalizer(lowercase, keep_accents, b"").normalize_str(text) for text in text_rows(texts)]
-        return cls(learn_sentencepiece(rows, vocabulary_size), lowercase=lowercase, keep_accents=keep_accents)
+        normalizer = _build_normalizer(lowercase, keep_accents, b"")
+        normalized = [normalizer.normalize_str(text) for text in as_strings(texts)]
+        return cls(learn_sentencepiece(normalized, vocabulary_size), lowercase=lowercase, keep_accents=keep_accents)
 
-    def _build_engine(self):
+    def _build_engine(self) -> "Engine":
+        import tokenizers
         from tokenizers import Regex, models, normalizers, pre_tokenizers
-        from tokenizers import Tokenizer as Engine
 
-        engine = Engine(models.Unigram(self._pieces.albert_scores(), self._pieces.unk_id, False))
-        normalizer = _normalizer(self.lowercase, self.keep_accents, self._pieces.charsmap)
+        engine = tokenizers.Tokenizer(models.Unigram(self._pieces.albert_scores(), self._pieces.unk_id, False))
+        normalizer = _build_normalizer(self.lowercase, self.keep_accents, self._pieces.charsmap)
         words = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
         if self.remove_space:
             engine.normalizer = normalizer
@@ -113,11 +127,11 @@ class SentencePiece(Tokenizer):
             engine.pre_tokenizer = words
         return engine
 
-    def _settings(self) -> dict:
+    def _settings(self) -> dict[str, Any]:
         settings = {name: getattr(self, name) for name in self.flags.values()}
         return {"model": base64.b64encode(self.model).decode("ascii"), **settings}
 
-    def _file_settings(self) -> dict:
+    def _file_settings(self) -> dict[str, Any]:
         return {"tokenizer_class": "AlbertTokenizer"}
 
     def _write_files(self, folder: Path) -> None:
@@ -125,7 +139,7 @@ class SentencePiece(Tokenizer):
             partial.write_bytes(self.model)
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict:
+    def _read_files(cls, folder: Path) -> dict[str, Any]:
         path = folder / tokenizer_files.SENTENCEPIECE
         content = tokenizer_files.read_bytes(path)
         try:
@@ -135,10 +149,10 @@ class SentencePiece(Tokenizer):
         return {"model": base64.b64encode(content).decode("ascii"), "vocabulary": list(pieces)}
 
 
-def _normalizer(lowercase: bool, keep_accents: bool, charsmap: bytes):
+def _build_normalizer(lowercase: bool, keep_accents: bool, charsmap: bytes) -> "Normalizer":
     from tokenizers import normalizers
 
-    steps = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
+    steps: list[Normalizer] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
     if not keep_accents:
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
     if lowercase:

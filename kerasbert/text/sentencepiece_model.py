@@ -1,10 +1,11 @@
-"""SentencePiece model files (`spiece.model`): their pieces, and making one from pieces.
+"""Reading and writing SentencePiece model files (`spiece.model`).
 
 The format is the protocol buffer `ModelProto` of https://github.com/google/sentencepiece, `src/sentencepiece_model.proto`.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text.charsmap import check_charsmap
@@ -12,14 +13,20 @@ from kerasbert.text.charsmap import check_charsmap
 _MAX_PIECES = 1_000_000
 _UNIGRAM = 1  # TrainerSpec.ModelType
 _NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # SentencePiece.Type
-# Added to the score of pieces that end in a digit and a comma: ALBERT splits "9,9" into "9", ",", "9".
+# Added to the score of pieces that end in a digit and a comma, because ALBERT splits "9,9" into "9", ",", "9".
 _NUMBER_COMMA = -100.0
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """What a model file says: the pieces in the order of their ids with their log probabilities, the id of the unknown
-    one, and `charsmap`, the compiled normalization of characters (empty: none)."""
+    """The content of a model file.
+
+    Attributes:
+        pieces: The pieces in the order of their ids.
+        scores: Their log probabilities.
+        unk_id: Id of the unknown piece.
+        charsmap: The compiled normalization of characters, or b"".
+    """
 
     pieces: tuple[str, ...]
     scores: tuple[float, ...]
@@ -27,21 +34,23 @@ class Pieces:
     charsmap: bytes
 
     def albert_scores(self) -> list[tuple[str, float]]:
-        """Pieces and scores of ALBERT's `tokenizer.json`: pieces such as "9," hardly ever win."""
+        """Return pieces and scores as in ALBERT's `tokenizer.json`, where pieces such as "9," are unlikely."""
         pairs = zip(self.pieces, self.scores, strict=True)
         return [(piece, score + _NUMBER_COMMA if _ends_number_comma(piece) else score) for piece, score in pairs]
 
 
 def read_model(model: bytes) -> Pieces:
-    """The pieces of a unigram model.
+    """Read the pieces of a unigram model.
+
+    Args:
+        model: The content of the file.
 
     Raises:
-      KerasBertError: bytes that are no SentencePiece model, or a model of another type than unigram.
+        KerasBertError: When the content is not a SentencePiece model, or the model is not of type unigram.
     """
     from google.protobuf.message import DecodeError
-    from sentencepiece import sentencepiece_model_pb2
 
-    proto = sentencepiece_model_pb2.ModelProto()
+    proto = _empty_model()
     try:
         proto.ParseFromString(model)
     except DecodeError:
@@ -70,10 +79,18 @@ def read_model(model: bytes) -> Pieces:
 def build_model(
     albert_scores: Sequence[tuple[str, float]], unk_id: int, controls: Collection[str], charsmap: bytes
 ) -> bytes:
-    """The model file of a `tokenizer.json`'s unigram model; `controls` are the pieces that no text has."""
-    from sentencepiece import sentencepiece_model_pb2
+    """Build a model file from the unigram model of a `tokenizer.json`.
 
-    proto = sentencepiece_model_pb2.ModelProto()
+    Args:
+        albert_scores: Pieces and scores, see `Pieces.albert_scores`.
+        unk_id: Id of the unknown piece.
+        controls: The pieces that no text contains.
+        charsmap: The compiled normalization of characters, or b"".
+
+    Returns:
+        The content of the file.
+    """
+    proto = _empty_model()
     for number, (piece, score) in enumerate(albert_scores):
         score = score - _NUMBER_COMMA if _ends_number_comma(piece) else score
         kind = _UNKNOWN if number == unk_id else _CONTROL if piece in controls else _NORMAL
@@ -84,6 +101,12 @@ def build_model(
     proto.trainer_spec.unk_piece = albert_scores[unk_id][0]
     proto.normalizer_spec.precompiled_charsmap = charsmap
     return proto.SerializeToString(deterministic=True)
+
+
+def _empty_model() -> Any:
+    from sentencepiece import sentencepiece_model_pb2
+
+    return sentencepiece_model_pb2.ModelProto()  # pyright: ignore[reportAttributeAccessIssue]  # protobuf adds it at import
 
 
 def _ends_number_comma(piece: str) -> bool:

@@ -1,4 +1,4 @@
-"""The tokenizer files of a Hugging Face folder: vocabularies, `tokenizer_config.json`, `special_tokens_map.json`."""
+"""Reading and writing the tokenizer files of a Hugging Face folder."""
 
 import functools
 import json
@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
@@ -28,21 +29,27 @@ BERT_SPECIAL_TOKENS = {
     "pad_token": "[PAD]",
     "mask_token": "[MASK]",
 }
-MAX_BYTES = 16 << 20  # of vocabularies and models; XLM-RoBERTa's of 250,000 pieces has 5 MB
+MAX_BYTES = 16 << 20  # of a vocabulary or model; XLM-RoBERTa's model of 250,000 pieces has 5 MB
 _ID = re.compile("[0-9]{1,9}")
 ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
 
 def read_vocabulary(path: str | os.PathLike) -> list[str]:
-    """The tokens of a `vocab.txt`, one a line in the order of their ids.
+    """Read a `vocab.txt`: one token on each line in the order of their ids.
 
-    A BOM and Windows line ends are tolerated and empty lines at the end dropped. One empty line between tokens is an
-    empty token that keeps its id, as in Hugging Face (bert-base-japanese-v3 has one); a note on stderr says so once.
+    A BOM and Windows line ends are accepted, and empty lines at the end dropped. As in Hugging Face, one empty line between tokens is an
+    empty token with an id of its own (bert-base-japanese-v3 has one). It is noted on stderr once.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The tokens.
 
     Raises:
-      KerasBertError: no such file, not UTF-8 (it names the byte), empty, or a duplicate (it names both lines).
+        KerasBertError: When the file is missing, not UTF-8 or empty, or a token occurs twice. The message names the byte or the lines.
     """
-    # Not str.splitlines: vocabularies hold tokens such as U+2028, which it takes for a line end.
+    # str.splitlines would also split at tokens such as U+2028.
     lines = _read_text(path).removeprefix("\ufeff").split("\n")
     tokens = [line.removesuffix("\r") for line in lines]
     while tokens and not tokens[-1]:
@@ -57,21 +64,21 @@ def read_vocabulary(path: str | os.PathLike) -> list[str]:
             )
         first_line[token] = number
     if "" in first_line:
-        _note(f"line {first_line['']} of {path} is empty; the empty token keeps its id {first_line[''] - 1}")
+        _note_once(f"line {first_line['']} of {path} is empty; the empty token keeps its id {first_line[''] - 1}")
     return tokens
 
 
 def write_vocabulary(path: Path, vocabulary: Sequence[str]) -> None:
-    """Writes a `vocab.txt`."""
+    """Write a `vocab.txt`."""
     with atomic_file(path) as partial:
         partial.write_bytes("".join(f"{token}\n" for token in vocabulary).encode("utf-8"))
 
 
 def read_bpe_vocabulary(path: Path) -> list[str]:
-    """The tokens of a `vocab.json` in the order of their ids.
+    """Read the tokens of a `vocab.json` in the order of their ids.
 
     Raises:
-      KerasBertError: a missing or damaged file, or ids that are not 0, 1, 2 and so on.
+        KerasBertError: When the file is missing or damaged, or the ids are not consecutive from 0 on.
     """
     ids = read_json(path)
     if not ids:
@@ -80,14 +87,18 @@ def read_bpe_vocabulary(path: Path) -> list[str]:
 
 
 def tokens_in_order(ids: Mapping[str, int], path: str | os.PathLike) -> list[str]:
-    """The tokens of a token -> id mapping, id = place.
+    """Return the tokens of a token -> id mapping in the order of their ids.
+
+    Args:
+        ids: Token -> id.
+        path: The file, for the error.
 
     Raises:
-      KerasBertError: ids that are not 0, 1, 2 and so on; it names the first that is missing or no integer.
+        KerasBertError: When the ids are not consecutive from 0 on. The message names the first one that is missing or no integer.
     """
-    wrong = next((token for token, number in ids.items() if type(number) is not int), None)
-    if wrong is not None:
-        raise KerasBertError(f"expected whole numbers as ids in {path}, received {ids[wrong]!r} for {wrong!r}")
+    invalid = next((token for token, number in ids.items() if type(number) is not int), None)
+    if invalid is not None:
+        raise KerasBertError(f"expected whole numbers as ids in {path}, received {ids[invalid]!r} for {invalid!r}")
     if set(ids.values()) != set(range(len(ids))):
         missing = min(set(range(len(ids))) - set(ids.values()))
         raise KerasBertError(f"expected the ids 0 to {len(ids) - 1} in {path}, received no token with id {missing}")
@@ -95,35 +106,38 @@ def tokens_in_order(ids: Mapping[str, int], path: str | os.PathLike) -> list[str
 
 
 def read_merges(path: Path) -> list[str]:
-    """The merges of a `merges.txt`, "left right" each; its `#version` line is skipped.
+    """Read the merges of a `merges.txt`, "left right" each. Its `#version` line is skipped.
 
     Raises:
-      KerasBertError: a missing file, or one that is not UTF-8.
+        KerasBertError: When the file is missing or not UTF-8.
     """
     lines = [line.removesuffix("\r") for line in _read_text(path).removeprefix("\ufeff").split("\n")]
     return [line for number, line in enumerate(lines) if line and not (number == 0 and line.startswith("#version"))]
 
 
 def write_merges(path: Path, merges: Sequence[str]) -> None:
-    """Writes a `merges.txt`."""
+    """Write a `merges.txt`."""
     with atomic_file(path) as partial:
         partial.write_bytes("".join(f"{line}\n" for line in ("#version: 0.2", *merges)).encode("utf-8"))
 
 
-def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict:
-    """What the JSON files of `folder` say, by the names of a tokenizer's arguments; what they do not say is left out.
+def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[str, Any]:
+    """Read the settings in the JSON files of a folder.
 
     Args:
-      folder: a Hugging Face folder.
-      flags: the true-or-false settings to read from `tokenizer_config.json`, their names there -> ours.
+        folder: A Hugging Face folder.
+        flags: The Boolean settings to read from `tokenizer_config.json`: their name there -> ours.
+
+    Returns:
+        The settings under the names of a tokenizer's arguments. Settings that the files do not contain are left out.
 
     Raises:
-      KerasBertError: a file that is not a JSON object, or a setting of the wrong type.
+        KerasBertError: When a file is not a JSON object, or a setting has the wrong type.
     """
     config = read_tokenizer_config(folder)
     special = {**read_json(Path(folder) / SPECIAL_TOKENS_MAP), **config}
     path = Path(folder) / TOKENIZER_CONFIG
-    settings: dict = {}
+    settings: dict[str, Any] = {}
     for key, name in flags.items():
         if config.get(key) is None:
             continue
@@ -139,81 +153,94 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict:
         if not isinstance(token, str):
             raise KerasBertError(f"expected {role} in {path} to be a string, received {token!r}")
         settings[role] = token
-    longest = config.get("model_max_length")
-    if longest is not None:
-        if isinstance(longest, bool) or not isinstance(longest, (int, float)) or not longest > 0:
-            raise KerasBertError(f"expected model_max_length in {path} to be a positive number, received {longest!r}")
-        settings["model_max_length"] = longest
+    max_length = config.get("model_max_length")
+    if max_length is not None:
+        if isinstance(max_length, bool) or not isinstance(max_length, (int, float)) or not max_length > 0:
+            raise KerasBertError(
+                f"expected model_max_length in {path} to be a positive number, received {max_length!r}"
+            )
+        settings["model_max_length"] = max_length
     return settings
 
 
 def read_tokenizer_config(folder: str | os.PathLike) -> dict:
-    """The content of `tokenizer_config.json`; empty where there is none."""
+    """Read `tokenizer_config.json`. A missing file counts as empty."""
     return read_json(Path(folder) / TOKENIZER_CONFIG)
 
 
 def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, Mapping]]:
-    """What `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json` add to a vocabulary.
+    """Read the added tokens in `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json`.
+
+    Args:
+        folder: A Hugging Face folder.
 
     Returns:
-      token -> its id (None where the files do not tell: that of the vocabulary, or the next one) and its fields.
+        Token -> its id and its `AddedToken` fields. The id is None if the files do not contain it.
 
     Raises:
-      KerasBertError: a damaged file.
+        KerasBertError: When a file is damaged.
     """
     config, special = (read_json(Path(folder) / name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP))
     decoder = config.get("added_tokens_decoder") or {}
-    further = config.get("additional_special_tokens") or special.get("additional_special_tokens") or ()
-    added: dict = {}
+    additional = config.get("additional_special_tokens") or special.get("additional_special_tokens") or ()
+    added: dict[str, tuple[int | None, Mapping]] = {}
     for token, number in read_json(Path(folder) / ADDED_TOKENS).items():
-        added[token] = added_token({"content": token, "id": number}, Path(folder) / ADDED_TOKENS)
-    if not isinstance(decoder, dict) or not isinstance(further, list | tuple):
+        added[token] = parse_added_token({"content": token, "id": number}, Path(folder) / ADDED_TOKENS)
+    if not isinstance(decoder, dict) or not isinstance(additional, list | tuple):
+        received = f"{type(decoder).__name__} and {type(additional).__name__}"
         raise KerasBertError(
-            f"{folder}: expected added_tokens_decoder as an object and additional_special_tokens as a list, received something else"
+            f"{folder}: expected added_tokens_decoder as an object and additional_special_tokens as a list, received {received}"
         )
     for number, token in decoder.items():
         if isinstance(token, dict):
             token = {**token, "id": int(number) if _ID.fullmatch(number) else number}
-        found = added_token(token, Path(folder) / TOKENIZER_CONFIG)
-        added[token["content"]] = found
-    for token in further:
+        parsed = parse_added_token(token, Path(folder) / TOKENIZER_CONFIG)
+        added[token["content"]] = parsed
+    for token in additional:
         fields = {"content": token} if isinstance(token, str) else token
-        found = added_token(fields, folder, numbered=False)
-        added.setdefault(fields["content"], found)
+        parsed = parse_added_token(fields, folder, numbered=False)
+        added.setdefault(fields["content"], parsed)
     return added
 
 
-def added_token(token, path: str | os.PathLike, *, numbered: bool = True) -> tuple[int | None, Mapping]:
-    """The id and the fields of an added token as the files of `tokenizers` write it. numbered: whether it has an id.
+def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool = True) -> tuple[int | None, Mapping]:
+    """Return the id and the `AddedToken` fields of an added token in a file of `tokenizers`.
+
+    Args:
+        token: The value in the file: an object with a text as `content`, and a whole number from 0 on as `id`.
+        path: The file, for the error.
+        numbered: False for a token without an id.
 
     Raises:
-      KerasBertError: anything else than an object with a text as `content` and a whole number from 0 on as `id`.
+        KerasBertError: When the value has another form.
     """
-    content, number = (token.get("content"), token.get("id")) if isinstance(token, dict) else (None, None)
-    if not isinstance(content, str) or (numbered and (type(number) is not int or not 0 <= number < 2**31)):
-        wanted = (
+    fields = token if isinstance(token, dict) else {}
+    content, number = fields.get("content"), fields.get("id")
+    valid_id = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**31
+    if not isinstance(content, str) or (numbered and not valid_id):
+        expected = (
             "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"
         )
-        raise KerasBertError(f"{path}: expected {wanted}, received {str(token)[:100]}")
-    return number if numbered else None, token
+        raise KerasBertError(f"{path}: expected {expected}, received {str(token)[:100]}")
+    return number if numbered else None, fields
 
 
 def write_json(path: Path, content: Mapping) -> None:
-    """Writes a JSON object."""
+    """Write a JSON object."""
     with atomic_file(path) as partial:
         partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @functools.cache
-def _note(line: str) -> None:
-    note(f"note: {line}")
+def _note_once(message: str) -> None:
+    note(f"note: {message}")
 
 
 def read_json(path: Path) -> dict:
-    """The JSON object of a file; empty where there is none.
+    """Read the JSON object of a file. A missing file counts as empty.
 
     Raises:
-      KerasBertError: a file that is not UTF-8, not JSON or no object.
+        KerasBertError: When the file is not UTF-8, not JSON or not an object.
     """
     if not path.exists():
         return {}
@@ -221,10 +248,10 @@ def read_json(path: Path) -> dict:
 
 
 def read_bytes(path: str | os.PathLike) -> bytes:
-    """The content of a file.
+    """Read the content of a file.
 
     Raises:
-      KerasBertError: no such file, one that cannot be read, or one of more than 16 MiB.
+        KerasBertError: When the file is missing, cannot be read, or has more than 16 MiB.
     """
     return read_bounded(path, MAX_BYTES, "a tokenizer file")
 

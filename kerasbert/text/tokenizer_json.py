@@ -1,13 +1,14 @@
-"""`tokenizer.json`, the file of Hugging Face `tokenizers`, as the settings of one of the tokenizers here.
+"""Conversion of `tokenizer.json`, the file of Hugging Face `tokenizers`, to the settings of our tokenizers.
 
-Its parts are read into settings rather than run as they are, so that a tokenizer built into a graph or into an app can
-be told the same. A part that the settings cannot express is refused.
+The engine could load the file directly. Settings can also be passed to a tokenizer in a graph or an app. A component that the settings
+cannot express raises an error.
 """
 
 import base64
 import binascii
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
@@ -16,27 +17,33 @@ from kerasbert.text.sentencepiece_model import build_model
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
 
 
-def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]]]:
-    """The settings for `tokenizer_from_config`, and the added tokens: token -> id and `AddedToken` fields.
+def read_tokenizer_json(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int | None, Mapping]]]:
+    """Read a `tokenizer.json`.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The settings for `tokenizer_from_config`, and the added tokens: token -> its id and its `AddedToken` fields.
 
     Raises:
-      KerasBertError: a damaged file, or a part (model, normalizer, pre-tokenizer, template) that is not that of BERT,
-        ALBERT or RoBERTa; it names the part.
+        KerasBertError: When the file is damaged, or a component (model, normalizer, pre-tokenizer, template) is not that of BERT, ALBERT
+            or RoBERTa. The message names the component.
     """
     content = tokenizer_files.read_json(path)
     model = content.get("model")
     if not isinstance(model, dict) or not model.get("vocab"):
         raise KerasBertError(f"expected a model with a vocabulary in {path}, received none")
     readers = {"WordPiece": _wordpiece, "Unigram": _unigram, "BPE": _byte_level_bpe}
-    kind = model.get("type") or _untyped(model)
+    kind = model.get("type") or _infer_type(model)
     if not isinstance(kind, str) or kind not in readers:
         raise KerasBertError(f"expected a model of type {', '.join(readers)} in {path}, received {kind!r}")
     try:
         settings = readers[kind](content, model, path)
         added = {}
         for token in content.get("added_tokens") or ():
-            found = tokenizer_files.added_token(token, path)
-            added[token["content"]] = found
+            parsed = tokenizer_files.parse_added_token(token, path)
+            added[token["content"]] = parsed
         _check_settings(settings, path)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, KerasBertError):
@@ -49,32 +56,32 @@ def read_tokenizer_json(path: Path) -> tuple[dict, dict[str, tuple[int, Mapping]
 
 
 def _check_settings(settings: Mapping, path: Path) -> None:
-    """What the readers take over as it stands: flags are true or false, names of tokens are texts."""
+    """Check the settings that are copied from the file: flags are Boolean, names of tokens are texts."""
     for name, value in settings.items():
         if name.endswith("_token"):
-            fits, expected = isinstance(value, str), "a token"
+            valid, expected = isinstance(value, str), "a token"
         elif name in _FLAGS:
-            fits, expected = isinstance(value, bool) or (value is None and name == "strip_accents"), "true or false"
+            valid, expected = isinstance(value, bool) or (value is None and name == "strip_accents"), "true or false"
         else:
             continue
-        if not fits:
+        if not valid:
             raise _unsupported(path, name, value, expected)
 
 
-def _untyped(model: Mapping) -> str:
-    """The type of a model in a file of an early `tokenizers`, which did not write it."""
+def _infer_type(model: Mapping) -> str:
+    """Infer the type of a model in a file of an early `tokenizers`, which did not write it."""
     if "merges" in model:
         return "BPE"
     return "Unigram" if isinstance(model["vocab"], list) else "WordPiece"
 
 
-def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict:
-    _demand(path, "continuing_subword_prefix", model.get("continuing_subword_prefix", "##"), "##")
-    _demand(path, "max_input_chars_per_word", model.get("max_input_chars_per_word", 100), 100)
+def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
+    _require(path, "continuing_subword_prefix", model.get("continuing_subword_prefix", "##"), "##")
+    _require(path, "max_input_chars_per_word", model.get("max_input_chars_per_word", 100), 100)
     normalizer = content.get("normalizer") or {}
-    _demand(path, "normalizer", normalizer.get("type"), "BertNormalizer")
-    _demand(path, "clean_text", normalizer.get("clean_text", True), True)
-    _demand(path, "pre-tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer")
+    _require(path, "normalizer", normalizer.get("type"), "BertNormalizer")
+    _require(path, "clean_text", normalizer.get("clean_text", True), True)
+    _require(path, "pre-tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer")
     return {
         "kind": "wordpiece",
         "vocabulary": tokenizer_files.tokens_in_order(model["vocab"], path),
@@ -82,18 +89,18 @@ def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict:
         "strip_accents": normalizer.get("strip_accents"),
         "tokenize_chinese_chars": normalizer.get("handle_chinese_chars", True),
         **({"unk_token": model["unk_token"]} if model.get("unk_token") else {}),
-        **_row_tokens(content, path, separators=1),
+        **_sequence_tokens(content, path, separators=1),
     }
 
 
-def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict:
-    _demand(path, "normalizer", content.get("normalizer"), None)
+def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
+    _require(path, "normalizer", content.get("normalizer"), None)
     pre_tokenizer = content.get("pre_tokenizer") or {}
-    _demand(path, "pre-tokenizer", pre_tokenizer.get("type"), "ByteLevel")
+    _require(path, "pre-tokenizer", pre_tokenizer.get("type"), "ByteLevel")
     for name in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
-        _demand(path, name, model.get(name) or None, None)
+        _require(path, name, model.get(name) or None, None)
     for name in ("byte_fallback", "ignore_merges", "fuse_unk"):
-        _demand(path, name, model.get(name) or False, False)
+        _require(path, name, model.get(name) or False, False)
     processor = content.get("post_processor") or {}
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     return {
@@ -102,14 +109,14 @@ def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict:
         "merges": merges,
         "add_prefix_space": bool(pre_tokenizer.get("add_prefix_space")),
         "trim_offsets": processor.get("trim_offsets", True),
-        **_row_tokens(content, path, separators=2),
+        **_sequence_tokens(content, path, separators=2),
     }
 
 
-def _unigram(content: Mapping, model: Mapping, path: Path) -> dict:
+def _unigram(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
     lowercase, keep_accents, charsmap, one_space = _albert_normalizer(content.get("normalizer") or {}, path)
-    _demand(path, "byte_fallback", model.get("byte_fallback") or False, False)
-    steps = _steps(content.get("pre_tokenizer") or {}, "pretokenizers")
+    _require(path, "byte_fallback", model.get("byte_fallback") or False, False)
+    steps = _components(content.get("pre_tokenizer") or {}, "pretokenizers")
     names = [step["type"] for step in steps]
     if names not in (["WhitespaceSplit", "Metaspace"], ["Metaspace"]) or (names == ["Metaspace"] and not one_space):
         raise _unsupported(path, "pre-tokenizer", names)
@@ -126,14 +133,14 @@ def _unigram(content: Mapping, model: Mapping, path: Path) -> dict:
         "keep_accents": keep_accents,
         "remove_space": "WhitespaceSplit" in names,
         "unk_token": pieces[model["unk_id"]][0],
-        **_row_tokens(content, path, separators=1),
+        **_sequence_tokens(content, path, separators=1),
     }
 
 
 def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, bytes, bool]:
-    """Whether ALBERT's normalizer lowers and keeps accents, SentencePiece's own map, and whether runs of spaces are one."""
+    """Return `lowercase`, `keep_accents`, SentencePiece's charsmap, and True if runs of spaces are merged."""
     names, charsmap = [], b""
-    for step in _steps(normalizer, "normalizers"):
+    for step in _components(normalizer, "normalizers"):
         name = step["type"]
         if name == "Replace":
             name = f"Replace {list(step['pattern'].values())[0]} {step['content']}"
@@ -154,18 +161,18 @@ def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, byt
     return "Lowercase" in names, not accents, charsmap, "Replace  {2,}  " in names
 
 
-def _row_tokens(content: Mapping, path: Path, separators: int) -> dict:
-    """The names of the tokens around a text, and that of the padding, as far as the file tells them."""
+def _sequence_tokens(content: Mapping, path: Path, separators: int) -> dict[str, Any]:
+    """Return the names of the tokens around a text, and of the padding token, if the file contains them."""
     padding = content.get("padding") or {}
-    found = {"pad_token": padding["pad_token"]} if padding.get("pad_token") else {}
+    names = {"pad_token": padding["pad_token"]} if padding.get("pad_token") else {}
     processor = content.get("post_processor") or {}
     kind = processor.get("type")
     if kind is None:
-        return found
+        return names
     if kind in ("BertProcessing", "RobertaProcessing"):
-        _demand(path, "post-processor", kind, "RobertaProcessing" if separators == 2 else "BertProcessing")
-        return {**found, "cls_token": processor["cls"][0], "sep_token": processor["sep"][0]}
-    _demand(path, "post-processor", kind, "TemplateProcessing")
+        _require(path, "post-processor", kind, "RobertaProcessing" if separators == 2 else "BertProcessing")
+        return {**names, "cls_token": processor["cls"][0], "sep_token": processor["sep"][0]}
+    _require(path, "post-processor", kind, "TemplateProcessing")
     tokens = [part["SpecialToken"]["id"] if "SpecialToken" in part else None for part in processor["pair"]]
     types = [next((fields["type_id"] for fields in part.values()), None) for part in processor["pair"]]
     cls, sep = tokens[0], tokens[-1]
@@ -173,19 +180,19 @@ def _row_tokens(content: Mapping, path: Path, separators: int) -> dict:
     expected = [cls, None, *[sep] * separators, None, sep]
     if cls is None or sep is None or tokens != expected or types != [0] * (2 + separators) + [second] * 2:
         raise _unsupported(path, "template of pairs", list(zip(tokens, types, strict=True)))
-    return {**found, "cls_token": cls, "sep_token": sep}
+    return {**names, "cls_token": cls, "sep_token": sep}
 
 
-def _steps(part: Mapping, name: str) -> list[Mapping]:
+def _components(part: Mapping, name: str) -> list[Mapping]:
     return part[name] if part.get("type") == "Sequence" else [part] if part else []
 
 
-def _demand(path: Path, name: str, received, expected) -> None:
+def _require(path: Path, name: str, received: object, expected: object) -> None:
     if received != expected:
         raise _unsupported(path, name, received, expected)
 
 
 def _unsupported(
-    path: Path, name: str, received, expected: object = "that of BERT, ALBERT or RoBERTa"
+    path: Path, name: str, received: object, expected: object = "that of BERT, ALBERT or RoBERTa"
 ) -> KerasBertError:
     return KerasBertError(f"expected the {name} in {path} to be {expected}, received {received!r:.200}")

@@ -1,7 +1,7 @@
-"""How many tokens of one or two texts stay when a row is cut to a length.
+"""Truncation of one or two texts to a maximum length.
 
-The counts are those of `tokenizers`' truncation. It is not used itself: it is a setting of the shared engine, and it
-builds every cut-off piece, for two long texts every combination of them.
+The counts equal those of truncation in `tokenizers`, which is not used for two reasons. It is a setting of the shared engine, and it
+builds every piece that was cut off: for two long texts all combinations of them.
 """
 
 from kerasbert.errors import KerasBertError
@@ -9,11 +9,17 @@ from kerasbert.errors import KerasBertError
 TRUNCATIONS = ("longest_first", "only_first", "only_second")
 
 
-def room(max_length: int, special: int, truncation: str, paired: bool) -> int:
-    """The tokens of the texts that a row of `max_length` holds beside its `special` tokens.
+def text_budget(max_length: int, special: int, truncation: str, paired: bool) -> int:
+    """Return the number of tokens that the texts of a sequence may have.
+
+    Args:
+        max_length: The maximum length of a sequence.
+        special: Number of its special tokens.
+        truncation: One of `TRUNCATIONS`.
+        paired: True for pairs of texts.
 
     Raises:
-      KerasBertError: an unknown `truncation`, "only_second" without pairs, or a `max_length` too small or no integer.
+        KerasBertError: When `truncation` is unknown, "only_second" is used without pairs, or `max_length` is too small or no integer.
     """
     if truncation not in TRUNCATIONS:
         raise KerasBertError(f"expected truncation to be one of {', '.join(TRUNCATIONS)}, received {truncation!r}")
@@ -28,26 +34,33 @@ def room(max_length: int, special: int, truncation: str, paired: bool) -> int:
     return int(max_length) - special
 
 
-def kept(first: int, second: int, room: int, truncation: str, row: int) -> tuple[int, int]:
-    """How many tokens stay of two texts that share `room`.
+def truncated_lengths(first: int, second: int, budget: int, truncation: str, row: int) -> tuple[int, int]:
+    """Return the lengths of two texts after truncation.
+
+    Args:
+        first: Tokens of the first text.
+        second: Tokens of the second text.
+        budget: The maximum number of tokens of both.
+        truncation: One of `TRUNCATIONS`.
+        row: The index of the pair, for the error.
 
     Raises:
-      KerasBertError: the text that must stay whole fills the room.
+        KerasBertError: When the text that must not be truncated exhausts the budget.
     """
-    if first + second <= room:
+    if first + second <= budget:
         return first, second
     if truncation == "longest_first":
         short = min(first, second)
-        if 2 * short > room:
-            short, long = room // 2, room - room // 2
+        if 2 * short > budget:
+            short, long = budget // 2, budget - budget // 2
         else:
-            long = room - short
-        # Of two equally long texts the second keeps the odd token.
+            long = budget - short
+        # Of two equally long texts, the second one keeps the odd token.
         return (long, short) if first > second else (short, long)
     other = second if truncation == "only_first" else first
-    if other >= room:
+    if other >= budget:
         raise KerasBertError(
             f'expected truncation="{truncation}" to leave tokens of both texts, received row {row}, whose other '
-            f"text has {other} tokens where there is room for {room}. Raise max_length or take longest_first."
+            f"text has {other} tokens where there is room for {budget}; raise max_length, or use longest_first"
         )
-    return (room - other, other) if truncation == "only_first" else (other, room - other)
+    return (budget - other, other) if truncation == "only_first" else (other, budget - other)

@@ -1,34 +1,41 @@
-"""Vocabularies learned from texts, the same ones for the same texts on every run."""
+"""Deterministic training of vocabularies."""
 
 import io
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
+
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ALBERT_CONTROLS = ("[CLS]", "[SEP]", "[MASK]")
-_LARGEST_ALPHABET = 1000  # rarer characters become [UNK]; that of Hugging Face's BertWordPieceTokenizer
+_MAX_ALPHABET = 1000  # rarer characters become [UNK], as in Hugging Face's BertWordPieceTokenizer
 
 
-def learn_vocabulary(engine, texts: list[str], vocabulary_size: int, min_frequency: int) -> list[str]:
-    """The tokens of a WordPiece vocabulary: the special ones, the characters, then merges, the most frequent first.
+def learn_vocabulary(engine: "Engine", texts: list[str], vocabulary_size: int, min_frequency: int) -> list[str]:
+    """Learn a WordPiece vocabulary: special tokens, characters, then merges, the most frequent first.
 
     Args:
-      engine: a `tokenizers.Tokenizer` that holds the text normalization and word splitting; its model is replaced.
-      texts: what to learn from.
-      vocabulary_size: the most tokens to return.
-      min_frequency: how often a piece must occur to become a token.
+        engine: A `tokenizers.Tokenizer` with a normalizer and a pre-tokenizer. Its model is replaced.
+        texts: The training texts.
+        vocabulary_size: The maximum number of tokens.
+        min_frequency: The minimum number of occurrences of a token.
+
+    Returns:
+        The tokens in the order of their ids.
 
     Raises:
-      KerasBertError: texts without a word, or fewer tokens asked for than the special ones and the characters.
+        KerasBertError: When the texts contain no word, or `vocabulary_size` is below the number of special tokens and characters.
     """
     from tokenizers import trainers
 
-    # Named one by one: left to itself the trainer numbers characters in the order of a hash table, and that number
-    # decides between equally frequent merges, so every run would learn another vocabulary.
+    # All characters are passed as special tokens. Otherwise the trainer numbers them in the order of a hash table. That number breaks
+    # ties between equally frequent merges, so each run would learn another vocabulary.
     first = [*SPECIAL_TOKENS, *_alphabet(engine, texts)]
     if len(first) == len(SPECIAL_TOKENS):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} rows without a word")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without a word")
     if len(first) > vocabulary_size:
         raise KerasBertError(
             f"expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts, "
@@ -44,24 +51,26 @@ def learn_vocabulary(engine, texts: list[str], vocabulary_size: int, min_frequen
     )
     engine.train_from_iterator(texts, trainer)
     ids = engine.get_vocab()
-    return sorted(ids, key=ids.get)
+    return sorted(ids, key=lambda token: ids[token])
 
 
 def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
-    """The file of a SentencePiece unigram model with ALBERT's special pieces: `<pad>`, `<unk>`, `[CLS]`, `[SEP]`,
-    `[MASK]` are the ids 0 to 4.
+    """Learn a SentencePiece unigram model with ALBERT's special pieces: `<pad>`, `<unk>`, `[CLS]`, `[SEP]`, `[MASK]` as ids 0 to 4.
 
     Args:
-      texts: what to learn from, lowered and so on already.
-      vocabulary_size: the most pieces to end with.
+        texts: The training texts, already normalized.
+        vocabulary_size: The maximum number of pieces.
+
+    Returns:
+        The content of the model file.
 
     Raises:
-      KerasBertError: texts without a word, or fewer pieces asked for than the special ones and the characters.
+        KerasBertError: When the texts contain no word, or `vocabulary_size` is below the number of special pieces and characters.
     """
     from sentencepiece import SentencePieceTrainer
 
     if not any(map(str.strip, texts)):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} rows without a word")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without a word")
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -69,14 +78,15 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
             model_writer=model,
             model_type="unigram",
             vocab_size=vocabulary_size,
-            hard_vocab_limit=False,  # fewer pieces than asked for are no error
+            hard_vocab_limit=False,  # fewer pieces than requested are no error
             pad_id=0,
             unk_id=1,
             bos_id=-1,
             eos_id=-1,
             control_symbols=list(ALBERT_CONTROLS),
-            max_sentence_length=max(len(text.encode("utf-8")) for text in texts) + 1,  # longer ones would be left out
-            num_threads=1,  # sums of floats in one order
+            max_sentence_length=max(len(text.encode("utf-8")) for text in texts)
+            + 1,  # the default would skip longer ones
+            num_threads=1,  # fixes the order of float sums
             minloglevel=2,
         )
     except (RuntimeError, OSError) as error:
@@ -88,12 +98,13 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     return model.getvalue()
 
 
-def _alphabet(engine, texts: list[str]) -> list[str]:
-    """Every character, alone and, if it occurs there, as the continuation of a word."""
-    everywhere, inside = Counter(), Counter()
+def _alphabet(engine: "Engine", texts: list[str]) -> list[str]:
+    """Return all characters, and as continuations those that occur inside a word."""
+    everywhere: Counter[str] = Counter()
+    inside: Counter[str] = Counter()
     for text in texts:
         for word, _ in engine.pre_tokenizer.pre_tokenize_str(engine.normalizer.normalize_str(text)):
             everywhere.update(word)
             inside.update(word[1:])
-    kept = sorted(sorted(everywhere, key=lambda character: (-everywhere[character], character))[:_LARGEST_ALPHABET])
-    return kept + [f"##{character}" for character in kept if character in inside]
+    alphabet = sorted(sorted(everywhere, key=lambda character: (-everywhere[character], character))[:_MAX_ALPHABET])
+    return alphabet + [f"##{character}" for character in alphabet if character in inside]

@@ -1,45 +1,46 @@
-"""Whether a vocabulary and a word table belong together, by their sizes."""
+"""Comparison of the size of a vocabulary with that of the token embeddings."""
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 
-# Tables are padded to a multiple of 8 to 128 for tensor cores, and of 128 times up to 8 GPUs by Megatron: bert-base's 30,522 words stand in
-# 30,528 rows (64), 30,592 (128) or 30,720 (1,024). No such padding adds 1,024 rows. A vocabulary that lacks more was cut short or is
-# another checkpoint's, and every word that it lacks becomes [UNK] or pieces, without an error anywhere. One that lacks fewer and
-# fits no multiple may have lost its last lines, or its added tokens: that is worth a line, not a refusal.
+# Embeddings are padded to a multiple of 8 to 128 for tensor cores, and Megatron pads to 128 times up to 8 GPUs. The 30,522 tokens of
+# bert-base are padded to 30,528 (64), 30,592 (128) or 30,720 (1,024) rows. No such padding adds 1,024 rows. A vocabulary that lacks that
+# many tokens was truncated, or belongs to another checkpoint: all missing tokens would silently become [UNK] or pieces. If it lacks fewer,
+# and the number of rows is no such multiple, it may have lost its last lines or its added tokens. That is worth a note, but no error.
 PADDINGS = (8, 16, 32, 64, 128, 256, 512, 1024)
+_noted: set[tuple[int, int]] = set()  # pairs of sizes
 
 
 def check_vocabulary_size(size: int, rows: int, where: object = "the model") -> None:
-    """Notes on stderr, once for each pair of sizes, that a vocabulary is shorter than its word table without being padded.
+    """Check that a vocabulary and the token embeddings belong together.
+
+    A small difference that is not padding is noted on stderr, once for each pair of sizes.
 
     Args:
-      size: the words of the vocabulary, added tokens included.
-      rows: the rows of the word table, `vocab_size` of config.json.
-      where: what they belong to; the message begins with it.
+        size: Number of tokens, added ones included.
+        rows: Rows of the token embeddings, `vocab_size` of config.json.
+        where: The model or file; the message begins with it.
 
     Raises:
-      KerasBertError: more words than rows, or at least 1,024 rows without a word.
+        KerasBertError: When there are more tokens than rows, or at least 1,024 rows without a token.
     """
     if size > rows:
         raise KerasBertError(
-            f"{where}: expected a vocabulary of at most {rows} words (vocab_size of config.json), received {size}: the vocabulary belongs "
-            "to another checkpoint"
+            f"{where}: expected a vocabulary of at most {rows} tokens (vocab_size of config.json), received {size}: the vocabulary belongs "
+            "to another checkpoint; copy the checkpoint's own"
         )
     if rows - size >= PADDINGS[-1]:
         raise KerasBertError(
-            f"{where}: expected a vocabulary of {rows} words (vocab_size of config.json), received {size}: it was cut short, or belongs to "
-            f"another checkpoint; copy the checkpoint's own, or cut the word table to it with from_pretrained(..., vocab_size={size})"
+            f"{where}: expected a vocabulary of {rows} tokens (vocab_size of config.json), received {size}: it was cut short, or belongs "
+            f"to another checkpoint; copy the checkpoint's own, or cut the token embeddings to it with "
+            f"from_pretrained(..., vocab_size={size})"
         )
     if (
         rows != size
         and not any(-(-size // padding) * padding == rows for padding in PADDINGS)
-        and (size, rows) not in _told
+        and (size, rows) not in _noted
     ):
-        _told.add((size, rows))
+        _noted.add((size, rows))
         note(
-            f"note: {where}: {rows - size:,} of the {rows:,} rows of the word table have no word in the vocabulary; is it whole?"
+            f"note: {where}: {rows - size:,} of the {rows:,} rows of the token embeddings have no token in the vocabulary; is it complete?"
         )
-
-
-_told: set[tuple[int, int]] = set()

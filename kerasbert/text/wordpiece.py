@@ -1,28 +1,41 @@
-"""WordPiece: text to the token ids of a BERT checkpoint, as Hugging Face's `BertTokenizerFast` makes them."""
+"""WordPiece, the tokenizer of BERT; its ids equal those of Hugging Face's `BertTokenizerFast`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.text import tokenizer_files
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.vocabulary import VocabularySettings
 from kerasbert.text.vocabulary_learning import SPECIAL_TOKENS, learn_vocabulary
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Engine
+
+
+class WordPieceSettings(VocabularySettings, total=False):
+    """The keyword arguments of `WordPiece`."""
+
+    lowercase: bool
+    strip_accents: bool | None
+    tokenize_chinese_chars: bool
 
 
 class WordPiece(Tokenizer):
-    """BERT's tokenizer (Devlin et al. 2019, arXiv:1810.04805): words, then greedy longest match in a vocabulary.
+    """BERT's tokenizer (Devlin et al. 2019, arXiv:1810.04805): words, then greedy longest match in the vocabulary.
 
     Args:
-      vocabulary: the tokens; a token's place is its id. Continuations start with `##`. One may be empty, as in
-        bert-base-japanese-v3: it keeps its id and no text has it.
-      lowercase: lower the text; False for cased checkpoints.
-      strip_accents: remove accents; None does so exactly when `lowercase` is on.
-      tokenize_chinese_chars: make every CJK ideograph a word of its own.
-      **common: special tokens ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]" unless named), `added_tokens` and
-        `model_max_length`, see `Tokenizer`.
+        vocabulary: The tokens in the order of their ids. Continuations start with `##`. One token may be empty, as in
+            bert-base-japanese-v3: it keeps its id, and no text contains it.
+        lowercase: Lowercase the text; False for cased checkpoints.
+        strip_accents: Remove accents. None follows `lowercase`.
+        tokenize_chinese_chars: Make each CJK ideograph a word of its own.
+        **common: Special tokens (default "[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"), `added_tokens` and `model_max_length`; see
+            `Tokenizer`.
 
     Raises:
-      KerasBertError: a vocabulary with a duplicate, a line break or an empty last token, or without a special token.
+        KerasBertError: When a token is a duplicate or contains a line break, the last one is empty, or a special token is missing.
     """
 
     kind = "wordpiece"
@@ -40,41 +53,42 @@ class WordPiece(Tokenizer):
         lowercase: bool = True,
         strip_accents: bool | None = None,
         tokenize_chinese_chars: bool = True,
-        **common,
-    ):
+        **common: Unpack[VocabularySettings],
+    ) -> None:
         super().__init__(vocabulary, **common)
         self.lowercase = bool(lowercase)
         self.strip_accents = strip_accents if strip_accents is None else bool(strip_accents)
         self.tokenize_chinese_chars = bool(tokenize_chinese_chars)
 
     @classmethod
-    def train(
-        cls, texts: Iterable[str], vocabulary_size: int, lowercase: bool = True, min_frequency: int = 2
-    ) -> "WordPiece":
-        """Learns a vocabulary from texts.
+    def train(cls, texts: Iterable[str], vocabulary_size: int, lowercase: bool = True, min_frequency: int = 2) -> Self:
+        """Learn a vocabulary from texts.
 
         Args:
-          texts: the texts, one string each.
-          vocabulary_size: the most tokens to end with, the five special ones included; fewer if the texts hold fewer.
-          lowercase: lower the texts, now and when encoding.
-          min_frequency: a word piece must occur so often to become a token.
+            texts: The texts.
+            vocabulary_size: The maximum number of tokens, the five special ones included.
+            lowercase: Lowercase the texts, in training and when encoding.
+            min_frequency: The minimum number of occurrences of a token.
+
+        Returns:
+            A tokenizer with that vocabulary.
 
         Raises:
-          KerasBertError: no texts, a row that is not a text, or fewer tokens asked for than the texts have characters.
+            KerasBertError: When there are no texts, an entry is not a text, or the texts have more characters than `vocabulary_size`.
         """
-        rows = text_rows(texts)
         engine = cls(SPECIAL_TOKENS, lowercase=lowercase)._engine
-        return cls(learn_vocabulary(engine, rows, vocabulary_size, min_frequency), lowercase=lowercase)
+        vocabulary = learn_vocabulary(engine, as_strings(texts), vocabulary_size, min_frequency)
+        return cls(vocabulary, lowercase=lowercase)
 
     def __repr__(self) -> str:
         return f"WordPiece({self.vocabulary_size} tokens, {'uncased' if self.lowercase else 'cased'})"
 
-    def _build_engine(self):
-        from tokenizers import Tokenizer as Engine
+    def _build_engine(self) -> "Engine":
+        import tokenizers
         from tokenizers import models, normalizers, pre_tokenizers
 
-        model = models.WordPiece(self._model_ids(), unk_token=self.unk_token, max_input_chars_per_word=100)
-        engine = Engine(model)
+        model = models.WordPiece(self.model_ids(), unk_token=self.unk_token, max_input_chars_per_word=100)
+        engine = tokenizers.Tokenizer(model)
         engine.normalizer = normalizers.BertNormalizer(
             clean_text=True,
             handle_chinese_chars=self.tokenize_chinese_chars,
@@ -84,15 +98,15 @@ class WordPiece(Tokenizer):
         engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         return engine
 
-    def _settings(self) -> dict:
+    def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.flags.values()}
 
-    def _file_settings(self) -> dict:
+    def _file_settings(self) -> dict[str, Any]:
         return {"tokenizer_class": "BertTokenizer"}
 
     def _write_files(self, folder: Path) -> None:
         tokenizer_files.write_vocabulary(folder / tokenizer_files.VOCABULARY, self._vocabulary)
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict:
+    def _read_files(cls, folder: Path) -> dict[str, Any]:
         return {"vocabulary": tokenizer_files.read_vocabulary(folder / tokenizer_files.VOCABULARY)}

@@ -1,4 +1,4 @@
-"""The bundled assistant data set: counts, labels, alignment, and a test split that training cannot have seen."""
+"""The bundled assistant data set: counts, labels, alignment, and a test split unlike the training data."""
 
 import collections
 import subprocess
@@ -27,7 +27,7 @@ def _skeleton(tokens: tuple[str, ...], tags: tuple[str, ...]) -> str:
     return " ".join(word for word in kept if word[0].isalnum() or word[0] == "{")
 
 
-def test_the_counts_are_those_that_the_readme_states(splits):
+def test_counts_match_the_readme(splits):
     counts = {split: (len(rows), collections.Counter(rows.sources)) for split, rows in splits.items()}
     assert counts == {
         "train": (1074, {"template": 420, "written": 654}),
@@ -36,7 +36,7 @@ def test_the_counts_are_those_that_the_readme_states(splits):
     }
 
 
-def test_columns_run_in_parallel_and_fields_hold_known_values(splits):
+def test_columns_have_equal_lengths_and_known_values(splits):
     for rows in splits.values():
         assert len(rows.texts) == len(rows.intents) == len(rows.tokens) == len(rows.tags) == len(rows.sources)
         assert set(rows.intents) == set(assistant.INTENTS)
@@ -49,12 +49,12 @@ def test_every_intent_has_between_8_and_12_percent_of_each_split(splits):
             assert 0.08 <= count / len(rows) <= 0.12, intent
 
 
-def test_no_text_occurs_twice_whatever_its_case_and_punctuation(splits):
+def test_texts_are_distinct_ignoring_case_and_punctuation(splits):
     seen = collections.Counter(_words(tokens) for rows in splits.values() for tokens in rows.tokens)
     assert [text for text, count in seen.items() if count > 1] == []
 
 
-def test_tokens_are_found_in_the_text_in_order_and_leave_only_blanks(splits):
+def test_tokens_cover_the_text_except_blanks(splits):
     for rows in splits.values():
         for text, tokens in zip(rows.texts, rows.tokens, strict=True):
             assert "".join(tokens) == text.replace(" ", "")
@@ -63,7 +63,7 @@ def test_tokens_are_found_in_the_text_in_order_and_leave_only_blanks(splits):
                 position = text.index(token, position) + len(token)
 
 
-def test_tags_are_valid_bio_with_one_tag_a_token(splits):
+def test_tags_are_valid_bio_for_each_token(splits):
     for rows in splits.values():
         for text, tokens, tags in zip(rows.texts, rows.tokens, rows.tags, strict=True):
             assert len(tokens) == len(tags), text
@@ -77,14 +77,14 @@ def test_every_slot_occurs_in_every_split(splits):
         assert {tag[2:] for tags in rows.tags for tag in tags if tag.startswith("B-")} == set(assistant.SLOTS)
 
 
-def test_no_template_with_any_words_in_its_slots_makes_a_paraphrase(splits):
+def test_no_template_matches_a_paraphrase(splits):
     _, templates = generate.read_templates()
     patterns = [generate.template_pattern(template) for group in templates.values() for template in group]
     texts = [text.rstrip(".?!") for text in splits["test"].with_source("paraphrase").texts]
     assert [(text, p.pattern) for text in texts for p in patterns if p.fullmatch(text)] == []
 
 
-def test_template_patterns_match_what_their_template_makes(splits):
+def test_template_patterns_match_their_sentences(splits):
     _, templates = generate.read_templates()
     patterns = {i: [generate.template_pattern(template) for template in group] for i, group in templates.items()}
     for rows in splits.values():
@@ -104,7 +104,7 @@ def _columns(rows: assistant.AssistantSplit) -> tuple:
     return rows.tokens, rows.tags
 
 
-def test_generating_again_gives_the_same_bytes(tmp_path):
+def test_generation_is_reproducible_byte_for_byte(tmp_path):
     generate.write(tmp_path)
     for split in assistant.SPLITS:
         assert (tmp_path / f"{split}.jsonl").read_bytes() == assistant.path(split).read_bytes(), split
@@ -122,12 +122,12 @@ def test_markup_becomes_tokens_and_tags():
 
 
 @pytest.mark.parametrize("marked", ["at [hour: 7]", "at [time: 7", "at 7  am", "in [city: Ber]lin", " at 7"])
-def test_wrong_markup_is_refused(marked):
+def test_invalid_markup_raises(marked):
     with pytest.raises(KerasBertError, match="expected.*received"):
         generate.parse(marked, "set_alarm", "written")
 
 
-def test_with_source_keeps_the_columns_together(splits):
+def test_with_source_filters_all_columns(splits):
     test = splits["test"]
     some = test.with_source("template")
     index = test.texts.index(some.texts[3])
@@ -135,7 +135,7 @@ def test_with_source_keeps_the_columns_together(splits):
     assert set(some.sources) == {"template"}
 
 
-def test_unknown_names_are_refused_in_one_line(splits):
+def test_unknown_names_raise(splits):
     with pytest.raises(KerasBertError, match="train, dev, test, received 'valid'"):
         assistant.load("valid")
     with pytest.raises(KerasBertError, match="received '../train'"):

@@ -1,4 +1,4 @@
-"""Rows that cannot be read are left out where that is asked for, counted, and the first three told."""
+"""Rows that cannot be read are skipped and counted on request, and the first three are described."""
 
 import pytest
 
@@ -16,7 +16,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("problem", CASES)
-def test_left_out_and_counted(tmp_path, problem):
+def test_bad_rows_are_skipped_and_counted(tmp_path, problem):
     name, content, lines, kept = CASES[problem]
     path = tmp_path / name
     path.write_text(content)
@@ -28,7 +28,7 @@ def test_left_out_and_counted(tmp_path, problem):
     assert told.startswith(f"{name}: {len(lines)} bad row") and all(line in told for line in lines)
 
 
-def test_three_of_many_are_told(tmp_path):
+def test_three_of_many_bad_rows_are_described(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,label\na,1\n" + "x\n" * 9)
     told = read_for("single_label", path, skip_bad_rows=True).bad.describe()
@@ -38,7 +38,7 @@ def test_three_of_many_are_told(tmp_path):
         read_for("single_label", path, skip_bad_rows=True)
 
 
-def test_huge_cells(tmp_path):
+def test_huge_cells_are_bad_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(f"text,label\n{'long ' * 40_000},1\nb,0\n")  # more than Python's limit of 131,072
     assert [len(text) for text in read_for("single_label", path).texts] == [200_000, 1]
@@ -47,7 +47,7 @@ def test_huge_cells(tmp_path):
         read_for("single_label", path)
 
 
-def test_a_quote_that_is_never_closed_is_told_where_it_begins(tmp_path):
+def test_an_unclosed_quote_is_reported_at_its_first_line(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('text,label\na,1\n"b,0\nc,1\nd,0\n')
     with pytest.raises(KerasBertError, match="line 3: expected CSV, received a quote .* never closed"):

@@ -6,7 +6,7 @@ from kerasbert.data.batching import WINDOW, LengthBatches, padded_length
 LENGTHS = np.random.default_rng(0).integers(3, 60, 500)
 
 
-def test_without_shuffling_the_longest_come_first_and_order_says_which():
+def test_unshuffled_batches_start_with_the_longest_and_order_maps_back():
     batches = LengthBatches(LENGTHS, 32)
     rows = np.concatenate(list(batches))
     np.testing.assert_array_equal(rows, batches.order)
@@ -19,7 +19,7 @@ def test_equal_lengths_keep_their_order():
     assert list(LengthBatches(np.array([5, 5, 9, 5]), 4).order) == [2, 0, 1, 3]
 
 
-def test_a_shuffled_pass_holds_every_row_once_and_differs_from_the_next():
+def test_a_shuffled_epoch_is_a_permutation_and_differs_from_the_next():
     batches = LengthBatches(LENGTHS, 32, shuffle=True, seed=1)
     first, second = np.concatenate(list(batches)), np.concatenate(list(batches))
     assert sorted(first) == sorted(second) == list(range(500))
@@ -27,7 +27,7 @@ def test_a_shuffled_pass_holds_every_row_once_and_differs_from_the_next():
     assert len(list(batches)) == len(batches)
 
 
-def test_a_seed_fixes_every_pass():
+def test_a_seed_fixes_every_epoch():
     one, same, other = (LengthBatches(LENGTHS, 32, shuffle=True, seed=seed) for seed in (4, 4, 5))
     for _ in range(2):
         a, b, c = (np.concatenate(list(batches)) for batches in (one, same, other))
@@ -35,17 +35,17 @@ def test_a_seed_fixes_every_pass():
         assert (a != c).any()
 
 
-def test_a_shuffled_batch_holds_like_lengths():
+def test_a_shuffled_batch_has_similar_lengths():
     spread = [np.ptp(LENGTHS[batch]) for batch in LengthBatches(LENGTHS, 32, shuffle=True)]
     assert np.mean(spread) < 0.2 * np.ptp(LENGTHS)
 
 
-def test_shuffled_batches_do_not_go_by_length():
+def test_shuffled_batches_are_not_sorted_by_length():
     means = [LENGTHS[batch].mean() for batch in LengthBatches(LENGTHS, 16, shuffle=True, seed=2)]
     assert (np.diff(means) > 0).any() and (np.diff(means) < 0).any()
 
 
-def test_windows_keep_every_row():
+def test_windows_keep_every_sequence():
     lengths = np.random.default_rng(0).integers(3, 9, 2 * WINDOW + 7)
     batches = LengthBatches(lengths, 2, shuffle=True)
     assert sorted(np.concatenate(list(batches))) == list(range(len(lengths)))

@@ -1,4 +1,4 @@
-"""Questions with choices from files."""
+"""Multiple-choice questions from files."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ def test_columns_by_name(tmp_path):
     assert table.x == [("it is", ("warm", "cold"))] and table.y == ["warm"]
 
 
-def test_what_only_looks_like_json_or_a_number(tmp_path):
+def test_texts_that_look_like_json_or_a_number(tmp_path):
     deep, digits = "[" * 100_000, "9" * 5000
     path = tmp_path / "a.csv"
     path.write_text(f'prompt,choices,label\np,"{deep}",0\n')
@@ -81,12 +81,12 @@ def test_what_only_looks_like_json_or_a_number(tmp_path):
         ({"label": None}, "line 2: expected 'label' as a choice's number"),
     ],
 )
-def test_a_row_without_something(tmp_path, change, told):
+def test_incomplete_rows_raise(tmp_path, change, told):
     with pytest.raises(KerasBertError, match=told):
         read_choices(written(tmp_path / "a.jsonl", [ROWS[0], {**ROWS[1], **change}]))
 
 
-def test_columns_that_are_not_there(tmp_path):
+def test_missing_columns_raise(tmp_path):
     path = written(tmp_path / "a.jsonl", [{"stem": "it", "a": "b"}])
     with pytest.raises(KerasBertError, match="column of prompts.*stem, a; name one with `prompt=`"):
         read_choices(path)

@@ -57,7 +57,7 @@ def test_columns_of_a_shared_task(write, name, end):
     assert read_conll(table.path, tag_column=None).y is None
 
 
-def test_what_a_file_holds(write, tiny):
+def test_description_of_a_file(write, tiny):
     table = read_conll(write(IOB1))
     assert table.describe() == (
         "a.conll: 2 sentences; 6 words; entities LOC: 1, PER: 3; characters p50 10, p95 16, max 17; words p50 3, p95 5, max 5"
@@ -96,7 +96,7 @@ def test_json_lines(write, keys):
     assert (read_conll(path).x, read_conll(path).y) == (WORDS, IOB2)
 
 
-def test_a_sentence_a_line(write):
+def test_one_sentence_on_each_line(write):
     table = read_tagged_lines(write("Ann met  Bob\tPER-B O PER-B\n\nof Rome\tLOC-B LOC-I\n", "a.tsv"))
     assert table.x == [["Ann", "met", "Bob"], ["of", "Rome"]]
     assert table.y == [["B-PER", "O", "B-PER"], ["B-LOC", "I-LOC"]] and table.scheme == "iob2"
@@ -124,7 +124,7 @@ def test_a_sentence_a_line(write):
         ('{"text": "a"}', "a.jsonl", "words or tokens.*text"),
     ],
 )
-def test_broken_files_are_named(write, content, name, told):
+def test_broken_files_raise_with_their_name(write, content, name, told):
     path = write(content, name)
     if told is None:
         path, told = path.rename(path.with_suffix(".gz")), "whole gzip"
@@ -137,7 +137,7 @@ def test_broken_files_are_named(write, content, name, told):
     ("content", "told"),
     [("a b O\n", "0 tabs on line 1"), ("a\tO\nb c\tO\n", "line 2: .*2 words and 1 tags"), ("", "none")],
 )
-def test_broken_lines_are_named(write, content, told):
+def test_broken_lines_raise_with_their_number(write, content, told):
     with pytest.raises(KerasBertError, match=told):
         read_tagged_lines(write(content))
 
@@ -151,11 +151,11 @@ def test_broken_lines_are_named(write, content, told):
         ({"max_rows": 0}, "max_rows"),
     ],
 )
-def test_wrong_settings(write, settings, told):
+def test_invalid_settings_raise(write, settings, told):
     with pytest.raises(KerasBertError, match=told):
         read_conll(write(IOB1), **settings)
 
 
-def test_no_such_file(tmp_path):
+def test_a_missing_file_raises(tmp_path):
     with pytest.raises(KerasBertError, match="no such file"):
         read_conll(tmp_path / "none.conll")

@@ -1,8 +1,8 @@
-"""What separates columns is known by the file, or told."""
+"""Detection and parsing of column delimiters."""
 
 import pytest
 
-from kerasbert.data.delimiters import delimiter_named, sniffed
+from kerasbert.data.delimiters import detect_delimiter, parse_delimiter
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import read_for
 
@@ -21,18 +21,18 @@ from kerasbert.processors import read_for
         ("", ","),
     ],
 )
-def test_sniffed(content, delimiter):
-    assert sniffed(content.splitlines(keepends=True)) == delimiter
+def test_detect_delimiter(content, delimiter):
+    assert detect_delimiter(content.splitlines(keepends=True)) == delimiter
 
 
-def test_semicolons_are_read_without_being_asked(tmp_path):
+def test_semicolons_are_detected(tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text('text;label\n"slow; dull";neg\nfine, really;pos\n', encoding="utf-8")
     table = read_for("single_label", path)
     assert (table.texts, table.labels) == (["slow; dull", "fine, really"], ["neg", "pos"])
 
 
-def test_a_delimiter_that_is_told(tmp_path):
+def test_a_requested_delimiter_is_used(tmp_path):
     path = tmp_path / "a.dat"
     path.write_text("text~label\na b~1\nc d~0\n")
     assert read_for("single_label", path, delimiter="~").texts == ["a b", "c d"]
@@ -45,8 +45,8 @@ def test_a_delimiter_that_is_told(tmp_path):
         read_for("question_answering", path, delimiter=";")
 
 
-def test_delimiter_named():
-    assert [delimiter_named(name) for name in (";", "tab", "Comma", "\\t", "pipe")] == [";", "\t", ",", "\t", "|"]
+def test_parse_delimiter():
+    assert [parse_delimiter(name) for name in (";", "tab", "Comma", "\\t", "pipe")] == [";", "\t", ",", "\t", "|"]
     for wrong in ("", "ab", '"', "\n", "x"):
         with pytest.raises(KerasBertError, match="delimiter of one character"):
-            delimiter_named(wrong)
+            parse_delimiter(wrong)

@@ -48,7 +48,7 @@ def test_each_task_has_its_columns(folder, name, split, x, labels):
     assert table.x == x and table.y == labels
 
 
-def test_files_right_in_the_folder(folder):
+def test_files_directly_in_the_folder(folder):
     assert read_glue(folder / "CoLA", "cola").labels == ["1", "0"]
 
 
@@ -60,7 +60,7 @@ def test_files_right_in_the_folder(folder):
         (("rte",), "expected train.tsv or train.tsv.gz of rte"),
     ],
 )
-def test_what_is_not_there(folder, arguments, told):
+def test_missing_files_raise(folder, arguments, told):
     with pytest.raises(KerasBertError, match=told):
         read_glue(folder, *arguments)
     with pytest.raises(KerasBertError, match="a file"):

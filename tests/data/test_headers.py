@@ -1,4 +1,4 @@
-"""A header is recognised whenever there is one, and a first row of values is none."""
+"""Detection of header rows."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kerasbert.errors import KerasBertError
 TEXTS = [f"a longer line of news, number {n}" for n in range(12)]
 
 
-def test_unknown_names_above_numbers_texts_and_classes():
+def test_unknown_names_above_numbers_texts_and_classes_are_a_header():
     body = [[str(n), text, ("biz", "sport", "world")[n % 3]] for n, text in enumerate(TEXTS)]
     assert is_header(["id", "headline", "kind"], body, set())
     assert is_header(["headline", "kind"], [row[1:] for row in body], set())
@@ -21,11 +21,11 @@ def test_unknown_names_above_numbers_texts_and_classes():
     assert is_header(["headline"], [], {"headline"}) and is_header(["Text"], [], set())
 
 
-def test_few_rows_are_no_reason():
+def test_few_rows_are_no_evidence_for_a_header():
     assert not is_header(["good", "pos"], [["bad", "neg"], ["awful", "neg"]], set())
 
 
-def test_columns_are_told_as_they_were_understood(tmp_path):
+def test_errors_list_the_detected_columns(tmp_path):
     path = tmp_path / "news.csv"
     path.write_text("id,headline,kind\n" + "".join(f"{n},{text[:12]},biz\n" for n, text in enumerate(TEXTS)))
     expected = (

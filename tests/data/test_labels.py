@@ -1,4 +1,4 @@
-"""Labels to indices, multi-hot rows and scores."""
+"""Label encoding: indices, multi-hot vectors and scores."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from kerasbert.errors import KerasBertError
         (np.array(["no", "yes"]), ("no", "yes")),
     ],
 )
-def test_order(values, names):
+def test_order_of_labels(values, names):
     assert LabelSet.from_values(values).names == names
 
 
@@ -29,7 +29,7 @@ def test_order(values, names):
         (["a", "b", " "], "row 2: expected a label, received ' '"),
     ],
 )
-def test_refused_values(values, message):
+def test_invalid_values_raise(values, message):
     with pytest.raises(KerasBertError, match=message):
         LabelSet.from_values(values)
 
@@ -42,7 +42,7 @@ def test_index():
         LabelSet(("a", "b", "c")).index(["a", "d", "e"])
 
 
-def test_many_known_labels_are_cut_short():
+def test_messages_list_a_limited_number_of_labels():
     names = tuple(f"n{number:02}" for number in range(50))
     with pytest.raises(KerasBertError, match=r"n19, \.\.\., received 'x'"):
         LabelSet(names).index(["x"])
@@ -66,7 +66,7 @@ def test_split_labels(cell, labels):
 
 
 @pytest.mark.parametrize("cell", ["[a]", "[[1]]", "[null]", "[true]"])
-def test_refused_cells(cell):
+def test_invalid_cells_raise(cell):
     with pytest.raises(KerasBertError, match="row 1: expected a JSON list of labels"):
         LabelSet.from_cells(["a", cell])
 
@@ -89,12 +89,12 @@ def test_scores():
 
 
 @pytest.mark.parametrize("value", ["", "high", "nan", "inf", "1e39", None])
-def test_refused_scores(value):
+def test_invalid_scores_raise(value):
     with pytest.raises(KerasBertError, match=f"row 1: expected a finite number .*received {value!r}"):
         LabelSet.to_scores(["1", value])
 
 
-def test_numbers_of_many_digits_are_names():
+def test_long_numbers_are_names():
     digits = "9" * 5000
     labels = LabelSet.from_values([digits, "1"])
     assert labels.names == ("1", digits) and labels.index([digits]).tolist() == [1]

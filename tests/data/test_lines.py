@@ -1,4 +1,4 @@
-"""Small files that unpack to much, and lines that never end."""
+"""Limits on decompressed size and line length."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def packed(path, content: bytes):
         ("a.json.gz", read_squad, b'{"data": "' + b"a" * 20_000_000 + b'"}'),
     ],
 )
-def test_what_a_small_file_unpacks_to_is_bounded(tmp_path, monkeypatch, name, read, content):
+def test_decompressed_size_is_limited(tmp_path, monkeypatch, name, read, content):
     path = packed(tmp_path / name, content)
     assert path.stat().st_size < 40_000
     monkeypatch.setenv(VARIABLE, "32")
@@ -40,13 +40,13 @@ def test_what_a_small_file_unpacks_to_is_bounded(tmp_path, monkeypatch, name, re
         read(path)
 
 
-def test_the_bound_can_be_raised(tmp_path, monkeypatch):
+def test_the_limit_can_be_raised(tmp_path, monkeypatch):
     path = packed(tmp_path / "a.tsv.gz", b"text\tlabel\n" + b"a\tb\n" * 200_000)
     monkeypatch.setenv(VARIABLE, "64")
     assert len(read_table(path)) == 200_000
 
 
-def test_a_line_is_bounded_in_plain_files_too(tmp_path, monkeypatch):
+def test_line_length_is_limited_in_plain_files_too(tmp_path, monkeypatch):
     path = tmp_path / "a.tsv"
     path.write_bytes(b"text\tlabel\n" + b"a" * (2 * MB) + b"\tb\n")
     monkeypatch.setenv(VARIABLE, "16")
@@ -67,7 +67,7 @@ def test_a_plain_file_of_any_size_is_read(tmp_path, monkeypatch):
     assert path.stat().st_size > MB and len(read_squad(path)) == 20_000
 
 
-def test_lines_and_whole_files_are_the_same_text(tmp_path):
+def test_lines_and_whole_files_have_the_same_text(tmp_path):
     content = "\ufeffa\r\n\nb\u2028c\nd".encode()
     for path in (packed(tmp_path / "a.txt.gz", content), tmp_path / "a.txt"):
         if path.suffix == ".txt":

@@ -1,10 +1,10 @@
-"""Running text and pairs of its sentences."""
+"""Running text, and sentence pairs for pretraining."""
 
 import gzip
 
 import pytest
 
-from kerasbert.data.plain_text import pairs_from_text, read_text, sentences
+from kerasbert.data.plain_text import pairs_from_text, read_text, split_sentences
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
 
@@ -17,7 +17,7 @@ def path(tmp_path):
     return tmp_path / "a.txt"
 
 
-def test_lines_of_documents(path, tiny):
+def test_lines_and_their_documents(path, tiny):
     table = read_text(path)
     assert table.x == ["The film was good. It was warm!", "We saw it.", "A book", "was dull."]
     assert table.y is None and table.starts == (0, 2)
@@ -35,7 +35,7 @@ def test_paragraphs(path):
     assert table.starts == (0, 1)
 
 
-def test_files_that_are_no_text(path):
+def test_files_without_text_raise(path):
     with pytest.raises(KerasBertError, match="unit"):
         read_text(path, unit="page")
     with pytest.raises(KerasBertError, match="max_rows"):
@@ -58,7 +58,7 @@ def test_files_that_are_no_text(path):
     ],
 )
 def test_sentences(text, found):
-    assert sentences(text) == found
+    assert split_sentences(text) == found
 
 
 def numbered(documents=4, length=5):
@@ -70,7 +70,7 @@ def places(pair):
     return [(int(sentence.split()[0][1:]), int(sentence.split()[1][1:-1])) for sentence in pair]
 
 
-def test_pairs_of_sentences_that_follow_or_do_not():
+def test_next_sentence_pairs():
     table = pairs_from_text(numbered())
     assert len(table) == 16 and table.y.count("next") == 8
     for pair, label in zip(table.x, table.y, strict=True):
@@ -80,14 +80,14 @@ def test_pairs_of_sentences_that_follow_or_do_not():
     assert pairs_from_text(numbered()).x == table.x != pairs_from_text(numbered(), seed=1).x
 
 
-def test_pairs_in_order_or_swapped():
+def test_sentence_order_pairs():
     table = pairs_from_text(["A. B. C.", "D. E."], "sentence_order")
     assert len(table) == 4 and table.y.count("swapped") == 2
     straight = [pair if label == "in order" else pair[::-1] for pair, label in zip(table.x, table.y, strict=True)]
     assert straight == [("A.", "B."), ("B.", "C."), ("C.", "D."), ("D.", "E.")]
 
 
-def test_pairs_of_a_file_keep_to_its_documents(path):
+def test_pairs_do_not_cross_documents(path):
     table = pairs_from_text(read_text(path), "sentence_order")
     assert {frozenset(pair) for pair in table.x} == {
         frozenset(pair)
@@ -96,7 +96,7 @@ def test_pairs_of_a_file_keep_to_its_documents(path):
     assert table.path == path
 
 
-def test_texts_that_make_no_pairs():
+def test_texts_without_pairs_raise():
     with pytest.raises(KerasBertError, match="objective"):
         pairs_from_text(["A. B."], "order")
     with pytest.raises(KerasBertError, match="follow each other"):

@@ -1,9 +1,9 @@
-"""Labels that are seen once or twice are told, with the one that they resemble."""
+"""Rare labels are described with the common label that they resemble."""
 
 from kerasbert.data.rare_labels import rare_labels
 
 
-def test_a_slip_of_the_pen():
+def test_a_typing_error_is_described():
     labels = ["Sports"] * 40 + ["World"] * 12 + ["Sport", "world", "world", "Arts"]
     assert rare_labels(labels) == [
         "the label 'Arts' is seen once",
@@ -12,7 +12,7 @@ def test_a_slip_of_the_pen():
     ]
 
 
-def test_small_data_and_long_tails():
+def test_small_data_and_long_tails_of_labels():
     assert rare_labels(["a", "a", "b", "b", "c"]) == [] == rare_labels([])
     told = rare_labels(["often"] * 20 + [f"{n:02}" for n in range(30)])
     assert len(told) == 6 and told[-1] == "25 more labels are seen once or twice"

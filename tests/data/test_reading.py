@@ -1,4 +1,4 @@
-"""Which reader a problem's files go to, and what columns they have."""
+"""The reader and the columns of each processor's files."""
 
 import json
 
@@ -70,6 +70,6 @@ def test_plain_texts_come_from_lines_and_tables(files):
         ("masked_lm", "plain.txt", "text"),
     ],
 )
-def test_columns_that_a_file_cannot_have(files, problem, name, column):
+def test_columns_of_another_form_raise(files, problem, name, column):
     with pytest.raises(KerasBertError, match=f"{name}: expected no {column} column.*'x'"):
         read_for(problem, files / name, **{column: "x"})

@@ -1,11 +1,11 @@
-"""A share of the training data for scoring."""
+"""Splitting off a dev set from the training data."""
 
 from collections import Counter
 
 import pytest
 
 from kerasbert.data.plain_text import read_text
-from kerasbert.data.splitting import share_of, split
+from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.data.squad import SquadTable
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import read_for
@@ -19,7 +19,7 @@ def table(tmp_path):
     return read_for("single_label", path)
 
 
-def test_labels_have_their_shares_and_nothing_is_lost(table):
+def test_stratified_split_keeps_label_fractions_and_all_rows(table):
     train, dev = split(table, 0.2, seed=1, stratify=True)
     assert Counter(dev.labels) == {"common": 18, "rare": 2} and len(train) == 81
     assert sorted(train.texts + dev.texts) == sorted(table.texts)
@@ -27,7 +27,7 @@ def test_labels_have_their_shares_and_nothing_is_lost(table):
         assert [int(text.split()[1]) + 2 for text in part.texts] == part.lines
 
 
-def test_a_seed_fixes_it(table):
+def test_a_seed_fixes_the_split(table):
     first, again, other = (split(table, 0.1, seed, stratify=True)[1].texts for seed in (1, 1, 2))
     assert first == again != other
 
@@ -40,15 +40,15 @@ def test_questions_about_one_context_stay_together(tmp_path):
     assert not contexts[0] & contexts[1] and len(dev) == 8 and dev.ids == tuple(q.split()[1] for q, _ in dev.x)
 
 
-def test_documents_begin_where_their_first_text_is(tmp_path):
+def test_documents_start_at_their_first_selected_text(tmp_path):
     (tmp_path / "a.txt").write_text("a\nb\n\nc\nd\n\ne\nf\n")
     for part in split(read_text(tmp_path / "a.txt"), 0.5, seed=3):
         documents = ["".join(document) for document in part.documents()]
         assert documents and all(document in "ab cd ef" for document in documents)
 
 
-def test_shares(table):
-    assert [share_of(text) for text in ("0.1", ".25", "dev.tsv", "1", "0", "2.5")] == [
+def test_fractions(table):
+    assert [parse_fraction(text) for text in ("0.1", ".25", "dev.tsv", "1", "0", "2.5")] == [
         0.1,
         0.25,
         None,

@@ -1,4 +1,4 @@
-"""Questions with answers from SQuAD's JSON and JSON lines."""
+"""Questions with answers from SQuAD's JSON and JSON Lines."""
 
 import gzip
 import json
@@ -57,7 +57,7 @@ def test_squad_2(write):
     assert "4 questions; 2 contexts; 3 without an answer (75.0%)" in table.describe()
 
 
-def test_the_problem_takes_what_is_read(write, tiny):
+def test_the_processor_accepts_the_table(write, tiny):
     table = read_squad(write({"data": [article(question("a", "film", 14), question("b", is_impossible=True))]}))
     asks = make_processor("question_answering", settings={"no_answer": True})
     examples = asks.examples(table.x)
@@ -80,7 +80,7 @@ def test_the_problem_takes_what_is_read(write, tiny):
         ("book", 9, None),
     ],
 )
-def test_answers_at_another_place(write, text, start, found):
+def test_answers_at_another_start_are_repaired_or_dropped(write, text, start, found):
     table = read_squad(write({"data": [article(question("a", "good", 9), question("b", text, start))]}))
     if found is None:
         assert (table.ids, table.left_out, table.repaired, table.dropped) == (("a",), ("b",), 0, 1)
@@ -91,7 +91,7 @@ def test_answers_at_another_place(write, text, start, found):
         assert ("put right" in table.describe()) == bool(table.repaired)
 
 
-def test_a_question_keeps_its_other_answers(write):
+def test_a_question_keeps_its_valid_answers(write):
     asked = question("a", "book", 3)
     asked["answers"].append({"text": "good", "answer_start": 9})
     table = read_squad(write({"data": [article(asked)]}))
@@ -114,7 +114,7 @@ FLAT = [
         ("flat.json", {"data": FLAT}),
     ],
 )
-def test_one_object_a_question(write, name, content):
+def test_one_object_for_each_question(write, name, content):
     table = read_squad(write(content, name))
     assert table.x == [("a?", CONTEXT), ("b?", CONTEXT)] and table.ids == ("7", "1")
     assert [answers["answer_start"] for answers in table.y] == [[9], []]
@@ -160,14 +160,14 @@ BAD_START = {"data": [article(question("a", "good", "9"))]}
         ({"data": [article(question("a", "book", 3))]}, "none whose answer stands in its context, of 1"),
     ],
 )
-def test_files_that_are_something_else(write, content, told):
+def test_files_of_another_form_raise(write, content, told):
     path = write(content)
     with pytest.raises(KerasBertError, match=told) as error:
         read_squad(path)
     assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
-def test_files_that_cannot_be_read(tmp_path, write):
+def test_unreadable_files_raise(tmp_path, write):
     with pytest.raises(KerasBertError, match="no such file"):
         read_squad(tmp_path / "none.json")
     (tmp_path / "latin.json").write_bytes('{"data": "\xe9"}'.encode("latin-1"))

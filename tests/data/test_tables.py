@@ -1,4 +1,4 @@
-"""Reading texts, pairs and labels from files as they come."""
+"""Texts, pairs and labels from TSV, CSV and JSON Lines files."""
 
 import gzip
 import json
@@ -49,14 +49,14 @@ def test_bom_windows_line_ends_and_blank_lines(tmp_path, name):
     assert (table.texts, table.labels, table.columns) == (["a", "b"], ["1", "0"], ("text", "label"))
 
 
-def test_no_header_columns_by_number(tmp_path):
+def test_without_a_header_columns_are_numbers(tmp_path):
     path = write(tmp_path, "cola.tsv", "gj04\t1\t\tThe first.\ngj04\t0\t*\tThe second.\n")
     table = read_table(path, text="3", label="1")
     assert (table.texts, table.labels) == (["The first.", "The second."], ["1", "0"])
     assert table.columns == ("0", "1", "2", "3")
 
 
-def test_no_header_extra_columns_are_passed_over(tmp_path):
+def test_without_a_header_extra_columns_are_ignored(tmp_path):
     path = write(tmp_path, "sts.tsv", "2.5\ta\tb\n1.0\tc\td\tsource\n")
     table = read_table(path, text="1", pair="2", label="0")
     assert (table.texts, table.pairs, table.labels) == (["a", "c"], ["b", "d"], ["2.5", "1.0"])
@@ -69,7 +69,7 @@ def test_columns_by_number_skip_a_header(tmp_path):
     assert read_table(path, text="1").texts == ["first"]
 
 
-def test_requested_names_make_a_header(tmp_path):
+def test_requested_names_identify_a_header(tmp_path):
     path = write(tmp_path, "a.csv", "Kind,Body,Reply\nx,y,z\n")
     table = read_table(path, text="Body", pair="Reply", label="Kind")
     assert (table.texts, table.pairs, table.labels) == (["y"], ["z"], ["x"])
@@ -138,7 +138,7 @@ def test_max_rows_reads_no_further(tmp_path):
         ("a.jsonl", '{"text": "a"}\n', {"pair": "b"}, "column 'b', received the keys text"),
     ],
 )
-def test_refused(tmp_path, name, content, arguments, message):
+def test_invalid_content_raises(tmp_path, name, content, arguments, message):
     path = write(tmp_path, name, content)
     with pytest.raises(KerasBertError, match=message) as error:
         read_table(path, **arguments)
@@ -146,7 +146,7 @@ def test_refused(tmp_path, name, content, arguments, message):
     assert "\n" not in str(error.value)
 
 
-def test_refused_files(tmp_path):
+def test_invalid_files_raise(tmp_path):
     with pytest.raises(KerasBertError, match="no such file"):
         read_table(tmp_path / "missing.tsv")
     (tmp_path / "folder.tsv").mkdir()
@@ -173,7 +173,7 @@ def test_description(tmp_path):
     assert "; 30 distinct labels; " in read_table(write(tmp_path, "s.tsv", f"text\tscore\n{scores}")).describe()
 
 
-def test_a_table_is_what_a_task_takes(tmp_path):
+def test_x_and_y_of_a_text_table(tmp_path):
     single = read_table(write(tmp_path, "a.tsv", "text\tlabel\na b\tx\nc\ty\n"))
     assert (single.x, single.y) == (["a b", "c"], ["x", "y"])
     pairs = read_table(write(tmp_path, "b.tsv", "sentence1\tsentence2\na\tb c\nd\te\n"))
@@ -188,7 +188,7 @@ def test_lengths_in_tokens(tmp_path, tiny):
     assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 cut (50.0%)"
 
 
-def test_labels_of_two_types_are_a_slip(tmp_path):
+def test_labels_of_two_types_raise(tmp_path):
     path = tmp_path / "mixed.jsonl"
     path.write_text('{"text": "a", "label": 1}\n{"text": "b", "label": 2.5}\n{"text": "c", "label": "neg"}\n')
     with pytest.raises(KerasBertError, match="line 3: expected labels of one type, received 'neg' after 1 on line 1"):

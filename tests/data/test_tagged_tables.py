@@ -18,7 +18,7 @@ SENTENCES = ([["Ann", "sings"], ["all"]], [["B-PER", "O"], ["O"]])
         "sentence_id,token,label\n1,Ann,B-PER\n1,sings,O\n2,all,O\n",
     ],
 )
-def test_lists_and_words(tmp_path, content):
+def test_rows_of_lists_and_rows_of_words(tmp_path, content):
     path = tmp_path / "a.csv"
     path.write_text(content)
     table = read_for("tagging", path)
@@ -32,7 +32,7 @@ def test_columns_of_other_names(tmp_path):
     assert read_for("tagging", path, text="utterance", label="slots").x == [["Ann", "sings"]]
 
 
-def test_what_tagging_reads_is_told(tmp_path):
+def test_errors_list_the_accepted_forms(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,label\nAnn sings,music\n")
     with pytest.raises(KerasBertError, match="words with tags, received the columns text, label .*CoNLL columns"):
@@ -49,7 +49,7 @@ def test_what_tagging_reads_is_told(tmp_path):
     assert read_for("tagging", path).x == [["[" * 300]]
 
 
-def test_tags_are_names(tmp_path):
+def test_tags_with_white_space_raise(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('tokens,tags\n"[""a"", ""b""]","[""B-X"", """"]"\n')
     with pytest.raises(KerasBertError, match="line 2: expected one tag for each word, received ''"):

@@ -1,4 +1,4 @@
-"""The tokenizer of a folder as found in the wild: `tokenizer.json` alone, older files, both, or none."""
+"""Tokenizers of folders with `tokenizer.json` alone, older files, both, or none."""
 
 import json
 
@@ -112,7 +112,7 @@ def test_tokenizer_json_alone(tmp_path, content, kind, added):
         assert again.encode(texts, max_length=99) == tokenizer.encode(texts, max_length=99)
 
 
-def test_files_of_an_early_tokenizers(tmp_path):
+def test_files_of_an_early_version_of_tokenizers(tmp_path):
     """It wrote no type of model, merges as strings and add_prefix_space for Metaspace."""
     bpe, unigram, words = bpe_json(), unigram_json(), wordpiece_json()
     bpe["model"]["merges"] = [" ".join(merge) for merge in bpe["model"]["merges"]]
@@ -131,7 +131,7 @@ def test_sentencepiece_model_of_a_tokenizer_json(tmp_path):
     assert [piece.type for piece in proto.pieces][:6] == [3, 2, 3, 3, 3, 1]
 
 
-def test_settings_files_go_before_tokenizer_json(tmp_path):
+def test_settings_files_take_precedence_over_tokenizer_json(tmp_path):
     files = {"tokenizer.json": wordpiece_json(), "special_tokens_map.json": {"mask_token": "a"}}
     assert tokenizer_from_folder(write(tmp_path, files)).lowercase is False
     tokenizer = tokenizer_from_folder(
@@ -140,7 +140,7 @@ def test_settings_files_go_before_tokenizer_json(tmp_path):
     assert (tokenizer.lowercase, tokenizer.model_max_length, tokenizer.mask_token) == (True, 7, "a")
 
 
-def test_white_space_of_albert_is_that_of_tokenizer_json(tmp_path):
+def test_tokenizer_json_decides_on_white_space_of_albert(tmp_path):
     files = {"tokenizer.json": unigram_json(one_space=True), "tokenizer_config.json": {"remove_space": True}}
     tokenizer = tokenizer_from_folder(write(tmp_path, files))
     assert tokenizer.remove_space is False
@@ -148,13 +148,13 @@ def test_white_space_of_albert_is_that_of_tokenizer_json(tmp_path):
     assert tokenizer.encode(["a lamp "], max_length=9).input_ids == [ids]
 
 
-def test_names_around_a_text_come_from_the_template(tmp_path):
+def test_special_tokens_come_from_the_template(tmp_path):
     content = json.loads(json.dumps(wordpiece_json()).replace("[CLS]", "[GO]").replace("[SEP]", "[END]"))
     tokenizer = tokenizer_from_folder(write(tmp_path, {"tokenizer.json": content}))
     assert (tokenizer.cls_token, tokenizer.sep_token) == ("[GO]", "[END]")
 
 
-def test_vocabulary_and_tokenizer_json_that_disagree(tmp_path):
+def test_vocabulary_and_tokenizer_json_of_different_sizes_raise(tmp_path):
     write(tmp_path, {**BERT_FILES, "tokenizer.json": wordpiece_json()})
     assert tokenizer_from_folder(tmp_path).vocabulary_size == 10
     write(tmp_path, {"vocab.txt": "\n".join([*WORDS, "c"])})
@@ -204,7 +204,7 @@ def test_tokenizer_class_of_bert(tmp_path, name):
         ),
     ],
 )
-def test_refused_folder(tmp_path, files, message):
+def test_invalid_folders_raise(tmp_path, files, message):
     with pytest.raises(KerasBertError, match=message) as error:
         tokenizer_from_folder(write(tmp_path, files))
     assert str(tmp_path) in str(error.value) and "\n" not in str(error.value)
@@ -218,7 +218,7 @@ def test_has_tokenizer(tmp_path):
     assert has_tokenizer(tmp_path)
 
 
-def test_config_of_an_unknown_or_unnamed_kind():
+def test_config_of_an_unknown_or_default_kind():
     config = WordPiece(WORDS, lowercase=False).get_config()
     assert tokenizer_from_config({key: value for key, value in config.items() if key != "kind"}).get_config() == config
     with pytest.raises(KerasBertError, match="wordpiece, japanese, sentencepiece, byte_level_bpe, received 'other'"):

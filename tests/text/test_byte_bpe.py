@@ -34,7 +34,7 @@ def reference(folder, prefix=False):
 
 @pytest.mark.parametrize("prefix", [False, True])
 @pytest.mark.parametrize("paired", [False, True])
-def test_rows_equal_hugging_face(folder, prefix, paired):
+def test_ids_and_offsets_equal_hugging_face(folder, prefix, paired):
     (folder / "tokenizer_config.json").write_text(json.dumps({"add_prefix_space": prefix}))
     tokenizer, engine = tokenizer_from_folder(folder), reference(folder, prefix)
     pairs = TEXTS[::-1] if paired else None
@@ -62,7 +62,7 @@ def test_truncation_equals_hugging_face(folder, truncation):
         tokenizer.encode(texts, pairs, max_length=3)
 
 
-def test_packed_with_its_padding(folder):
+def test_packing_uses_the_padding_token(folder):
     tokenizer = ByteLevelBPE.from_folder(folder)
     packed = pack(tokenizer.encode(["cat"], ["hat"], max_length=16), length=16, pad_id=tokenizer.pad_id)
     ids = packed["input_ids"][0]
@@ -100,7 +100,7 @@ def test_saved_and_restored(folder):
         ("merges.txt", b"\xff", "byte 0xff at offset 0"),
     ],
 )
-def test_refused_files(folder, name, content, message):
+def test_invalid_files_raise(folder, name, content, message):
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(KerasBertError, match=message) as error:
         tokenizer_from_folder(folder)

@@ -1,4 +1,4 @@
-"""The classes of BERT's normalizer, against what it does with single characters."""
+"""The classes of BERT's normalizer, compared with its behaviour on single characters."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ def holds(ranges: str, character: str) -> bool:
 
 
 @pytest.mark.parametrize("name", ["dropped", "space", "ideographs", "accents", "punctuation"])
-def test_a_class_holds_what_the_normalizer_treats_so(name):
+def test_classes_equal_the_behaviour_of_the_normalizer(name):
     # Of plain text, the edges of classes, unassigned code points, and letters that decompose into the separators used.
     some = [*range(0x180), *range(0x300, 0x373), *range(0x2000, 0x2070), *range(0x3400, 0x3403), *range(0x9FF0, 0xA003)]
     some += [*map(ord, "ẋẍẊ豈가한नि\u0344\u1734\u166d\uf900\ufffd\ue000"), 0x2B73F, 0x2B81F, 0x40000, 0x10FFFF]

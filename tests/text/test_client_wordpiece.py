@@ -1,4 +1,4 @@
-"""WordPiece as MediaPipe Tasks and TFLite's Task Library tokenize. The tokens expected here are what these clients gave."""
+"""WordPiece as MediaPipe Tasks and TFLite's Task Library tokenize. The expected tokens were recorded from these clients."""
 
 import unicodedata
 
@@ -7,7 +7,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.text import ClientWordPiece, SentencePiece, WordPiece, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.client_rules import CLIENTS, ClientRules, client_text
-from kerasbert.text.client_wordpiece import client_refusal
+from kerasbert.text.client_wordpiece import client_unsupported_reason
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 VOCABULARY = [
@@ -58,14 +58,14 @@ def tokens(tokenizer, text):
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_tokens_are_those_that_the_clients_gave(client):
+def test_tokens_equal_those_of_the_clients(client):
     tokenizer = ClientWordPiece(VOCABULARY, tokenize_as=client)
     for text, expected in MEASURED:
         expected = expected[client] if isinstance(expected, dict) else expected
         assert tokens(tokenizer, text) == expected, ascii(text)
 
 
-def test_offsets_and_words_are_those_of_the_text_as_given():
+def test_offsets_and_words_refer_to_the_original_text():
     encoded = ClientWordPiece(VOCABULARY, tokenize_as="mediapipe").encode(["AB 한국, é\0 b"], max_length=16)
     assert encoded.offsets == [[(0, 0), (0, 2), (3, 4), (4, 5), (5, 6), (7, 8), (0, 0)]]
     assert encoded.word_ids == [[None, 0, 1, 1, 2, 3, None]]
@@ -81,13 +81,13 @@ def test_every_punctuation_mark_of_unicode_is_a_word(client):
     assert others == set("$+<=>^`|~")  # ASCII's symbols; letters are the CJK ideographs
 
 
-def test_lowering_keeps_every_character_in_its_place():
+def test_lowercasing_keeps_offsets():
     text = "".join(map(chr, [*range(1, 0x3000), 0x1F600]))
     assert len(client_text(text)) == len(text)
     assert client_text("ÀÉİΣ AZ") == "ÀÉİΣ az"
 
 
-def test_a_folder_and_a_config_keep_it(tmp_path):
+def test_folder_and_config_round_trip(tmp_path):
     plain = WordPiece(VOCABULARY, lowercase=False, model_max_length=64)
     tokenizer = ClientWordPiece.of(plain, "task-library")
     tokenizer.save(tmp_path)
@@ -98,7 +98,7 @@ def test_a_folder_and_a_config_keep_it(tmp_path):
     assert repr(tokenizer) == f"ClientWordPiece({len(VOCABULARY)} tokens, as task-library)"
 
 
-def test_what_the_clients_do_not_read_is_refused(tmp_path):
+def test_unsupported_vocabularies_raise(tmp_path):
     with pytest.raises(KerasBertError, match="expected mediapipe or task-library .*, received 'android'"):
         ClientWordPiece(VOCABULARY, tokenize_as="android")
     with pytest.raises(KerasBertError, match="received an empty token with id 5, which the clients leave out"):
@@ -109,9 +109,9 @@ def test_what_the_clients_do_not_read_is_refused(tmp_path):
         ClientWordPiece.of(object.__new__(SentencePiece), "mediapipe")
 
 
-def test_why_clients_cannot_tokenize():
+def test_reasons_of_unsupported_tokenizers():
     config = WordPiece(VOCABULARY).get_config()
-    assert client_refusal(config, VOCABULARY) == ""
-    assert "cased vocabulary" in client_refusal({**config, "lowercase": False}, VOCABULARY)
-    assert "a SentencePiece tokenizer" in client_refusal({"kind": "sentencepiece"}, VOCABULARY)
-    assert client_refusal(config, None) == "no vocabulary"
+    assert client_unsupported_reason(config, VOCABULARY) == ""
+    assert "cased vocabulary" in client_unsupported_reason({**config, "lowercase": False}, VOCABULARY)
+    assert "a SentencePiece tokenizer" in client_unsupported_reason({"kind": "sentencepiece"}, VOCABULARY)
+    assert client_unsupported_reason(config, None) == "no vocabulary"

@@ -1,4 +1,4 @@
-"""Tokenizer files that are JSON and well-formed, and say what no tokenizer can be."""
+"""Tokenizer files that are valid JSON with invalid content."""
 
 import base64
 import io
@@ -83,7 +83,7 @@ def test_tokenizer_files(tmp_path, files, message):
         tokenizer_from_folder(tmp_path)
 
 
-def test_the_map_of_a_trained_model_is_fine_and_a_damaged_one_is_not():
+def test_charsmap_of_a_trained_model_is_valid_and_a_damaged_one_raises():
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2
 

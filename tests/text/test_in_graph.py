@@ -1,4 +1,4 @@
-"""WordPiece in a graph: the ids of the host engine, on strings made to differ; what it refuses; tf.data and SavedModels."""
+"""WordPiece in a graph: ids compared with the host engine on difficult strings, errors, tf.data and SavedModels."""
 
 import os
 import subprocess
@@ -70,7 +70,7 @@ def same(host: dict, graph: dict) -> None:
         np.testing.assert_array_equal(graph[name], expected, err_msg=name)
 
 
-def test_ids_are_those_of_the_host_engine(engines):
+def test_ids_equal_those_of_the_host_engine(engines):
     tokenizer, layer = engines
     host = [ids[1:-1] for ids in tokenizer.encode(list(STRINGS.values()), max_length=10_000).input_ids]
     graph = layer.tokenize(tf.constant(list(STRINGS.values()))).to_list()
@@ -78,7 +78,7 @@ def test_ids_are_those_of_the_host_engine(engines):
 
 
 @pytest.mark.parametrize("length", [3, 4, 5, 8, 9, 30])
-def test_pairs_are_cut_and_packed_as_on_the_host(length):
+def test_pairs_are_truncated_and_packed_as_on_the_host(length):
     texts = ["a", "a b", "a b c d", "a b c d", "a b c d e f g", "", "", "a b c d e"]
     pairs = ["a", "a b c d e", "a b", "e f g h", "", "", "a b c d e f", "a b c d"]
     tokenizer = WordPiece(VOCABULARY)
@@ -87,11 +87,11 @@ def test_pairs_are_cut_and_packed_as_on_the_host(length):
     same(pack(tokenizer.encode(texts, pairs, max_length=length), length), layer(tf.constant(texts), tf.constant(pairs)))
 
 
-def test_no_rows_give_no_rows(uncased):
+def test_an_empty_batch(uncased):
     assert [value.shape for value in uncased(tf.constant([], tf.string)).values()] == [(0, 12)] * 3
 
 
-def test_padding_and_special_ids_are_the_tokenizers_own():
+def test_padding_and_special_ids_come_from_the_tokenizer():
     names = {"pad_token": "a", "unk_token": "b", "cls_token": "c", "sep_token": "d", "mask_token": "e"}
     tokenizer = WordPiece(VOCABULARY, **names)
     texts = ["x a y", "中", "B A"]  # "B" becomes the word "b", which here is both a word and the unknown token
@@ -99,7 +99,7 @@ def test_padding_and_special_ids_are_the_tokenizers_own():
     same(host, GraphWordPiece(tokenizer, 9)(tf.constant(texts)))
 
 
-def test_added_tokens_are_found_in_the_text_as_given():
+def test_added_tokens_are_found_in_the_original_text():
     added = [{"content": "<Person>", "rstrip": True}, {"content": "<Person>s"}, {"content": "[unused1]"}]
     tokenizer = WordPiece([*VOCABULARY, "[unused1]", "<Person>", "<Person>s"], added_tokens=added)
     texts = ["a<Person> b <Person>s", "<person> [unused1]x", "[UNUSED1]"]
@@ -107,7 +107,7 @@ def test_added_tokens_are_found_in_the_text_as_given():
 
 
 @pytest.mark.parametrize("field", ["normalized", "single_word"])
-def test_added_tokens_that_need_the_host_engine_are_refused(field):
+def test_added_tokens_that_need_the_host_engine_raise(field):
     tokenizer = WordPiece([*VOCABULARY, "<x>"], added_tokens=[{"content": "<x>", field: True}])
     with pytest.raises(KerasBertError, match="<x>"):
         GraphWordPiece(tokenizer, 8)
@@ -141,17 +141,17 @@ def test_a_saved_model_takes_strings(uncased, tmp_path):
     same(expected, {name: value for name, value in serve([tf.constant(row) for row in rows]).items()})
 
 
-def test_comes_back_from_its_config(uncased):
+def test_config_round_trip(uncased):
     copy = keras.layers.deserialize(keras.layers.serialize(uncased))
     assert copy.tokenizer.get_config() == uncased.tokenizer.get_config()
     texts = tf.constant(list(STRINGS.values()))
     same({name: value.numpy() for name, value in uncased(texts).items()}, copy(texts))
 
 
-def test_lower_case_does_not_depend_on_the_language_of_the_process():
+def test_lowercasing_does_not_depend_on_the_locale():
     program = (
         "import tensorflow as tf\nfrom kerasbert.text import in_graph\n"
-        "for accents in (False, True): print(ascii(in_graph._lowered(tf.constant(['TITI JĮ\\u0301']), accents).numpy()[0].decode()))"
+        "for accents in (False, True): print(ascii(in_graph._lowercase(tf.constant(['TITI JĮ\\u0301']), accents).numpy()[0].decode()))"
     )
     variables = {**os.environ, "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
     done = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
@@ -159,25 +159,25 @@ def test_lower_case_does_not_depend_on_the_language_of_the_process():
 
 
 @pytest.mark.parametrize("texts", [[1, 2], "one text", [["a"], ["b"]]])
-def test_other_than_rows_of_strings_are_refused(uncased, texts):
+def test_inputs_of_another_type_or_rank_raise(uncased, texts):
     with pytest.raises(KerasBertError, match="strings of shape"):
         uncased.tokenize(tf.constant(texts))
 
 
 @pytest.mark.parametrize("length", [1, 2.5, None])
-def test_a_length_without_room_is_refused(length):
+def test_a_length_below_two_raises(length):
     with pytest.raises(KerasBertError, match="length"):
         GraphWordPiece(WordPiece(VOCABULARY), length)
 
 
-def test_pairs_need_room_for_three_special_tokens():
+def test_pairs_need_a_length_of_three():
     layer = GraphWordPiece(WordPiece(VOCABULARY), 2)
     assert layer(tf.constant(["a"]))["input_ids"].numpy().tolist() == [[2, 3]]
     with pytest.raises(KerasBertError, match="at least 3"):
         layer(tf.constant(["a"]), tf.constant(["b"]))
 
 
-def test_another_kind_of_tokenizer_is_refused():
+def test_another_kind_of_tokenizer_raises():
     with pytest.raises(KerasBertError, match="WordPiece"):
         GraphWordPiece(VOCABULARY, 8)
 

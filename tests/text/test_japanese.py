@@ -1,4 +1,4 @@
-"""Japanese words by MeCab: ids by the steps of BertJapaneseTokenizer, places in the text as given."""
+"""Japanese words by MeCab: ids by the steps of BertJapaneseTokenizer, offsets in the original text."""
 
 import json
 import pickle
@@ -53,7 +53,7 @@ def test_words_and_their_pieces():
     assert found == [(part, part) for part in ("東京", "都", "に", "住ん", "で", "い", "ます", "。")]
 
 
-def test_places_in_the_text_before_normalization():
+def test_offsets_refer_to_the_text_before_normalization():
     assert tokens("㍻の㎝") == [("平成", "㍻"), ("[UNK]", "の"), ("cm", "㎝")]
     assert tokens("猫 ｶﾞｷﾞ猫") == [("猫", "猫"), ("ガ", "ｶﾞ"), ("##ギ", "ｷﾞ"), ("猫", "猫")]
     assert tokens("ａｂ 猫") == [("ab", "ａｂ"), ("猫", "猫")]
@@ -90,7 +90,7 @@ def test_characters():
     assert encoded.word_ids == [[None, 0, 0, 1, None]]
 
 
-def test_pairs_cut_to_a_length():
+def test_truncated_pairs():
     encoded = JapaneseTokenizer(VOCABULARY).encode(["東京 東京 東京"], ["猫"], max_length=6)
     assert encoded.input_ids == [[2, 5, 5, 3, VOCABULARY.index("猫"), 3]]
     assert encoded.token_type_ids == [[0, 0, 0, 0, 1, 1]]
@@ -99,7 +99,7 @@ def test_pairs_cut_to_a_length():
 
 
 @pytest.mark.parametrize("text", ["각 갛 é\u0323e\u0301\u0323 ㌔ｶﾞﾊﾟﷺ", "e\u0301" * 3 + "ﬁ①", "क़ া\u09be\u09c7\u09be"])
-def test_every_character_has_its_place(text):
+def test_every_character_has_an_offset(text):
     places = mecab._places(text)
     normalized = unicodedata.normalize("NFKC", text)
     assert len(places) == len(normalized)
@@ -131,7 +131,7 @@ def test_folder(tmp_path):
     assert (characters.subwords, characters.lowercase) == ("character", False)
 
 
-def test_basic_words_are_those_of_bert(tmp_path):
+def test_the_basic_word_tokenizer_equals_bert(tmp_path):
     tokenizer = tokenizer_from_folder(write(tmp_path, word_tokenizer_type="basic"))
     assert type(tokenizer) is WordPiece
     assert (tokenizer.lowercase, tokenizer.tokenize_chinese_chars) == (False, False)
@@ -151,13 +151,13 @@ def test_basic_words_are_those_of_bert(tmp_path):
         ({"mecab_kwargs": "x"}, "mecab_kwargs .* received 'x'"),
     ],
 )
-def test_refused_settings(tmp_path, config, message):
+def test_invalid_settings_raise(tmp_path, config, message):
     with pytest.raises(KerasBertError, match=message):
         tokenizer_from_folder(write(tmp_path, **config))
 
 
 @pytest.mark.parametrize("missing", ["fugashi", "unidic_lite"])
-def test_not_installed(monkeypatch, missing):
+def test_a_missing_package_raises(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     mecab._tagger.cache_clear()
     with pytest.raises(KerasBertError) as error:
@@ -168,7 +168,7 @@ def test_not_installed(monkeypatch, missing):
     )
 
 
-def test_dictionary_that_is_not_there():
+def test_an_unknown_dictionary_raises():
     with pytest.raises(KerasBertError, match="received 'neologd'"):
         JapaneseTokenizer(VOCABULARY, dictionary="neologd")
     with pytest.raises(KerasBertError, match="received 'letters'"):

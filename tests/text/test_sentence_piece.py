@@ -68,7 +68,7 @@ def test_ids_equal_the_library(lowercase, keep_accents, remove_space):
     assert encoded.input_ids == [library_ids(tokenizer, text) for text in texts]
 
 
-def test_comma_behind_a_number(tokenizer):
+def test_comma_after_a_number(tokenizer):
     proto = sentencepiece_model_pb2.ModelProto.FromString(tokenizer.model)
     for piece in ("▁12,", "12,", "2,"):
         proto.pieces.add(piece=piece, score=-1.0)
@@ -89,7 +89,7 @@ def test_special_tokens_and_pairs(tokenizer):
     assert encoded.offsets[0][row.index(4)] == (3, 10)  # with the space before it
 
 
-def test_offsets_are_characters_of_the_given_text(tokenizer):
+def test_offsets_are_characters_of_the_original_text(tokenizer):
     text = "😀 The  LÄMP,\tﬁne"
     encoded = tokenizer.encode([text], max_length=64)
     found = [text[start:end] for start, end in encoded.offsets[0]]
@@ -111,7 +111,7 @@ def test_saved_and_restored(tokenizer, tmp_path):
         assert again.encode(TEXTS, max_length=64) == cased.encode(TEXTS, max_length=64)
 
 
-def test_training_repeats(tokenizer):
+def test_training_is_deterministic(tokenizer):
     assert SentencePiece.train(LINES, vocabulary_size=90).model == tokenizer.model
     assert tokenizer.vocabulary_size <= 90
     assert tokenizer.unk_id not in tokenizer.encode(LINES, max_length=128).input_ids[0]
@@ -120,15 +120,15 @@ def test_training_repeats(tokenizer):
 
 @pytest.mark.parametrize(
     ("texts", "size", "message"),
-    [([], 40, "0 rows"), (["", " "], 40, "2 rows"), (LINES, 12, "received 12"), (["a", 1], 40, "row 1")],
+    [([], 40, "0 texts"), (["", " "], 40, "2 texts"), (LINES, 12, "received 12"), (["a", 1], 40, "row 1")],
 )
-def test_refused_training(texts, size, message, capfd):
+def test_invalid_training_raises(texts, size, message, capfd):
     with pytest.raises(KerasBertError, match=message) as error:
         SentencePiece.train(texts, vocabulary_size=size)
     assert "\n" not in str(error.value)
 
 
-def test_refused_models(tokenizer, tmp_path):
+def test_invalid_models_raise(tokenizer, tmp_path):
     for content in (b"", b"no model", tokenizer.model[:100]):
         (tmp_path / "spiece.model").write_bytes(content)
         with pytest.raises(KerasBertError, match=r"spiece.model: expected a SentencePiece model"):

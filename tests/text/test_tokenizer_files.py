@@ -1,4 +1,4 @@
-"""Reading the tokenizer files of a Hugging Face folder: what is tolerated, what is refused."""
+"""Reading the tokenizer files of a Hugging Face folder."""
 
 import json
 
@@ -62,18 +62,18 @@ def test_additional_special_tokens(tmp_path):
 
 
 @pytest.mark.parametrize("further", [5, [None], [{"lstrip": True}]])
-def test_damaged_added_tokens(tmp_path, further):
+def test_damaged_added_tokens_raise(tmp_path, further):
     with pytest.raises(KerasBertError, match="additional_special_tokens as a list|a special token"):
         WordPiece.from_folder(folder(tmp_path, tokenizer_config={"additional_special_tokens": further}))
 
 
 @pytest.mark.parametrize("added", [{"x": 7}, {"x": 3}])
-def test_added_token_out_of_place(tmp_path, added):
+def test_added_token_with_a_wrong_id_raises(tmp_path, added):
     with pytest.raises(KerasBertError, match="added tokens right behind a vocabulary of 6, or in it, received 'x'"):
         WordPiece.from_folder(folder(tmp_path, added_tokens=added))
 
 
-def test_settings_of_an_uncased_bert_by_default(tmp_path):
+def test_default_settings_are_those_of_uncased_bert(tmp_path):
     tokenizer = WordPiece.from_folder(folder(tmp_path))
     assert (tokenizer.lowercase, tokenizer.strip_accents, tokenizer.tokenize_chinese_chars) == (True, None, True)
     assert tokenizer.model_max_length is None
@@ -113,7 +113,7 @@ def test_unlimited_length(tmp_path, longest):
         (b"[PAD]\ncaf\xe9\n", "byte 0xe9 at offset 9"),
     ],
 )
-def test_refused_vocabulary(tmp_path, vocabulary, message):
+def test_invalid_vocabularies_raise(tmp_path, vocabulary, message):
     with pytest.raises(KerasBertError, match=message) as error:
         WordPiece.from_folder(folder(tmp_path, vocabulary))
     assert str(tmp_path) in str(error.value)
@@ -132,11 +132,11 @@ def test_refused_vocabulary(tmp_path, vocabulary, message):
         ('{"model_max_length": NaN}', "model_max_length .* received nan"),
     ],
 )
-def test_refused_settings(tmp_path, config, message):
+def test_invalid_settings_raise(tmp_path, config, message):
     with pytest.raises(KerasBertError, match=message):
         WordPiece.from_folder(folder(tmp_path, tokenizer_config=config))
 
 
-def test_missing_vocabulary(tmp_path):
+def test_a_missing_vocabulary_raises(tmp_path):
     with pytest.raises(KerasBertError, match=r"vocab.txt: expected a tokenizer file, received no such file"):
         WordPiece.from_folder(tmp_path)

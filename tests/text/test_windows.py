@@ -1,10 +1,10 @@
-"""Overlapping windows over a long text."""
+"""Overlapping windows over long texts."""
 
 import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text.windows import best_context, windows
+from kerasbert.text.windows import max_context, windows
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_windows(tokens, room, stride, found):
     assert windows(tokens, room, stride) == found
 
 
-def test_every_token_is_in_a_window_and_the_last_one_is_needed():
+def test_windows_cover_all_tokens_and_none_is_redundant():
     for tokens in range(1, 30):
         for room in range(1, 9):
             for stride in range(1, room + 1):
@@ -32,11 +32,11 @@ def test_every_token_is_in_a_window_and_the_last_one_is_needed():
 
 
 @pytest.mark.parametrize(("room", "stride"), [(0, 1), (4, 0), (4, 5)])
-def test_windows_that_cannot_be(room, stride):
+def test_invalid_windows_raise(room, stride):
     with pytest.raises(KerasBertError):
         windows(9, room, stride)
 
 
-def test_context_is_that_of_the_poorer_side():
-    assert best_context(5, 3, 10) == 2
-    assert best_context(np.array([2, 3, 6, 9, 10]), 3, 10).tolist() == [-1, 0, 3, 0, -1]
+def test_max_context_is_that_of_the_shorter_side():
+    assert max_context(5, 3, 10) == 2
+    assert max_context(np.array([2, 3, 6, 9, 10]), 3, 10).tolist() == [-1, 0, 3, 0, -1]

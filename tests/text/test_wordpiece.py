@@ -88,7 +88,7 @@ def test_tokens_equal_hugging_face(lowercase, strip_accents, chinese):
     assert encoded.truncated == 0
 
 
-def test_settings_matter():
+def test_settings_change_the_tokens():
     def ids(text, **settings):
         return WordPiece(VOCABULARY, **settings).encode([text], max_length=120).input_ids[0][1:-1]
 
@@ -143,7 +143,7 @@ def test_truncation_of_pairs_equals_hugging_face(truncation):
     assert (refused == 0) == (truncation == "longest_first")
 
 
-def test_truncation_of_texts_counts_rows():
+def test_truncation_counts_texts():
     encoded = WordPiece(VOCABULARY).encode(["a b a b", "a b", "a b a"], max_length=4)
     assert [len(row) for row in encoded.input_ids] == [4, 4, 4]
     assert encoded.truncated == 2
@@ -154,7 +154,7 @@ def test_truncation_of_texts_counts_rows():
             assert encoded.input_ids == [[2, *map(VOCABULARY.index, tokens), 3]]
 
 
-def test_offsets_are_characters_of_the_given_text():
+def test_offsets_are_characters_of_the_original_text():
     text = "😀 The CAFÉ, unbelievable中!"
     encoded = WordPiece(VOCABULARY).encode([text], max_length=64)
     pieces = [text[start:end] for start, end in encoded.offsets[0]]
@@ -175,7 +175,7 @@ def test_offsets_are_characters_of_the_given_text():
         iter(["hello world", "a"]),
     ],
 )
-def test_accepted_rows(texts):
+def test_accepted_types_of_texts(texts):
     tokenizer = WordPiece(VOCABULARY)
     assert tokenizer.encode(texts, max_length=9) == tokenizer.encode(["hello world", "a"], max_length=9)
 
@@ -196,7 +196,7 @@ def test_accepted_rows(texts):
         (np.array("a"), r"shape \(\)"),
     ],
 )
-def test_refused_rows(texts, message):
+def test_invalid_texts_raise(texts, message):
     with pytest.raises(KerasBertError, match=message) as error:
         WordPiece(VOCABULARY).encode(texts, max_length=9)
     assert "\n" not in str(error.value)
@@ -217,12 +217,12 @@ def test_refused_rows(texts, message):
         ({"max_length": 9, "pairs": ["b", "b"]}, "1 texts, 2 pairs"),
     ],
 )
-def test_refused_arguments(arguments, message):
+def test_invalid_arguments_raise(arguments, message):
     with pytest.raises(KerasBertError, match=message):
         WordPiece(VOCABULARY).encode(["a"], **arguments)
 
 
-def test_no_rows():
+def test_an_empty_list_of_texts():
     encoded = WordPiece(VOCABULARY).encode([], max_length=4)
     assert (encoded.input_ids, encoded.truncated, encoded.offsets) == ([], 0, [])
 
@@ -248,7 +248,7 @@ def test_ids_of_special_tokens():
         ([*SPECIAL, "", "a", ""], "'' as tokens 5 and 7"),
     ],
 )
-def test_refused_vocabulary(vocabulary, message):
+def test_invalid_vocabularies_raise(vocabulary, message):
     with pytest.raises(KerasBertError, match=message):
         WordPiece(vocabulary)
 
@@ -272,7 +272,7 @@ def test_config_of_another_kind():
         WordPiece.from_config({**config, "kind": "japanese"})
 
 
-def test_rows_of_several_chunks(monkeypatch):
+def test_texts_of_several_chunks(monkeypatch):
     tokenizer = WordPiece(VOCABULARY)
     whole = tokenizer.encode(TEXTS, max_length=64)
     monkeypatch.setattr("kerasbert.text.tokenizer._CHUNK", 3)
@@ -309,7 +309,7 @@ def test_training():
     assert any(character in cased.vocabulary for character in "PLAYS")
 
 
-def test_training_leaves_out_the_rare():
+def test_training_drops_rare_pieces():
     assert "ab" in WordPiece.train(["ab ab"], vocabulary_size=40).vocabulary
     assert "ab" not in WordPiece.train(["ab ab"], vocabulary_size=40, min_frequency=3).vocabulary
     ideographs = [chr(0x4E00 + number) for number in range(1100)]
@@ -317,7 +317,7 @@ def test_training_leaves_out_the_rare():
     assert sorted(vocabulary[5:]) == [*ideographs[:999], ideographs[-1]]
 
 
-def test_training_repeats():
+def test_training_is_deterministic():
     texts = ["ab cd ef gh ij kl mn op", "ba dc fe hg ji lk nm po"] * 3  # every merge is as frequent as the next
     vocabularies = {WordPiece.train(texts, vocabulary_size=44).vocabulary for _ in range(5)}
     assert len(vocabularies) == 1
@@ -327,13 +327,13 @@ def test_training_repeats():
 @pytest.mark.parametrize(
     ("texts", "size", "message"),
     [
-        ([], 40, "0 rows"),
-        (["", " "], 40, "2 rows"),
+        ([], 40, "0 texts"),
+        (["", " "], 40, "2 texts"),
         (["abcdefgh"], 19, "at least 20.*received 19"),
         (["a", 1], 40, "row 1"),
     ],
 )
-def test_refused_training(texts, size, message):
+def test_invalid_training_raises(texts, size, message):
     with pytest.raises(KerasBertError, match=message):
         WordPiece.train(texts, vocabulary_size=size)
 

@@ -7,7 +7,7 @@ from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.processors.classification import MultiLabel, SingleLabel
 from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 from kerasbert.text.client_differences import differences
-from kerasbert.text.client_wordpiece import ClientWordPiece, client_refusal
+from kerasbert.text.client_wordpiece import ClientWordPiece, client_unsupported_reason
 
 _NAMES = {"mediapipe": "MediaPipe", "task-library": "the Task Library"}
 _TARGETS = ("cpu", "gpu")  # for the others there are no such clients
@@ -25,7 +25,7 @@ def client_note(card: Metadata, examples: Sequence | None = None) -> str:
         return ""
     names = " and ".join(_NAMES[client] for client in clients)
     several = len(clients) > 1
-    if reason := client_refusal(card.tokenizer, card.vocabulary):
+    if reason := client_unsupported_reason(card.tokenizer, card.vocabulary):
         return f"note: {names} {'do' if several else 'does'} not take texts for this file: {reason}"
     if card.tokenizer.get("kind") == ClientWordPiece.kind:
         return ""

@@ -9,7 +9,7 @@ from kerasbert.cli.common.progress import note
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions
-from kerasbert.data.splitting import share_of, split, take
+from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
@@ -45,7 +45,7 @@ def without_bad_labels(kind: type[Processor], table: Table) -> Table:
             table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))
     if not kept:
         raise KerasBertError(f"{table.path}: expected rows with labels, received none; {table.bad.describe()}")
-    return take(table, kept) if len(kept) < len(table) else table
+    return table.select(kept) if len(kept) < len(table) else table
 
 
 def note_bad_rows(table: Table) -> None:
@@ -69,7 +69,7 @@ def read_train_and_dev(
         Tables of all training rows, of those that are trained on, and of those that are scored on (None without dev).
     """
     table, dev = read(kind, training.train, training), training.dev
-    share = None if dev is None or Path(dev).exists() else share_of(dev)
+    share = None if dev is None or Path(dev).exists() else parse_fraction(dev)
     if share is None:
         return table, table, read(kind, dev, training) if dev else None
     parts = split(table, share, training.seed, stratify=kind is SingleLabel)

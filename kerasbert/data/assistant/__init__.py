@@ -1,6 +1,6 @@
 """The bundled data set: short English assistant utterances with an intent and BIO slot tags.
 
-How it was made, what the labels mean and what a bag-of-words baseline scores: README.md in this folder.
+README.md in this folder describes its construction, its labels and a bag-of-words baseline.
 """
 
 from dataclasses import dataclass
@@ -44,17 +44,22 @@ SLOTS = (
 )
 
 TAGS = ("O", *(f"{prefix}-{slot}" for slot in SLOTS for prefix in "BI"))
-"""Every tag that may occur, outside first: the label list of a token tagger."""
+"""All tags, `O` first: the label list of a token classifier."""
 
 SOURCES = ("template", "written", "paraphrase")
-"""Made from a template; written by hand like it; written by hand for the test split, unlike every template."""
+"""Generated from a template; written by hand in its style; written by hand for the test split, unlike any template."""
 
 
 @dataclass(frozen=True)
 class AssistantSplit:
-    """One split; the five tuples run in parallel, one entry an utterance.
+    """One split as parallel tuples with one entry for each utterance.
 
-    `tokens[i]` are the words and punctuation marks of `texts[i]` in order, `tags[i]` one BIO tag for each of them.
+    Attributes:
+        texts: The utterances.
+        intents: The intent of each utterance, one of `INTENTS`.
+        tokens: The words and punctuation marks of each utterance in order.
+        tags: One BIO tag for each token.
+        sources: The origin of each utterance, one of `SOURCES`.
     """
 
     texts: tuple[str, ...]
@@ -67,23 +72,28 @@ class AssistantSplit:
         return len(self.texts)
 
     def with_source(self, source: str) -> "AssistantSplit":
-        """The utterances of one of `SOURCES`, such as the hand-written paraphrases of the test split.
+        """Return the utterances of one source, such as the hand-written paraphrases of the test split.
 
         Raises:
-          KerasBertError: `source` is not in `SOURCES`.
+            KerasBertError: When `source` is not in `SOURCES`.
         """
         if source not in SOURCES:
             raise KerasBertError(f"expected a source out of {', '.join(SOURCES)}, received {source!r}")
-        keep = [i for i, own in enumerate(self.sources) if own == source]
-        columns = (self.texts, self.intents, self.tokens, self.tags, self.sources)
-        return AssistantSplit(*(tuple(column[i] for i in keep) for column in columns))
+        indices = [i for i, candidate in enumerate(self.sources) if candidate == source]
+        return AssistantSplit(
+            texts=tuple(self.texts[i] for i in indices),
+            intents=tuple(self.intents[i] for i in indices),
+            tokens=tuple(self.tokens[i] for i in indices),
+            tags=tuple(self.tags[i] for i in indices),
+            sources=tuple(self.sources[i] for i in indices),
+        )
 
 
 def path(split: str) -> Path:
-    """The JSON-lines file of a split, for commands that take a file name.
+    """Return the JSON Lines file of a split, for commands that take a file name.
 
     Raises:
-      KerasBertError: `split` is not in `SPLITS`.
+        KerasBertError: When `split` is not in `SPLITS`.
     """
     if split not in SPLITS:
         raise KerasBertError(f"expected a split out of {', '.join(SPLITS)}, received {split!r}")
@@ -91,10 +101,10 @@ def path(split: str) -> Path:
 
 
 def load(split: str) -> AssistantSplit:
-    """Reads a split in its fixed, shuffled order.
+    """Read a split in its fixed, shuffled order.
 
     Raises:
-      KerasBertError: `split` is not in `SPLITS`.
+        KerasBertError: When `split` is not in `SPLITS`.
     """
     rows = read_json_lines(path(split))
     return AssistantSplit(

@@ -1,9 +1,9 @@
-"""Makes train.jsonl, dev.jsonl and test.jsonl out of templates.toml, written.txt and paraphrases.txt.
+"""Generation of train.jsonl, dev.jsonl and test.jsonl from templates.toml, written.txt and paraphrases.txt.
 
     python -m kerasbert.data.assistant.generate            # rewrites the files of the package, byte for byte the same
     python -m kerasbert.data.assistant.generate --out DIR  # writes them elsewhere
 
-Slots are authored inline: `wake me at [time: half past six]`.
+Slots are marked inline: `wake me at [time: half past six]`.
 """
 
 import argparse
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 SEED = 20
 TEMPLATE_COUNTS = {"train": 42, "dev": 8, "test": 5}  # per intent
 WRITTEN_DEV = 7  # written sentences per intent that go to dev; all others go to train
-CAPITALISED, PUNCTUATED = 0.15, 0.12  # shares of template sentences
+CAPITALISED, PUNCTUATED = 0.15, 0.12  # fractions of template sentences
 
 _SLOT = re.compile(r"\[(\w+): ([^\[\]]+)\]")
 # The possessive and the short "is" ("tomorrow's", "what's") stand alone, so that a slot can end before them.
@@ -35,7 +35,15 @@ _QUESTION = re.compile(r"(what|how|will|is|can|could|do|does)\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Utterance:
-    """One row of a split; `tags` has one BIO tag a token."""
+    """One row of a split.
+
+    Attributes:
+        text: The utterance.
+        intent: Its intent.
+        tokens: Its words and punctuation marks.
+        tags: One BIO tag for each token.
+        source: Its origin, one of `SOURCES`.
+    """
 
     text: str
     intent: str
@@ -44,15 +52,21 @@ class Utterance:
     source: str
 
     def json_line(self) -> str:
+        """Return the row as a line of a JSON Lines file."""
         row = {"text": self.text, "intent": self.intent, "tokens": self.tokens, "tags": self.tags}
         return json.dumps({**row, "source": self.source}, ensure_ascii=False) + "\n"
 
 
 def parse(marked: str, intent: str, source: str) -> Utterance:
-    """Turns a sentence with inline slots into text, tokens and tags.
+    """Parse a sentence with inline slots into text, tokens and tags.
+
+    Args:
+        marked: The sentence, such as `wake me at [time: half past six]`.
+        intent: Its intent.
+        source: Its origin, one of `SOURCES`.
 
     Raises:
-      KerasBertError: an unknown slot, a stray bracket, or a slot that begins or ends inside a word.
+        KerasBertError: When a slot is unknown, begins or ends inside a word, or a bracket is unbalanced.
     """
     text, spans, end = "", [], 0
     for match in _SLOT.finditer(marked):
@@ -82,7 +96,7 @@ def _tag(position: int, spans: list[tuple[int, int, str]]) -> str:
 
 
 def read_sentences(path: Path, source: str) -> dict[str, list[Utterance]]:
-    """Reads `== intent` sections with one marked sentence a line; blank lines and lines with `#` are left out."""
+    """Read `== intent` sections with one marked sentence on each line. Blank lines and lines that start with `#` are skipped."""
     sentences: dict[str, list[Utterance]] = {intent: [] for intent in INTENTS}
     intent = None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
@@ -96,27 +110,27 @@ def read_sentences(path: Path, source: str) -> dict[str, list[Utterance]]:
 
 
 def read_templates() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The slot values by list name, and the templates by intent."""
+    """Return the slot values by list name, and the templates by intent."""
     content = tomllib.loads((FOLDER / "templates.toml").read_text(encoding="utf-8"))
     return content["values"], content["templates"]
 
 
 def template_pattern(template: str) -> re.Pattern:
-    """Matches every text that the template makes, with any words whatever in place of a slot.
+    """Return a pattern for all texts of a template, with arbitrary words in place of each slot.
 
-    Match it with `fullmatch` against a text without its final punctuation mark.
+    Use `fullmatch` on a text without its final punctuation mark.
     """
     pattern = re.escape(_FIELD.sub("\0", template)).replace(r"\|", "|").replace("\0", ".+")
     return re.compile(_CHOICE.sub(r"(?:\1)", pattern), re.IGNORECASE)
 
 
 def _pick(options: list[str], rng: random.Random) -> str:
-    # random() alone is guaranteed to give the same numbers in every version of Python; choice() is not.
+    # Only random() is guaranteed to return the same numbers in every version of Python; choice() is not.
     return options[int(rng.random() * len(options))]
 
 
 def fill(template: str, values: dict[str, list[str]], rng: random.Random) -> str:
-    """One marked sentence of a template."""
+    """Return one random marked sentence of a template."""
 
     def value(match: re.Match) -> str:
         chosen = _pick(values[match[1]], rng)
@@ -124,7 +138,7 @@ def fill(template: str, values: dict[str, list[str]], rng: random.Random) -> str
 
     marked = _CHOICE.sub(lambda match: _pick(match[1].split("|"), rng), template).strip()
     marked = _FIELD.sub(value, marked)
-    # Values bring the article that a name does not need ("text anna", "text the plumber"); it is no part of the slot.
+    # Values include their article, if any ("text anna", "text the plumber"), but the article is not part of the slot.
     marked = re.sub(r"\[(contact|date|level|place): (the|a|my) ", r"\2 [\1: ", marked)
     if rng.random() < CAPITALISED and not marked.startswith("["):
         marked = marked[0].upper() + marked[1:]
@@ -134,7 +148,13 @@ def fill(template: str, values: dict[str, list[str]], rng: random.Random) -> str
 
 
 def template_sentences(intent: str, rng: random.Random, taken: set[str]) -> Iterable[Utterance]:
-    """Endless sentences of an intent, the templates in turn, none equal to one of `taken` (which grows)."""
+    """Yield sentences of an intent without end, from its templates in turn.
+
+    Args:
+        intent: The intent.
+        rng: The random generator.
+        taken: Keys of sentences to avoid. Each new sentence is added.
+    """
     values, templates = read_templates()
     while True:
         for template in templates[intent]:
@@ -149,10 +169,10 @@ def _key(sentence: Utterance) -> str:
 
 
 def build() -> dict[str, list[Utterance]]:
-    """All splits, each in its final order.
+    """Build all splits, each in its final order.
 
     Raises:
-      KerasBertError: a hand-written sentence that occurs twice.
+        KerasBertError: When a hand-written sentence occurs twice.
     """
     rng = random.Random(SEED)
     written = read_sentences(FOLDER / "written.txt", "written")
@@ -181,13 +201,14 @@ def _shuffled(rows: list[Utterance], rng: random.Random) -> list[Utterance]:
 
 
 def write(folder: Path) -> None:
-    """Writes the three files into `folder`."""
+    """Write the three files into a folder."""
     for split, rows in build().items():
         with atomic_file(folder / f"{split}.jsonl") as partial:
             partial.write_bytes("".join(row.json_line() for row in rows).encode())
 
 
 def main() -> None:
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Rebuild the bundled assistant data set from its sources.")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to (default: the package's own)")
     write(parser.parse_args().out)

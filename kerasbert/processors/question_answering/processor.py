@@ -18,7 +18,7 @@ from kerasbert.processors.question_answering.span_windows import window_features
 from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.processors.texts import split_pairs
 from kerasbert.text import Tokenizer
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 
 def _fields(example: tuple[str, str]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class QuestionAnswering(Processor):
             raise KerasBertError(
                 f"expected a context for each question, received {len(questions)} questions, {len(contexts)} contexts"
             )
-        return list(zip(text_rows(questions, "questions"), text_rows(contexts, "contexts"), strict=True))
+        return list(zip(as_strings(questions, "questions"), as_strings(contexts, "contexts"), strict=True))
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         return window_features(examples, tokenizer, length, self.stride)

@@ -9,7 +9,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE, Features, TokenLists
 from kerasbert.text import Tokenizer
-from kerasbert.text.windows import usual_step, windows
+from kerasbert.text.windows import default_stride, windows
 
 LONGEST_QUESTION = 64  # tokens, as in the BERT authors' own code
 _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
@@ -80,7 +80,7 @@ def window_features(
         truncated += len(question) > longest
         head = cls + question[:longest] + sep * template.separators
         room = length - len(head) - 1
-        step = usual_step(length, room) if stride is None else min(stride, room)
+        step = default_stride(length, room) if stride is None else min(stride, room)
         for first, end in windows(len(context.ids), room, step):
             lists.append(head + context.ids[first:end] + sep)
             types.append([0] * len(head) + [template.second_type] * (end - first + 1))

@@ -34,7 +34,7 @@ from kerasbert.processors.token_classification.written_tags import (
 )
 from kerasbert.processors.words import Words, words_of
 from kerasbert.text import Tokenizer
-from kerasbert.text.rows import text_rows
+from kerasbert.text.strings import as_strings
 
 _LISTED = 12
 
@@ -293,8 +293,8 @@ class Tagging(Processor):
 def _example(value, row: int) -> str | tuple[str, ...]:
     try:
         if isinstance(value, str | bytes):
-            return text_rows([value])[0]
-        return tuple(text_rows(value, "words"))
+            return as_strings([value])[0]
+        return tuple(as_strings(value, "words"))
     except KerasBertError as error:
         raise KerasBertError(f"row {row}: {error}") from None
 

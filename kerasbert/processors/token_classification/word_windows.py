@@ -8,7 +8,7 @@ import numpy as np
 from kerasbert.processors.features import WHOLE, Features, TokenLists
 from kerasbert.processors.words import Words
 from kerasbert.text import Tokenizer
-from kerasbert.text.windows import best_context, usual_step, windows
+from kerasbert.text.windows import default_stride, max_context, windows
 
 _CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
 
@@ -52,7 +52,7 @@ def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int,
         KerasBertError: When rows have no room for a token.
     """
     room = length - 2
-    step = usual_step(length, room) if stride is None else min(stride, room)
+    step = default_stride(length, room) if stride is None else min(stride, room)
     lists, numbers, alignment = [], [], []
     for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
         parts = windows(len(ids), room, step)
@@ -85,7 +85,7 @@ def _owners(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
     """The number of the window that speaks for each piece, -1 for one without tokens; the earlier one of equals."""
     owners, most = np.full(len(first), -1), np.full(len(first), -1)
     for part, window in enumerate(parts):
-        context = np.where(first < 0, -1, best_context(first, *window))
+        context = np.where(first < 0, -1, max_context(first, *window))
         better = context > most
         owners[better], most[better] = part, context[better]
     return owners

@@ -1,38 +1,42 @@
-"""Texts as users hold them - lists, tuples, arrays, bytes - as a plain list of strings."""
+"""Conversion of the texts that users pass (lists, tuples, arrays, bytes) to a list of strings."""
 
 from collections.abc import Iterable, Mapping
 
 from kerasbert.errors import KerasBertError
 
 
-def text_rows(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
-    """`values` as a list of `str`; bytes are read as UTF-8.
+def as_strings(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
+    """Convert texts to a list of `str`; bytes are decoded as UTF-8.
 
     Args:
-      values: list, tuple, one-dimensional array or other iterable of strings, one a row.
-      name: what the rows are called in an error.
+        values: A list, tuple, one-dimensional array or other iterable of strings.
+        name: The noun for the texts in an error.
+
+    Returns:
+        The texts.
 
     Raises:
-      KerasBertError: a single string instead of rows, more than one dimension, or a row that is no valid text; it names
-        the row and what was received.
+        KerasBertError: When a single string is passed, an array has more than one dimension, or an entry is not valid text. The message
+            names the entry.
     """
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise KerasBertError(
             f"expected {name} as a list of strings, received {type(values).__name__}; put a single text into a list"
         )
     if getattr(values, "ndim", 1) != 1:
-        raise KerasBertError(f"expected {name} with one dimension, received an array of shape {tuple(values.shape)}")
-    return [_text(value, row, name) for row, value in enumerate(values)]
+        shape = tuple(getattr(values, "shape", ()))
+        raise KerasBertError(f"expected {name} with one dimension, received an array of shape {shape}")
+    return [_as_string(value, row, name) for row, value in enumerate(values)]
 
 
-def _text(value, row: int, name: str) -> str:
+def _as_string(value: object, row: int, name: str) -> str:
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
             raise KerasBertError(
                 f"expected {name} in UTF-8, received row {row} with byte 0x{value[error.start]:02x} "
-                f"at offset {error.start}."
+                f"at offset {error.start}"
             ) from None
     if not isinstance(value, str):
         raise KerasBertError(
