@@ -1,0 +1,125 @@
+"""What one has to read: sizes of modules, functions and classes, typed and documented names, imports between rooms, and old words.
+
+    python -m benchmarks.code.structure
+    python -m benchmarks.code.structure --root CHECKOUT --json before.json
+
+Reads the sources only. A float BERT is `encoders/bert.py` and every encoder and layer module that it reaches by imports at the top of
+modules, without `layers/quantization` and `layers/lowering`. Public names are functions, methods and classes without an underscore.
+"""
+
+import argparse
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.common import record
+
+ROOT = Path(__file__).parents[2]
+LONG, MANY_PARAMETERS, MANY_METHODS = 60, 12, 15
+# Words of an earlier dialect, and the standard terms that took their places.
+OLD_WORDS = {
+    "denses": "Dense layers", "half_sums": "split-K", "sums_in_parts": "split-K", "whole_sums": "split-K", "ActivationPoint":
+    "ActivationFakeQuant",
+    "KernelPoint": "KernelFakeQuant", "ConstantPoint": "ConstantFakeQuant", "take_turn": "set_call", "come_after": "tie_ranges",
+    "keeps_bias": "prevent_bias_folding", "scaled_like": "carry_scales", "forget_ranges": "reset_ranges", "settle_ranges":
+    "symmetrize_ranges",
+    "fix_ranges": "freeze_ranges", "tapped": "captured", "LayerMix": "ScalarMix", "GraphLayout": "lowering options", "quanta": "LSB",
+    "further_decoder": "extra_decoder", "Answering": "InferenceMixin", "Fitting": "KerasTask", "open_side": "open_reference",
+    "Problem": "Processor",
+    "RunningModel": "InterpreterModel", "FittingModels": "BucketedModel", "last_words": "failure_reason", "leftovers": "cleanup",
+    "KeepZeros": "PreserveSparsity", "gpu-classic": "gpu-opencl", "without a word": "silently", "so many": "a count",
+}  # fmt: skip
+
+
+def main() -> None:
+    arguments = _arguments()
+    root = arguments.root
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in _sources(root).items()}
+    reached = _float_bert(root, trees)
+    result = {
+        "float_bert": {"files": len(reached), "lines": sum(reached.values()), "modules": reached},
+        "rooms": dict(sorted(Counter(name.rpartition(".")[0] for name in trees).items())),
+        **_definitions(trees),
+        "old_words": _words(root),
+    }
+    for key, value in result.items():
+        print(f"{key}: {value}")
+    record.write(arguments.json, result, {})
+
+
+def _sources(root: Path) -> dict[str, Path]:
+    found = {}
+    for top in ("kerasbert", "export", "zoo"):
+        for path in sorted((root / top).rglob("*.py")):
+            if not any(folder.is_symlink() for folder in path.parents):
+                name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+                found[name if top == "kerasbert" else f"kerasbert.{name}"] = path
+    return found
+
+
+def _float_bert(root: Path, trees: dict[str, ast.Module]) -> dict[str, int]:
+    """Lines of each module that a float BERT needs."""
+    sources, waiting, lines = _sources(root), ["kerasbert.encoders.bert"], {}
+    while waiting:
+        name = waiting.pop()
+        left_out = re.search(r"layers\.(quantization|lowering)", name) or sources[name].name == "__init__.py"
+        if name in lines or left_out:
+            continue
+        lines[name] = len(sources[name].read_text("utf-8").splitlines())
+        for node in trees[name].body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                known = {node.module, *(f"{node.module}.{each.name}" for each in node.names)} & trees.keys()
+                waiting += [each for each in known if each.startswith(("kerasbert.encoders", "kerasbert.layers"))]
+    return dict(sorted(lines.items()))
+
+
+def _definitions(trees: dict[str, ast.Module]) -> dict:
+    parameters = typed = returns = returned = public = documented = 0
+    long, wide, large = [], [], []
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                methods = sum(isinstance(each, ast.FunctionDef) for each in node.body)
+                large += [(methods, f"{module}.{node.name}")] if methods > MANY_METHODS else []
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+                continue
+            public, documented = public + 1, documented + bool(ast.get_docstring(node))
+            if isinstance(node, ast.FunctionDef):
+                given = [
+                    each
+                    for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                    if each.arg not in ("self", "cls")
+                ]
+                parameters, typed = parameters + len(given), typed + sum(each.annotation is not None for each in given)
+                returns, returned = returns + 1, returned + (node.returns is not None)
+                length = node.end_lineno - node.lineno + 1
+                long += [(length, f"{module}.{node.name}")] if length > LONG else []
+                wide += [(len(given), f"{module}.{node.name}")] if len(given) > MANY_PARAMETERS else []
+    return {
+        "typed_parameters": round(typed / parameters, 3),
+        "typed_returns": round(returned / returns, 3),
+        "documented": round(documented / public, 3),
+        f"functions_over_{LONG}_lines": sorted(long, reverse=True),
+        f"functions_over_{MANY_PARAMETERS}_parameters": sorted(wide, reverse=True),
+        f"classes_over_{MANY_METHODS}_methods": sorted(large, reverse=True),
+    }
+
+
+def _words(root: Path) -> dict[str, int]:
+    """How often each old word stands in code and documents."""
+    texts = [path.read_text("utf-8") for path in _sources(root).values()]
+    texts += [path.read_text("utf-8") for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
+    whole = "\n".join(texts)
+    return {word: count for word in OLD_WORDS if (count := len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", whole)))}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="the checkout to read (this one)")
+    record.add_output(parser, "structure")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
