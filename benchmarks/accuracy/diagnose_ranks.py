@@ -123,14 +123,14 @@ def corruptions(common: int, absent: int) -> dict[str, Corruption]:
         absent: The id of a token that does not.
     """
     first, second, third = (f"layers.{i}" for i in range(3))
-    after_second = f"{second}.attention"
+    second_attention = f"{second}.attention"
     return {
         "value column": column(
-            f"{after_second}.value", f"{after_second}.value.output", f"{after_second}.context"
+            f"{second_attention}.value", f"{second_attention}.value.output", f"{second_attention}.context"
         ),
         "value column, compensated": column(
-            f"{after_second}.value", f"{after_second}.value.output", f"{after_second}.context",
-            compensated_by=f"{after_second}.output_dense",
+            f"{second_attention}.value", f"{second_attention}.value.output", f"{second_attention}.context",
+            compensated_by=f"{second_attention}.output_dense",
         ),
         "value column of the last layer, compensated": column(
             f"{third}.attention.value", f"{third}.attention.value.output", f"{third}.attention.context",

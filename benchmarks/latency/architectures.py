@@ -1,11 +1,13 @@
-"""Every preset with random weights: parameters, file sizes, latency on this machine's CPU, and the memory that all of it takes.
+"""Every preset with random weights: parameters, file sizes, CPU latency, and memory for conversion and inference.
 
     python -m benchmarks.latency.architectures --presets bert-tiny albert-base mobilebert --lengths 32 128 384
 
-Each preset goes through child processes of its own, so that memory is its own: one builds the Keras model, runs it once and converts it
-(float32, then dynamic int8 with a resizable length), others run the int8 file. Latency is the median of runs on one thread with full rows.
-Writes a JSON file, a table (printed, and beside the JSON as .md) and one plot. Checks what the sizes promise: an ALBERT stores its shared
-block once, in every recipe, and BERT-large is built, converted to int8 and run within 8 GB.
+Measured: the median latency on one thread with full rows, file sizes of each recipe, and peak memory. Results are a JSON file, a table
+(printed, and beside the JSON as .md) and a plot.
+
+Every step runs in its own process, so that its peak memory can be measured. One builds the Keras model, runs it once and converts it
+(float32, then dynamic int8 with a resizable length); others run the int8 file. Two checks are included: an ALBERT file contains its shared
+block once, and BERT-large is built, converted and run within 8 GB.
 """
 
 import argparse
@@ -30,76 +32,85 @@ ALBERT_BASE = {
     "float32": 1.05 * 4 * 11.68e6,
     "dynamic_wi8_afp32": 12.5e6,
     "static_wi8_ai8": 12.5e6,
-}  # bytes, 30,000 words
+}  # bytes, for a vocabulary of 30,000
 IMAGE = Path(__file__).parents[2] / "docs" / "images" / "architectures.png"
 
 
 def main() -> None:
+    """Measure every preset and write the result, the table and the plot."""
     arguments = _arguments()
     if arguments.child:
         print(json.dumps(_build_and_convert(**json.loads(arguments.child))))
         return
     load, measured = record.load(), {}
-    for name in arguments.presets:
+    for name in _preset_names(arguments.presets):
         measured[name] = _measure(name, arguments)
         print(_row(name, measured[name], arguments.lengths), flush=True)
-        # After each one: all of them take a quarter of an hour.
-        failed = _failures(measured)
+        # Written after each preset, because all of them take a quarter of an hour.
+        failed = _failed_checks(measured)
         result = {"lengths": arguments.lengths, "presets": measured, "failed_checks": failed}
         record.write(arguments.json, result, record.versions(PACKAGES), load)
     table = "\n".join([*_header(arguments.lengths), *(_row(n, f, arguments.lengths) for n, f in measured.items())])
     arguments.json.with_suffix(".md").write_text(table + "\n", "utf-8")
     _plot(measured, arguments.image)
     if failed:
-        raise SystemExit(f"expected every check to hold, received: {'; '.join(failed)}")
+        raise SystemExit(f"expected every check to pass, received {'; '.join(failed)}")
 
 
-def _measure(name: str, arguments) -> dict:
-    """Facts about one preset; `error` where a step failed, with what is known until then."""
+def _preset_names(names: list[str] | None) -> list[str]:
+    from kerasbert.encoders import PRESETS
+
+    if unknown := [name for name in names or () if name not in PRESETS]:
+        raise SystemExit(f"expected presets of {', '.join(PRESETS)}, received {', '.join(unknown)}")
+    return names or list(PRESETS)
+
+
+def _measure(name: str, arguments: argparse.Namespace) -> dict:
+    """Measure one preset; a failed step leaves an `error` with the facts measured before it."""
     with tempfile.TemporaryDirectory() as folder:
         facts = {"recipes": {}}
         for recipe in _recipes(name, arguments):
             options = {"name": name, "recipe": recipe, "folder": folder, "length": arguments.build_length}
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-m", "benchmarks.latency.architectures", "--child", json.dumps(options)],
                 capture_output=True,
                 text=True,
                 check=False,
             )
-            said = done.stdout.strip().splitlines()
-            if done.returncode or not said:
-                last = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-                facts["recipes"][recipe] = {"error": f"exit code {done.returncode}: {last[:200]}"}
+            lines = process.stdout.strip().splitlines()
+            if process.returncode or not lines:
+                last_line = (process.stderr.strip().splitlines() or ["nothing"])[-1]
+                facts["recipes"][recipe] = {"error": f"exit code {process.returncode}: {last_line[:200]}"}
                 continue
-            found = json.loads(said[-1])
-            facts |= {key: found.pop(key) for key in ("parameters", "model_type")}
-            facts["recipes"][recipe] = found
+            conversion = json.loads(lines[-1])
+            facts |= {key: conversion.pop(key) for key in ("parameters", "model_type")}
+            facts["recipes"][recipe] = conversion
         int8 = Path(folder) / "dynamic_wi8_afp32.tflite"
         if int8.is_file():
-            facts["running"] = _running(int8, arguments)
+            facts["running"] = _benchmark(int8, arguments)
         return facts
 
 
-def _recipes(name: str, arguments) -> list[str]:
-    """The sizes that the checks need: static int8 too for albert-base."""
+def _recipes(name: str, arguments: argparse.Namespace) -> list[str]:
+    """List the recipes; the check of albert-base needs static int8 as well."""
     recipes = list(arguments.recipes)
     return recipes + ["static_wi8_ai8"] * (name == "albert-base" and "static_wi8_ai8" not in recipes)
 
 
-def _running(path: Path, arguments) -> dict:
-    """Latency and memory of the file at each length, in processes of their own."""
-    found = benchmark(path, lengths=arguments.lengths, runs=arguments.runs, warmup=2)
+def _benchmark(path: Path, arguments: argparse.Namespace) -> dict:
+    """Measure latency and memory of a file at each length, in separate processes."""
+    results = benchmark(path, lengths=arguments.lengths, runs=arguments.runs, warmup=2)
     return {
         str(m.length): {
             "seconds": m.latency.p50, "mean_seconds": m.latency.mean, "load_seconds": m.load_seconds,
             "peak_bytes": m.peak_bytes, "model_bytes": m.model_bytes, "partitions": m.partitions,
         }
-        for m in found.measurements
+        for m in results.measurements
     }  # fmt: skip
 
 
 def _build_and_convert(name: str, recipe: str, folder: str, length: int) -> dict:
-    """The child's work. `peak_bytes` is that of the whole: imports, model, one forward pass, conversion."""
+    """Build and convert, in the child process. `peak_bytes` covers imports, model, one forward pass and conversion."""
     import kerasbert as kb
     from kerasbert.encoders import encoder_class, preset
     from kerasbert.tasks import TextClassifier
@@ -107,52 +118,54 @@ def _build_and_convert(name: str, recipe: str, folder: str, length: int) -> dict
     config = preset(name)
     start = time.perf_counter()
     task = TextClassifier(encoder_class(config.model_type)(config), None, labels=["a", "b"], sequence_length=length)
-    rows = _rows(8, length, config.vocab_size)
+    rows = _random_rows(8, length, config.vocab_size)
     built = time.perf_counter()
     outputs = task.serve_numpy({key: values[:1] for key, values in rows.items()})["probabilities"]
     if not np.isfinite(outputs).all():
-        raise SystemExit(f"{name}: expected finite outputs, received {outputs}")
-    after_forward = _peak()
+        raise SystemExit(f"expected finite outputs of {name}, received {outputs}")
+    forward_peak = _peak_memory()
     start_conversion = time.perf_counter()
-    # Static files are of one length: ranges are found at that one.
+    # Static files have one length, that of the calibration.
     static = {"calibration": rows} if recipe.startswith("static") else {"length": "resizable"}
-    made = kb.export.convert(task, recipe=recipe, **static)
+    converted = kb.export.convert(task, recipe=recipe, **static)
     ended = time.perf_counter()
     path = Path(folder) / f"{recipe}.tflite"
-    path.write_bytes(made.content)
+    path.write_bytes(converted.content)
     return {
-        "parameters": made.metadata.parameters, "model_type": config.model_type, "file_bytes": len(made.content),
+        "parameters": converted.metadata.parameters, "model_type": config.model_type, "file_bytes": len(converted.content),
         "build_seconds": built - start, "convert_seconds": ended - start_conversion,
-        "forward_peak_bytes": after_forward, "peak_bytes": _peak(),
+        "forward_peak_bytes": forward_peak, "peak_bytes": _peak_memory(),
     }  # fmt: skip
 
 
-def _rows(count: int, length: int, words: int) -> dict[str, np.ndarray]:
-    """Rows of every length up to the longest, with random words."""
+def _random_rows(count: int, length: int, vocabulary: int) -> dict[str, np.ndarray]:
+    """Draw rows of random tokens, with lengths up to the given one."""
     draw = np.random.default_rng(0)
     mask = (np.arange(length) < np.linspace(4, length, count).astype(int)[:, None]).astype(np.int32)
-    ids = draw.integers(0, words, (count, length)).astype(np.int32) * mask
+    ids = draw.integers(0, vocabulary, (count, length)).astype(np.int32) * mask
     return {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _failures(measured: dict) -> list[str]:
-    """What does not hold of what is promised."""
-    found = []
+def _failed_checks(measured: dict) -> list[str]:
+    """Describe each check that fails."""
+    failures = []
     for name, facts in measured.items():
-        for recipe, made in facts["recipes"].items():
-            if "error" in made:
-                found.append(f"{name}, {recipe}: {made['error']}")
+        for recipe, conversion in facts["recipes"].items():
+            if "error" in conversion:
+                failures.append(f"{name}, {recipe}: {conversion['error']}")
                 continue
             limit = MEMORY_LIMIT.get(name)
-            if limit and recipe == "dynamic_wi8_afp32" and made["peak_bytes"] > limit:
-                found.append(f"{name}: {format_bytes(made['peak_bytes'])} at its peak, more than {format_bytes(limit)}")
-            if name == "albert-base" and made["file_bytes"] > ALBERT_BASE.get(recipe, np.inf):
-                found.append(f"{name}, {recipe}: {format_bytes(made['file_bytes'])}")
-    return found
+            if limit and recipe == "dynamic_wi8_afp32" and conversion["peak_bytes"] > limit:
+                failures.append(
+                    f"{name}: {format_bytes(conversion['peak_bytes'])} of peak memory, more than {format_bytes(limit)}"
+                )
+            if name == "albert-base" and conversion["file_bytes"] > ALBERT_BASE.get(recipe, np.inf):
+                failures.append(f"{name}, {recipe}: {format_bytes(conversion['file_bytes'])}")
+    return failures
 
 
 def _header(lengths: list[int]) -> list[str]:
@@ -172,20 +185,20 @@ def _row(name: str, facts: dict, lengths: list[int]) -> str:
     sizes = [facts["recipes"].get(recipe, {}).get("file_bytes") for recipe in ("float32", "dynamic_wi8_afp32")]
     running = facts.get("running", {})
     times = [running.get(str(length), {}).get("seconds") for length in lengths]
-    at_work = max((run["peak_bytes"] for run in running.values()), default=None)
+    peak = max((run["peak_bytes"] for run in running.values()), default=None)
     converting = facts["recipes"].get("dynamic_wi8_afp32", {}).get("peak_bytes")
     cells = [
         name,
         f"{facts['parameters'] / 1e6:.1f} M" if "parameters" in facts else "-",
         *(format_bytes(size) if size else "-" for size in sizes),
         *(format_seconds(seconds) for seconds in times),
-        *(format_bytes(peak) if peak else "-" for peak in (at_work, converting)),
+        *(format_bytes(value) if value else "-" for value in (peak, converting)),
     ]
     return "| " + " | ".join(cells) + " |"
 
 
 def _plot(measured: dict, path: Path) -> None:
-    """Latency at the middle length against file size, one point a preset."""
+    """Plot latency at the middle length against file size, one point per preset."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -210,18 +223,16 @@ def _plot(measured: dict, path: Path) -> None:
     plt.close(figure)
 
 
-def _arguments():
-    from kerasbert.encoders import PRESETS
-
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", choices=list(PRESETS), default=list(PRESETS), metavar="NAME")
-    parser.add_argument("--lengths", nargs="+", type=int, default=[32, 128, 384], metavar="N", help="tokens in a row")
+    parser.add_argument("--presets", nargs="+", metavar="NAME", help="by default all")
+    parser.add_argument("--lengths", nargs="+", type=int, default=[32, 128, 384], metavar="N", help="tokens of a row")
     parser.add_argument("--recipes", nargs="+", default=["float32", "dynamic_wi8_afp32"], metavar="RECIPE")
     parser.add_argument("--runs", type=int, default=20, help="timed runs at each length")
     parser.add_argument(
         "--build-length", type=int, default=BUILD_LENGTH, help="tokens in the Keras model's forward pass"
     )
-    parser.add_argument("--image", type=Path, default=IMAGE, metavar="FILE", help="the plot")
+    parser.add_argument("--image", type=Path, default=IMAGE, metavar="FILE", help="where the plot goes")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     record.add_output(parser, "architectures")
     return parser.parse_args()

@@ -1,9 +1,9 @@
-r"""The product of two int8 activations by where zero lies in the second one: XNNPACK takes it only in the middle of the range.
+"""Time of a product of two int8 activations by the zero point of the second factor: XNNPACK delegates only symmetric ranges.
 
     python -m benchmarks.latency.integer_products
 
-Attention's two products of each length, once with ranges around zero and once with the second one's a step aside; the files run in turn.
-Both quantize their inputs first, which is part of the times.
+Measured: milliseconds of attention's two products at each length, once with a zero point of 0 and once with a zero point of -1, and the
+backend that runs each. The files take turns. Both quantize their float inputs first, which is part of the times.
 """
 
 import argparse
@@ -19,9 +19,10 @@ MIDDLE, ASIDE = (-128 / 32, 127 / 32), (-127 / 32, 128 / 32)
 
 
 def main() -> None:
+    """Measure all products and write the result."""
+    arguments = _arguments()
     from kerasbert.export.runtime.interpreters import open_model
 
-    arguments = _arguments()
     load = record.load()
     rows = []
     for length in arguments.lengths:
@@ -30,16 +31,16 @@ def main() -> None:
             draw = np.random.default_rng(0)
             inputs = {key: draw.uniform(-4, 4, shape).astype(np.float32) for key, shape in shapes.items()}
             models = {
-                place: open_model(_product(name, shapes, bounds))
-                for place, bounds in (("middle", MIDDLE), ("aside", ASIDE))
+                side: open_model(_product_file(name, shapes, bounds))
+                for side, bounds in (("middle", MIDDLE), ("aside", ASIDE))
             }
             seconds = _seconds(models, inputs, arguments.rounds)
             rows.append(
                 {
                     "product": name, "length": length,
-                    "milliseconds": {place: 1e3 * float(np.median(found)) for place, found in seconds.items()},
+                    "milliseconds": {side: 1e3 * float(np.median(values)) for side, values in seconds.items()},
                     "aside_to_middle": record.ratio(seconds["aside"], seconds["middle"]),
-                    "taken_by": {place: _taker(model) for place, model in models.items()},
+                    "taken_by": {side: _backend(model) for side, model in models.items()},
                 }
             )  # fmt: skip
             print(rows[-1]["product"], length, rows[-1]["milliseconds"], rows[-1]["taken_by"], flush=True)
@@ -52,18 +53,18 @@ def _shapes(name: str, heads: int, length: int, size: int) -> dict[str, tuple[in
     return {"first": first, "second": (1, heads, length, size)}
 
 
-def _product(name: str, shapes: dict, bounds: tuple[float, float]) -> bytes:
-    """A file of one product; `bounds` are the range of its second factor."""
+def _product_file(name: str, shapes: dict, bounds: tuple[float, float]) -> bytes:
+    """Build a file with one product; `bounds` is the range of its second factor."""
     import tensorflow as tf
 
     from kerasbert.export.lowering.tracing import converted_graph, save_function
 
-    held = tf.quantization.fake_quant_with_min_max_args
+    fake_quant = tf.quantization.fake_quant_with_min_max_args
     terms = shapes["first"][-1]
 
     def product(first, second):
-        factors = held(first, *MIDDLE), held(second, *bounds)
-        return {"product": held(tf.matmul(*factors, transpose_b=name == "scores"), -4.0 * terms, 4.0 * terms)}
+        factors = fake_quant(first, *MIDDLE), fake_quant(second, *bounds)
+        return {"product": fake_quant(tf.matmul(*factors, transpose_b=name == "scores"), -4.0 * terms, 4.0 * terms)}
 
     specs = {key: tf.TensorSpec(shape, tf.float32, name=key) for key, shape in shapes.items()}
     with tempfile.TemporaryDirectory() as folder:
@@ -72,19 +73,19 @@ def _product(name: str, shapes: dict, bounds: tuple[float, float]) -> bytes:
 
 
 def _seconds(models: dict, inputs: dict, rounds: int) -> dict[str, list[float]]:
-    seconds = {place: [] for place in models}
+    seconds = {side: [] for side in models}
     for model in models.values():
         model.run(inputs)
         model.fill(inputs)
     for turn in range(rounds):
-        for place in sorted(models, reverse=turn % 2):
+        for side in sorted(models, reverse=turn % 2):
             start = time.perf_counter()
-            models[place].invoke()
-            seconds[place].append(time.perf_counter() - start)
+            models[side].invoke()
+            seconds[side].append(time.perf_counter() - start)
     return seconds
 
 
-def _taker(model) -> str:
+def _backend(model) -> str:
     return next(backend for backend, counts in model.ops_by_backend.items() if "BATCH_MATMUL" in counts)
 
 

@@ -1,12 +1,14 @@
-"""Latency of `.tflite` files on LiteRT with XNNPACK against ONNX Runtime, the same checkpoint, interleaved in one run.
+"""Latency of `.tflite` files on LiteRT with XNNPACK against ONNX Runtime, same checkpoint, interleaved in one run.
 
     python -m benchmarks.latency.onnxruntime_latency CHECKPOINT --tflite dynamic.tflite --tflite-b static.tflite --length 128
 
-Needs the environment of requirements-peers.txt. The checkpoint's encoder goes from PyTorch to ONNX with eager attention
-and a fixed batch of 1, by both of PyTorch's exporters, and through onnxruntime.quantization.quantize_dynamic with int8
-weights, per tensor and per channel; the fastest of the four counts. Texts are real, padded to the length; in every round
-the models take turns, each with all of the texts. Outputs are compared as sentence vectors. On a busy machine look at
-the ratio of processor time, which does not count the waiting.
+Measured: milliseconds per text by clock and by processor time, ratios between the runtimes, and the cosine of sentence vectors. Needs the
+environment of requirements-peers.txt.
+
+PyTorch exports the checkpoint's encoder to ONNX with eager attention and batch size 1, by both of its exporters.
+onnxruntime.quantization.quantize_dynamic makes int8 weights, per tensor and per channel; the fastest of the four files counts. Texts are
+padded to the length; in every round the models take turns, each with all texts. On a busy machine use the ratio of processor times, which
+excludes waiting.
 """
 
 import argparse
@@ -40,16 +42,17 @@ TEXTS = (
 
 
 def main() -> None:
+    """Export, measure and write the result."""
     arguments = _arguments()
     load = record.load()
     texts = list(TEXTS) if arguments.texts is None else read_table(arguments.texts, max_rows=64).texts
-    packed = _packed(arguments, texts)
+    packed = _pack(arguments, texts)
     files = [arguments.tflite, *arguments.tflite_b]
     with tempfile.TemporaryDirectory() as folder:
         models, paths = _onnx_models(arguments, Path(folder))
         for path in files:
             if Path(path).stem in models:
-                raise KerasBertError(f"expected .tflite files of different names, received {Path(path).name} twice")
+                raise KerasBertError(f"expected files of different names, received {Path(path).name} twice; rename one")
             models[Path(path).stem], paths[Path(path).stem] = _LiteRT(path, arguments), path
         facts = {name: record.file_facts(path) for name, path in paths.items()}
         vectors = {name: _vectors(model, packed) for name, model in models.items()}
@@ -65,9 +68,9 @@ def main() -> None:
 
 
 class _OnnxRuntime:
-    """A session bound to one thread count, its inputs by name."""
+    """An ONNX Runtime session with named inputs."""
 
-    def __init__(self, path: Path, threads: int):
+    def __init__(self, path: Path, threads: int) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -86,9 +89,9 @@ class _OnnxRuntime:
 
 
 class _LiteRT:
-    """A `.tflite` file on XNNPACK; its first output."""
+    """A `.tflite` file on XNNPACK."""
 
-    def __init__(self, path: str, arguments):
+    def __init__(self, path: str, arguments: argparse.Namespace) -> None:
         try:
             self._model = open_model(path, threads=arguments.threads)
         except KerasBertError as error:
@@ -97,7 +100,8 @@ class _LiteRT:
             self._model = open_model(path, threads=arguments.threads, length=arguments.length)
         if self._model.length != arguments.length:
             raise KerasBertError(
-                f"expected a file of length {arguments.length}, received {Path(path).name} of length {self._model.length}"
+                f"expected length {arguments.length}, received {Path(path).name} of length {self._model.length}; "
+                f"convert it with --length {arguments.length}"
             )
         self.partitions = self._model.partitions
 
@@ -111,7 +115,7 @@ class _LiteRT:
         return next(iter(self._model.fetch().values()))
 
 
-def _onnx_models(arguments, folder: Path) -> tuple[dict, dict]:
+def _onnx_models(arguments: argparse.Namespace, folder: Path) -> tuple[dict, dict]:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     paths = {}
@@ -124,8 +128,8 @@ def _onnx_models(arguments, folder: Path) -> tuple[dict, dict]:
     return {name: _OnnxRuntime(path, arguments.threads) for name, path in paths.items()}, paths
 
 
-def _export(arguments, path: Path, dynamo: bool, opset: int) -> None:
-    """The encoder's last hidden state, (1, S, H)."""
+def _export(arguments: argparse.Namespace, path: Path, dynamo: bool, opset: int) -> None:
+    """Export the encoder with the output `last_hidden_state`, (1, length, hidden)."""
     import torch
     import transformers
 
@@ -142,7 +146,7 @@ def _export(arguments, path: Path, dynamo: bool, opset: int) -> None:
             ).last_hidden_state
 
     example = torch.ones((1, arguments.length), dtype=torch.int64)
-    # A half-masked example, so that tracing cannot take the "nothing is padding" shortcut.
+    # With half of the example masked, tracing cannot specialize on inputs without padding.
     mask = example.clone()
     mask[:, arguments.length // 2 :] = 0
     options = {
@@ -158,18 +162,18 @@ def _export(arguments, path: Path, dynamo: bool, opset: int) -> None:
         )
 
 
-def _packed(arguments, texts: list[str]) -> dict[str, np.ndarray]:
+def _pack(arguments: argparse.Namespace, texts: list[str]) -> dict[str, np.ndarray]:
     tokenizer = tokenizer_from_folder(arguments.checkpoint)
     encoded = tokenizer.encode(texts, None, max_length=arguments.length)
     return pack(encoded, length=arguments.length, pad_id=tokenizer.pad_id)
 
 
-def _rows(packed: dict[str, np.ndarray]):
+def _rows(packed: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     return [{name: packed[name][i : i + 1] for name in INPUT_NAMES} for i in range(len(packed["input_ids"]))]
 
 
 def _vectors(model, packed: dict[str, np.ndarray]) -> np.ndarray:
-    """(texts, H), of length 1: a (1, S, H) output is pooled by the mean over its tokens, a (1, H) output is taken as it is."""
+    """Compute normalized vectors, (texts, hidden); token outputs (1, length, hidden) are averaged over the text."""
     vectors = []
     for row in _rows(packed):
         model.fill(row)
@@ -183,27 +187,27 @@ def _vectors(model, packed: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _take_turns(models: dict, packed: dict[str, np.ndarray], rounds: int) -> tuple[dict, dict]:
-    """Seconds a text in each round, by the clock and by the processor; the order of the models is reversed every other round."""
+    """Measure seconds per text in each round, by clock and by processor; every other round has the reverse order."""
     rows = _rows(packed)
     clock, processor = {name: [] for name in models}, {name: [] for name in models}
     for turn in range(WARM_UP + rounds):
         for name in list(models)[:: 1 if turn % 2 else -1]:
-            seconds, busy = _run_all(models[name], rows)
+            seconds, processor_seconds = _run_all(models[name], rows)
             if turn >= WARM_UP:
                 clock[name].append(seconds / len(rows))
-                processor[name].append(busy / len(rows))
+                processor[name].append(processor_seconds / len(rows))
     return clock, processor
 
 
 def _run_all(model, rows: list) -> tuple[float, float]:
-    seconds = busy = 0.0
+    seconds = processor_seconds = 0.0
     for row in rows:
         model.fill(row)
-        start, busy_start = time.perf_counter(), time.process_time()
+        start, processor_start = time.perf_counter(), time.process_time()
         model.invoke()
-        busy += time.process_time() - busy_start
+        processor_seconds += time.process_time() - processor_start
         seconds += time.perf_counter() - start
-    return seconds, busy
+    return seconds, processor_seconds
 
 
 def _summary(clock: dict, processor: dict, vectors: dict[str, np.ndarray], facts: dict, files: list[str]) -> dict:
@@ -224,15 +228,15 @@ def _summary(clock: dict, processor: dict, vectors: dict[str, np.ndarray], facts
             else {"mean": float(cosine.mean()), "min": float(cosine.min())},
         }
     speedups = {name: _ratios(fastest, name, clock, processor) for name in files}
-    slower = {name: _ratios(name, files[0], clock, processor) for name in files[1:]}
+    relative = {name: _ratios(name, files[0], clock, processor) for name in files[1:]}
     _print(
         models,
-        {f"{fastest} / {n}": v for n, v in speedups.items()} | {f"{n} / {files[0]}": v for n, v in slower.items()},
+        {f"{fastest} / {n}": v for n, v in speedups.items()} | {f"{n} / {files[0]}": v for n, v in relative.items()},
     )
     return {
         "fastest_onnxruntime_int8": fastest,
         "speedup_over_onnxruntime_int8": speedups,
-        f"time_relative_to_{files[0]}": slower,
+        f"time_relative_to_{files[0]}": relative,
         "models": models,
     }
 
@@ -251,18 +255,18 @@ def _milliseconds(seconds: list[float]) -> dict[str, float]:
 def _print(models: dict, ratios: dict) -> None:
     for name, facts in models.items():
         cosine = facts["cosine_to_onnxruntime_float32"]
-        shown = "other output" if cosine is None else f"cosine {cosine['mean']:.4f} (least {cosine['min']:.4f})"
+        similarity = "other output" if cosine is None else f"cosine {cosine['mean']:.4f} (min {cosine['min']:.4f})"
         times = (
             f"{facts['milliseconds']['median']:7.2f} ms, processor {facts['processor_milliseconds']['median']:7.2f} ms"
         )
-        print(f"{name:40s} {times}  {facts['bytes'] / 1e6:6.1f} MB  {shown}")
+        print(f"{name:40s} {times}  {facts['bytes'] / 1e6:6.1f} MB  {similarity}")
     for pair, value in ratios.items():
         clock, processor = value["clock"], value["processor"]
         quartiles = f"quartiles of the rounds {clock['round_q1']:.2f} to {clock['round_q3']:.2f}"
         print(f"{pair}: {clock['of_medians']:.3f} ({quartiles}), processor time {processor['of_medians']:.3f}")
 
 
-def _arguments():
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", help="a Hugging Face folder with a BERT")
     parser.add_argument("--tflite", required=True, help="the dynamic int8 file of the same checkpoint")
@@ -271,11 +275,9 @@ def _arguments():
         nargs="+",
         default=[],
         metavar="TFLITE",
-        help="further files, compared with the first: static int8",
+        help="more files, such as static int8",
     )
-    parser.add_argument(
-        "--texts", metavar="TSV", help="texts to run, first 64 rows; by default some sentences of this script"
-    )
+    parser.add_argument("--texts", metavar="TSV", help="texts to run, at most 64; by default sentences of this script")
     parser.add_argument("--length", type=int, default=128)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=40)

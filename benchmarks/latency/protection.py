@@ -1,10 +1,13 @@
-"""What it costs to run a `.tflite` file that may be damaged: verified here, probed in a child, or run in a child.
+"""Cost of running a `.tflite` file that may be damaged: verification, a probe process, or inference in a separate process.
 
     python -m benchmarks.latency.protection tiny.tflite small.tflite minilm.tflite
 
-For each file, in turn in one run: `verified`, offsets, shapes, scales and the order of operators looked at; `probed`, a process that opens
-and runs it once and ends; `digest`, its SHA-256, which a memory of probed files would need; `here` and `there`, from the path to the first
-answer in this process and in one of its own; `row_here`, `row_there`, each further row.
+Measured, in turn for each file:
+- `verified`: check offsets, shapes, scales and the order of operators.
+- `probed`: start a process that opens and runs the file once.
+- `digest`: SHA-256 of the file, which a cache of probed files would need.
+- `here` and `there`: from the path to the first answer, in this process and in a separate one.
+- `row_here` and `row_there`: each further row.
 """
 
 import argparse
@@ -24,8 +27,8 @@ TEXT = "a gripping film"
 ROWS = 200
 
 
-def measured(path: Path, rounds: int) -> dict:
-    """Milliseconds of each way."""
+def measure(path: Path, rounds: int) -> dict:
+    """Measure the milliseconds of each way; the ways take turns."""
     seconds: dict[str, list[float]] = defaultdict(list)
     predictors = {"row_here": open_predictor(path), "row_there": open_predictor(path, isolated=True)}
     ways: dict[str, Callable] = {
@@ -43,23 +46,24 @@ def measured(path: Path, rounds: int) -> dict:
             started = time.perf_counter()
             ways[name]()
             seconds[name].append(1e3 * (time.perf_counter() - started) / (ROWS if name.startswith("row") else 1))
-    found = {f"{name}_ms": record.spread(values) for name, values in seconds.items()}
+    milliseconds = {f"{name}_ms": record.spread(values) for name, values in seconds.items()}
     extra = [there - here for here, there in zip(seconds["row_here"], seconds["row_there"], strict=True)]
-    return {**record.file_facts(path), **found, "extra_ms_a_row": record.spread(extra)}
+    return {**record.file_facts(path), **milliseconds, "extra_ms_a_row": record.spread(extra)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    """Measure all files and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--rounds", type=int, default=15)
     record.add_output(parser, "protection")
     arguments, load = parser.parse_args(), record.load()
-    files = [measured(path, arguments.rounds) for path in arguments.files]
+    files = [measure(path, arguments.rounds) for path in arguments.files]
     for facts in files:
         medians = {name: round(value["median"], 3) for name, value in facts.items() if isinstance(value, dict)}
         print(facts["file"], facts["bytes"], medians)
-    whole = statistics.median(facts["there_ms"]["median"] - facts["here_ms"]["median"] for facts in files)
-    print(f"a process of its own: {whole:.0f} ms")
+    process_cost = statistics.median(facts["there_ms"]["median"] - facts["here_ms"]["median"] for facts in files)
+    print(f"a separate process: {process_cost:.0f} ms")
     record.write(arguments.json, {"files": files}, record.versions(["ai-edge-litert", "numpy"]), load)
 
 

@@ -1,11 +1,13 @@
-"""Mean latency over real texts, each at the length it needs: a `.tflite` file of several lengths against ONNX Runtime in dynamic int8.
+"""Mean latency over real texts at their own lengths: a `.tflite` file of several lengths against ONNX Runtime in dynamic int8.
 
     kerasbert convert TASK_FOLDER --recipe dynamic_wi8_afp32 --length 8,16,24,32,40,48,64 -o task.tflite
     python -m benchmarks.latency.real_lengths TASK_FOLDER --tflite task.tflite --data dev.tsv
 
-Needs the environment of requirements-peers.txt. TASK_FOLDER is a text classifier with a BERT, as `kerasbert train` saves it: it becomes an
-`.onnx` file by PyTorch's exporters with an open length, quantized by onnxruntime.quantization.quantize_dynamic, per tensor and per channel.
-Each of them meets the `.tflite` file in a process of its own, text by text in turn, and the fastest counts.
+Measured: the ratio of mean latencies, and on how many of 64 texts both files agree. Needs the environment of requirements-peers.txt.
+TASK_FOLDER is a text classifier with a BERT, saved by `kerasbert train`.
+
+PyTorch's exporters convert it to ONNX with a dynamic length; onnxruntime.quantization.quantize_dynamic makes int8 weights, per tensor and
+per channel. Each file takes turns with the `.tflite` file, text by text, in its own process; the fastest counts.
 """
 
 import argparse
@@ -25,44 +27,48 @@ INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def main() -> None:
+    """Export, measure and write the result."""
+    arguments = _arguments()
     from kerasbert.data import read_table
 
-    arguments = _arguments()
-    ours = arguments.tflite
-    load, found = record.load(), {}
+    load, results = record.load(), {}
     table = read_table(arguments.data, text=arguments.text_column, label=arguments.label_column)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        theirs = _onnx_files(arguments.task_folder, folder)
-        same = {each: _same_classes(ours, path, table.texts[:64]) for each, path in theirs.items()}
-        for each, path in theirs.items():
-            measured = benchmark(ours, data=table.texts, against=path, runs=arguments.rounds * len(table.texts))
+        onnx_files = _onnx_files(arguments.task_folder, folder)
+        agreement = {
+            kind: _count_same_classes(arguments.tflite, path, table.texts[:64]) for kind, path in onnx_files.items()
+        }
+        for kind, path in onnx_files.items():
+            measured = benchmark(
+                arguments.tflite, data=table.texts, against=path, runs=arguments.rounds * len(table.texts)
+            )
             (comparison,) = measured.comparisons
-            found[each] = {
-                **record.file_facts(path), "same_classes_of_64": same[each],
+            results[kind] = {
+                **record.file_facts(path), "same_classes_of_64": agreement[kind],
                 "ratio_of_means": comparison.against_latency.mean / comparison.latency.mean, "kerasbert": vars(comparison.latency),
                 "onnxruntime": vars(comparison.against_latency),
             }  # fmt: skip
-            print(f"{each}: {found[each]['ratio_of_means']:.3f}", found[each], flush=True)
-    fastest = min(found, key=lambda each: found[each]["onnxruntime"]["mean"])
-    card = metadata.require(ours, "to tell its lengths")
+            print(f"{kind}: {results[kind]['ratio_of_means']:.3f}", results[kind], flush=True)
+    fastest = min(results, key=lambda kind: results[kind]["onnxruntime"]["mean"])
+    description = metadata.require(arguments.tflite, "to tell its lengths")
     tokens = [len(ids) for ids in _tokens(arguments.task_folder, table.texts)]
     result = {
-        "task_folder": Path(arguments.task_folder).name, "recipe": card.recipe, "lengths": card.lengths, "threads": 1,
+        "task_folder": Path(arguments.task_folder).name, "recipe": description.recipe, "lengths": description.lengths, "threads": 1,
         "texts": len(table.texts), "mean_tokens": float(np.mean(tokens)),
-        "file": record.file_facts(ours), "fastest_onnxruntime_int8": fastest,
-        "speedup_over_it": found[fastest]["ratio_of_means"], "against": found,
+        "file": record.file_facts(arguments.tflite), "fastest_onnxruntime_int8": fastest,
+        "speedup_over_it": results[fastest]["ratio_of_means"], "against": results,
     }  # fmt: skip
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _tokens(folder, texts: list[str]) -> list:
+def _tokens(folder: Path, texts: list[str]) -> list:
     from kerasbert.text import tokenizer_from_folder
 
     return tokenizer_from_folder(folder).encode(texts, max_length=512).input_ids
 
 
-def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
+def _onnx_files(task_folder: Path, folder: Path) -> dict[str, Path]:
     import onnx
     import torch
     import transformers
@@ -81,7 +87,7 @@ def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
 
     example = torch.ones((1, 16), dtype=torch.int64)
     mask = example.clone()
-    mask[:, 8:] = 0  # half of it, so that tracing cannot take the "nothing is padding" shortcut
+    mask[:, 8:] = 0  # with half of it masked, tracing cannot specialize on inputs without padding
     files = {}
     for exporter, (dynamo, opset) in EXPORTERS.items():
         path = folder / f"{exporter}.onnx"
@@ -99,9 +105,8 @@ def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
         with torch.no_grad():
             torch.onnx.export(Classifier().eval(), (example, mask, torch.zeros_like(example)), str(path), **options)
         model = onnx.load(path)
-        model.graph.ClearField(
-            "value_info"
-        )  # of the dynamo exporter's shapes one contradicts what the quantizer infers
+        # One of the dynamo exporter's shapes contradicts the quantizer's shape inference.
+        model.graph.ClearField("value_info")
         onnx.save(model, path)
         for kind, per_channel in (("int8", False), ("int8-per-channel", True)):
             files[f"{kind}-{exporter}"] = folder / f"{kind}-{exporter}.onnx"
@@ -109,12 +114,12 @@ def _onnx_files(task_folder, folder: Path) -> dict[str, Path]:
     return files
 
 
-def _same_classes(ours: Path, theirs: Path, texts: list[str]) -> int:
-    """Of how many texts both give the same class: what is compared must do the same work."""
+def _count_same_classes(tflite: Path, onnx: Path, texts: list[str]) -> int:
+    """Count the texts on which both files choose the same class."""
     import onnxruntime
 
-    predictor = open_predictor(ours)
-    session = onnxruntime.InferenceSession(str(theirs), providers=["CPUExecutionProvider"])
+    predictor = open_predictor(tflite)
+    session = onnxruntime.InferenceSession(str(onnx), providers=["CPUExecutionProvider"])
     labels, same = list(predictor.problem.labels), 0
     encoded = predictor.tokenizer.encode(texts, max_length=predictor.length)
     for answer, ids in zip(predictor.answer(texts), encoded.input_ids, strict=True):
@@ -128,14 +133,14 @@ def _same_classes(ours: Path, theirs: Path, texts: list[str]) -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task_folder", type=Path)
-    parser.add_argument("--data", required=True, metavar="FILE")
+    parser.add_argument("task_folder", type=Path, help="output of `kerasbert train`")
+    parser.add_argument("--data", required=True, metavar="FILE", help="labelled texts")
     parser.add_argument("--text-column", metavar="NAME")
     parser.add_argument("--label-column", metavar="NAME")
     parser.add_argument(
-        "--tflite", type=Path, required=True, metavar="FILE", help="made of the folder, with several lengths"
+        "--tflite", type=Path, required=True, metavar="FILE", help="the folder's model, converted with several lengths"
     )
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="passes over the texts")
     record.add_output(parser, "real_lengths")
     return parser.parse_args()
 

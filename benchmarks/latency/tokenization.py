@@ -1,10 +1,11 @@
-"""From strings to padded int32 arrays: kerasbert's two engines against `tokenizers` alone, in texts a second.
+"""Texts per second from strings to padded int32 arrays: kerasbert's two engines against `tokenizers` alone.
 
     python -m benchmarks.latency.tokenization --data train.tsv.gz --vocabulary vocab.txt.gz
 
-Every engine lives in a process of its own for one thread and for all of them; they take turns over the same texts, while the others
-sleep. All must give the same arrays. The peer is what one would write without kerasbert: `encode_batch` with truncation and padding
-switched on, then `np.array` of ids, masks and types; `tokenizers-fast` is the same with `encode_batch_fast`, which leaves out offsets.
+Measured: texts per second, time and processor time of each engine, on one thread and on all. All engines must return equal arrays.
+
+Every engine runs in its own process; they take turns over the same texts. The baseline is `encode_batch` with truncation and padding, then
+`np.array` of ids, masks and types. `tokenizers-fast` uses `encode_batch_fast`, which omits offsets.
 """
 
 import argparse
@@ -19,6 +20,7 @@ PACKAGES = ("tokenizers", "tensorflow", "tensorflow-text", "numpy")
 
 
 def main() -> None:
+    """Measure all engines and write the result."""
     arguments = _arguments()
     load = record.load()
     cases = {threads: _measure(threads, arguments) for threads in arguments.threads}
@@ -32,7 +34,7 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _measure(threads: str, arguments) -> dict:
+def _measure(threads: str, arguments: argparse.Namespace) -> dict:
     names = [name for name in ENGINES if name != "graph" or not arguments.without_graph]
     options = ["--data", arguments.data, "--vocabulary", arguments.vocabulary, "--column", arguments.column]
     options += ["--length", str(arguments.length), "--threads", threads]
@@ -42,7 +44,7 @@ def _measure(threads: str, arguments) -> dict:
         for name in names:
             command = [sys.executable, "-m", "benchmarks.latency.tokenization_engine", name, *options]
             workers.append(Worker(name, command))
-        _same_arrays(workers)
+        _check_equal_arrays(workers)
         seconds, processor = _take_turns(workers, arguments.rounds)
     finally:
         for worker in workers:
@@ -56,7 +58,7 @@ def _take_turns(workers: list[Worker], rounds: int) -> tuple[dict[str, list[floa
     for turn in range(1 + rounds):
         for worker in workers if turn % 2 else reversed(workers):
             answer = worker.ask()
-            if turn:  # the first turn warms up
+            if turn:  # the first turn is warmup
                 seconds[worker.name].append(answer["seconds"])
                 processor[worker.name].append(answer["processor_seconds"])
     return seconds, processor
@@ -81,22 +83,22 @@ def _summary(threads: str, texts: int, seconds: dict[str, list[float]], processo
     return {"texts": texts, "engines": facts}
 
 
-def _same_arrays(workers: list[Worker]) -> None:
-    seen = {worker.name: worker.ready["digest"] for worker in workers}
-    if len(set(seen.values())) != 1:
-        raise SystemExit(f"expected the same arrays of all engines, received {seen}")
+def _check_equal_arrays(workers: list[Worker]) -> None:
+    digests = {worker.name: worker.ready["digest"] for worker in workers}
+    if len(set(digests.values())) != 1:
+        raise SystemExit(f"expected equal arrays of all engines, received digests {digests}")
 
 
-def _arguments():
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, metavar="TSV", help="a table with a header, plain or gzip")
     parser.add_argument("--vocabulary", required=True, metavar="TXT", help="vocab.txt, plain or gzip")
-    parser.add_argument("--column", default="sentence", help="where the texts are")
-    parser.add_argument("--length", type=int, default=64, help="tokens a row")
+    parser.add_argument("--column", default="sentence", help="column of the texts")
+    parser.add_argument("--length", type=int, default=64, help="tokens of a row")
     parser.add_argument("--cased", dest="lowercase", action="store_false")
     parser.add_argument("--threads", nargs="+", choices=("one", "all"), default=["one", "all"])
-    parser.add_argument("--rounds", type=int, default=7, help="turns each, after one to warm up")
-    parser.add_argument("--without-graph", action="store_true", help="leave out the engine of TensorFlow")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each engine, after one of warmup")
+    parser.add_argument("--without-graph", action="store_true", help="omit the TensorFlow engine")
     record.add_output(parser, "tokenization")
     return parser.parse_args()
 

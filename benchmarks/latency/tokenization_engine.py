@@ -1,4 +1,4 @@
-"""One engine of tokenization.py: tokenizes all texts each time it is asked, and says how long it took."""
+"""An engine of `benchmarks.latency.tokenization`: a process that tokenizes all texts on each message and answers with its time."""
 
 import argparse
 import gzip
@@ -11,12 +11,13 @@ import numpy as np
 
 from benchmarks.common.interleaved import Parent
 
-_ROWS_A_BATCH = 1024  # of the graph, as tf.data would give them
+_BATCH_SIZE = 1024  # of the tf.data pipeline
 
 
 def main() -> None:
-    parent = Parent()
+    """Tokenize all texts once per message of the parent."""
     arguments = _arguments()
+    parent = Parent()
     if arguments.threads == "one":
         os.environ["RAYON_NUM_THREADS"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false" if arguments.threads == "one" else "true"
@@ -30,7 +31,7 @@ def main() -> None:
         parent.send(seconds=time.perf_counter() - start, processor_seconds=time.process_time() - processor)
 
 
-def _kerasbert(vocabulary: list[str], arguments) -> Callable:
+def _kerasbert(vocabulary: list[str], arguments: argparse.Namespace) -> Callable:
     from kerasbert.text import WordPiece, pack
 
     tokenizer = WordPiece(vocabulary, lowercase=not arguments.cased)
@@ -38,7 +39,7 @@ def _kerasbert(vocabulary: list[str], arguments) -> Callable:
     return lambda texts: pack(tokenizer.encode(texts, max_length=length), length=length, pad_id=pad_id)
 
 
-def _tokenizers(vocabulary: list[str], arguments) -> Callable:
+def _tokenizers(vocabulary: list[str], arguments: argparse.Namespace) -> Callable:
     from tokenizers.implementations import BertWordPieceTokenizer
 
     ids = {token: number for number, token in enumerate(vocabulary)}
@@ -46,7 +47,7 @@ def _tokenizers(vocabulary: list[str], arguments) -> Callable:
     engine.enable_truncation(arguments.length)
     engine.enable_padding(length=arguments.length, pad_id=ids["[PAD]"])
 
-    # The package's assemblies have no method for it, the engine inside has.
+    # Only the wrapped tokenizer has encode_batch_fast.
     encode = engine.encode_batch if arguments.engine == "tokenizers" else engine._tokenizer.encode_batch_fast
 
     def tokenize(texts: list[str]) -> dict[str, np.ndarray]:
@@ -60,7 +61,7 @@ def _tokenizers(vocabulary: list[str], arguments) -> Callable:
     return tokenize
 
 
-def _graph(vocabulary: list[str], arguments) -> Callable:
+def _graph(vocabulary: list[str], arguments: argparse.Namespace) -> Callable:
     import tensorflow as tf
 
     from kerasbert.text import WordPiece
@@ -74,7 +75,7 @@ def _graph(vocabulary: list[str], arguments) -> Callable:
     def tokenize(texts: list[str]) -> dict[str, np.ndarray]:
         options = tf.data.Options()
         options.threading.private_threadpool_size = workers
-        rows = tf.data.Dataset.from_tensor_slices(texts).batch(_ROWS_A_BATCH)
+        rows = tf.data.Dataset.from_tensor_slices(texts).batch(_BATCH_SIZE)
         rows = rows.map(layer, num_parallel_calls=workers).with_options(options)
         batches = list(rows.as_numpy_iterator())
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
@@ -85,7 +86,7 @@ def _graph(vocabulary: list[str], arguments) -> Callable:
 def _texts(path: str, column: str) -> list[str]:
     header, *rows = (line.split("\t") for line in _lines(path))
     if column not in header:
-        raise SystemExit(f"expected a column {column!r}, received {', '.join(header)}")
+        raise SystemExit(f"expected a column {column!r}, received {', '.join(header)}; name one with --column")
     return [row[header.index(column)] for row in rows]
 
 
@@ -102,7 +103,7 @@ def _digest(arrays: dict[str, np.ndarray]) -> str:
     return total.hexdigest()
 
 
-def _arguments():
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine", choices=("kerasbert", "tokenizers", "tokenizers-fast", "graph"))
     parser.add_argument("--data", required=True)

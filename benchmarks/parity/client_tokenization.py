@@ -1,14 +1,16 @@
-r"""How MediaPipe Tasks and TFLite's Task Library tokenize, by kind of text, read off the clients themselves.
+"""Tokenization of MediaPipe Tasks and TFLite's Task Library, by kind of text.
 
     python -m benchmarks.parity.client_tokenization --vocabulary vocab.txt [--texts german=lines.txt ...]
 
-Needs `kerasbert setup mediapipe task-library`. A file that gives back the ids it gets tells what a client feeds a model. Counted are, of
-each kind of text: how many a client tokenizes otherwise than BERT (`WordPiece`, Hugging Face's ids); the share of unknown tokens of either;
-how many it tokenizes otherwise than `ClientWordPiece` says, which must be none. `characters` puts every character there is between letters.
+Measured for each kind of text: texts that a client tokenizes differently from BERT (`WordPiece`, Hugging Face's ids), the rate of unknown
+tokens of both, and texts that differ from `ClientWordPiece`, which must be 0. Needs `kerasbert setup mediapipe task-library`.
+
+A model that returns its input ids shows what a client feeds to a model. `characters` tests every Unicode character between two letters.
 """
 
 import argparse
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.common import hard_strings, record
@@ -45,7 +47,7 @@ _WORDS = {
     "words of over 100 bytes": ["ab" * 30, "й" * 51, "ภาพยนตร์" * 5, "good"],
     "special tokens' names": "[MASK] [SEP] the [CLS] film [UNK] [PAD]".split(),
 }
-# Characters that are put into English texts: behind every third word, inside a word, in place of a space.
+# Characters to insert into English texts: between words without a space, as a word, or inside a word.
 _INSERTED = {
     "no-break space": "\u00a0", "zero-width space": "\u200b", "zero-width joiner": "\u200d", "soft hyphen": "\u00ad",
     "byte order mark": "\ufeff", "ideographic and thin space": "\u3000\u2009", "vertical tab": "\x0b",
@@ -55,63 +57,64 @@ _INSERTED = {
 
 
 def main() -> None:
+    """Compare all kinds of text and write the result."""
     arguments = _arguments()
     load = record.load()
     vocabulary = read_vocabulary(arguments.vocabulary)
-    kinds = _made(arguments.rows) | {
+    kinds = _make_texts(arguments.rows) | {
         name: Path(file).read_text("utf-8").splitlines()[: arguments.most]
-        for name, _, file in (each.partition("=") for each in arguments.texts)
+        for name, _, file in (option.partition("=") for option in arguments.texts)
     }
     clients = {}
     for client in CLIENTS.values():
-        found = clients[client.name] = {
+        facts = clients[client.name] = {
             "packages": list(client.environment.packages),
-            "kinds": {name: _compared(client, vocabulary, texts) for name, texts in kinds.items()},
-            "characters": _characters(client),
+            "kinds": {name: _compare(client, vocabulary, texts) for name, texts in kinds.items()},
+            "characters": _compare_characters(client),
         }
-        print(client.name, found["characters"], flush=True)
+        print(client.name, facts["characters"], flush=True)
     result = {"vocabulary": len(vocabulary), "tokens": LENGTH, "clients": clients}
     print(_table(result))
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _made(rows: int) -> dict[str, list[str]]:
-    """Kind -> texts, the same ones on every run."""
+def _make_texts(rows: int) -> dict[str, list[str]]:
+    """Make texts by kind, the same on every run."""
     chance = random.Random(1)
-    found = {kind: [" ".join(chance.choices(words, k=8)) for _ in range(rows)] for kind, words in _WORDS.items()}
+    kinds = {kind: [" ".join(chance.choices(words, k=8)) for _ in range(rows)] for kind, words in _WORDS.items()}
     for kind, characters in _INSERTED.items():
-        found[kind] = [_with(chance.choices(_ENGLISH, k=8), characters, chance) for _ in range(rows)]
-    found["hard strings"] = hard_strings.make(rows * 10, ["[MASK]", "[CLS]", "[UNK]"], 5)
-    return found
+        kinds[kind] = [_insert(chance.choices(_ENGLISH, k=8), characters, chance) for _ in range(rows)]
+    kinds["hard strings"] = hard_strings.make(rows * 10, ["[MASK]", "[CLS]", "[UNK]"], 5)
+    return kinds
 
 
-def _with(words: list[str], characters: str, chance: random.Random) -> str:
-    place = chance.randrange(1, len(words))
-    way, character = chance.randrange(3), chance.choice(characters)
-    if way == 0:
-        return f"{' '.join(words[:place])}{character}{' '.join(words[place:])}"
-    if way == 1:
-        return " ".join([*words[:place], character, *words[place:]])
-    word = words[place]
-    return " ".join([*words[:place], word[:1] + character + word[1:], *words[place + 1 :]])
+def _insert(words: list[str], characters: str, chance: random.Random) -> str:
+    index = chance.randrange(1, len(words))
+    position, character = chance.randrange(3), chance.choice(characters)
+    if position == 0:
+        return f"{' '.join(words[:index])}{character}{' '.join(words[index:])}"
+    if position == 1:
+        return " ".join([*words[:index], character, *words[index:]])
+    word = words[index]
+    return " ".join([*words[:index], word[:1] + character + word[1:], *words[index + 1 :]])
 
 
-def _compared(client: Client, vocabulary: list[str], texts: list[str]) -> dict:
+def _compare(client: Client, vocabulary: list[str], texts: list[str]) -> dict:
     plain = WordPiece(vocabulary)
     rules = ClientWordPiece.of(plain, client.name)
-    theirs = ids_of(client, _card(plain), texts, LENGTH)
-    ours = plain.encode(texts, max_length=LENGTH).input_ids
-    other = differences(plain, texts, theirs, LENGTH)
+    client_ids = ids_of(client, _metadata(plain), texts, LENGTH)
+    bert_ids = plain.encode(texts, max_length=LENGTH).input_ids
+    different = differences(plain, texts, client_ids, LENGTH)
     return {
         "texts": len(texts),
-        "tokenized_otherwise": len(other),
-        "otherwise_than_ClientWordPiece": len(differences(rules, texts, theirs, LENGTH)),
-        "unknown_tokens_bert": _share(ours, plain.unk_id),
-        "unknown_tokens_client": _share(theirs, plain.unk_id),
+        "tokenized_otherwise": len(different),
+        "otherwise_than_ClientWordPiece": len(differences(rules, texts, client_ids, LENGTH)),
+        "unknown_tokens_bert": _unknown_rate(bert_ids, plain.unk_id),
+        "unknown_tokens_client": _unknown_rate(client_ids, plain.unk_id),
     }
 
 
-def _card(tokenizer: WordPiece) -> Metadata:
+def _metadata(tokenizer: WordPiece) -> Metadata:
     settings = tokenizer.get_config()
     vocabulary = settings.pop("vocabulary")
     return Metadata(
@@ -119,48 +122,47 @@ def _card(tokenizer: WordPiece) -> Metadata:
     )
 
 
-def _share(rows: list[list[int]], unknown: int) -> float:
-    """Unknown tokens of all between [CLS] and [SEP]; 0 is padding."""
+def _unknown_rate(rows: Sequence[Sequence[int]], unknown: int) -> float:
+    """Compute the rate of unknown tokens between [CLS] and [SEP]; 0 is padding."""
     tokens = [number for row in rows for number in row if number]
     return tokens.count(unknown) / max(len(tokens) - 2 * len(rows), 1)
 
 
-def _characters(client: Client, at_once: int = 80) -> dict:
-    """What every character between two letters is to a client, against its rules."""
+def _compare_characters(client: Client, per_text: int = 80) -> dict:
+    """Compare the ids of every character between two letters with `ClientWordPiece`."""
     tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "ab"])
     rules = ClientWordPiece.of(tokenizer, client.name)
     characters = [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
     texts = [
-        " ".join(f"a{character}b" for character in characters[start : start + at_once])
-        for start in range(0, len(characters), at_once)
+        " ".join(f"a{character}b" for character in characters[start : start + per_text])
+        for start in range(0, len(characters), per_text)
     ]
-    ours, theirs = rules.encode(texts, max_length=LENGTH).input_ids, ids_of(client, _card(tokenizer), texts, LENGTH)
+    expected = rules.encode(texts, max_length=LENGTH).input_ids
+    client_ids = ids_of(client, _metadata(tokenizer), texts, LENGTH)
     return {
         "characters": len(characters),
         "texts": len(texts),
         "texts_otherwise_than_ClientWordPiece": sum(
-            row + [0] * (LENGTH - len(row)) != found for row, found in zip(ours, theirs, strict=True)
+            row + [0] * (LENGTH - len(row)) != ids for row, ids in zip(expected, client_ids, strict=True)
         ),
     }
 
 
 def _table(result: dict) -> str:
-    """For the documentation."""
+    """Format the Markdown table of docs/clients.md."""
     kinds = result["clients"]["mediapipe"]["kinds"]
     other = result["clients"]["task-library"]["kinds"]
     lines = [
         "| kind of text | tokenized otherwise | unknown tokens, BERT | unknown tokens, client |",
         "|---|---|---|---|",
     ]
-    for name, found in sorted(kinds.items(), key=lambda item: item[1]["tokenized_otherwise"] / item[1]["texts"]):
-        note = (
-            ""
-            if other[name]["tokenized_otherwise"] == found["tokenized_otherwise"]
-            else f" (Task Library {other[name]['tokenized_otherwise']})"
-        )
+    for name, facts in sorted(kinds.items(), key=lambda item: item[1]["tokenized_otherwise"] / item[1]["texts"]):
+        in_task_library = other[name]["tokenized_otherwise"]
+        equal = in_task_library == facts["tokenized_otherwise"]
+        note = "" if equal else f" (Task Library {in_task_library})"
         lines.append(
-            f"| {name} | {found['tokenized_otherwise']:,} of {found['texts']:,}{note} | {found['unknown_tokens_bert']:.1%} | "
-            f"{found['unknown_tokens_client']:.1%} |"
+            f"| {name} | {facts['tokenized_otherwise']:,} of {facts['texts']:,}{note} | {facts['unknown_tokens_bert']:.1%} | "
+            f"{facts['unknown_tokens_client']:.1%} |"
         )
     return "\n".join(lines)
 
@@ -170,9 +172,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--vocabulary", type=Path, required=True, metavar="FILE", help="vocab.txt of an uncased checkpoint"
     )
-    parser.add_argument("--texts", nargs="*", default=[], metavar="NAME=FILE", help="further texts, one a line")
-    parser.add_argument("--rows", type=int, default=200, help="texts of each kind that is made up")
-    parser.add_argument("--most", type=int, default=2000, help="texts of each file")
+    parser.add_argument("--texts", nargs="*", default=[], metavar="NAME=FILE", help="more texts, one per line")
+    parser.add_argument("--rows", type=int, default=200, help="texts of each generated kind")
+    parser.add_argument("--most", type=int, default=2000, help="texts of each file, at most")
     record.add_output(parser, "client_tokenization")
     return parser.parse_args()
 

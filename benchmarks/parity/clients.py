@@ -1,15 +1,19 @@
-r"""Other people's clients on our files: do MediaPipe Tasks and TFLite's Task Library give our answers on real texts, and on hard ones?
+r"""Answers of MediaPipe Tasks and TFLite's Task Library on our files, for real texts and hard strings.
 
-    python -m benchmarks.parity.clients --classifier sst2.tflite --texts dev.tsv --embedder minilm.tflite --answerer qa.tflite --questions dev.json
+    python -m benchmarks.parity.clients --classifier sst2.tflite --embedder minilm.tflite --texts dev.tsv \
+        --answerer qa.tflite --questions dev.json
 
-Needs `kerasbert setup mediapipe task-library`. Files for the Task Library are made with `--min-runtime 2.9`, the answerer's with
-`--length 384`, which that client has as a constant. Each file is validated in the clients against itself on our runtime (`validate --on
-mediapipe,task-library`), so texts that a client tokenizes otherwise count apart. Hard texts are made up (`hard_strings.py`). Answers are
-compared as `export/backends/client_tools/answerer.py` says.
+Measured: the largest difference, mean cosine and equal classes of each client against our runtime. Needs `kerasbert setup mediapipe
+task-library`.
+
+Files for the Task Library need `convert --min-runtime 2.9`, and answerers `--length 384`, a constant of that client. Each file is validated
+in the clients against itself on our runtime (`validate --on mediapipe,task-library`), which counts texts with other tokens separately. Hard
+texts are random (`benchmarks.common.hard_strings`). `export/backends/client_tools/answerer.py` defines the comparison of answers.
 """
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import hard_strings, record
 from kerasbert.data import read_table
@@ -22,6 +26,7 @@ PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
 
 
 def main() -> None:
+    """Validate all files in both clients and write the result."""
     arguments = _arguments()
     load = record.load()
     texts = {}
@@ -31,21 +36,21 @@ def main() -> None:
     result, files = {}, {}
     for file in (*arguments.classifier, *arguments.embedder):
         files[file.name] = record.file_facts(file)
-        result[file.name] = {name: _compared(file, rows) for name, rows in texts.items()}
+        result[file.name] = {name: _compare(file, rows) for name, rows in texts.items()}
     for file in arguments.answerer:
         files[file.name] = record.file_facts(file)
         table = read_for("question_answering", arguments.questions)
-        result[file.name] = {"questions": _compared(file, table.x[: arguments.rows])}
-    for name, facts in result.items():
-        for kind, checks in facts.items():
+        result[file.name] = {"questions": _compare(file, table.x[: arguments.rows])}
+    for name, kinds in result.items():
+        for kind, checks in kinds.items():
             print(name, kind, *checks, sep="\n  ", flush=True)
     record.write(arguments.json, {"files": files, "clients": result}, record.versions(PACKAGES), load)
 
 
-def _compared(file: Path, data) -> list[dict]:
-    """A file in both clients against itself."""
-    found = validate(file, against=file, data=data, on=tuple(CLIENTS))
-    return [_facts(check) for check in found.checks[1:]]
+def _compare(file: Path, data: Any) -> list[dict]:
+    """Validate a file in both clients against itself on our runtime."""
+    report = validate(file, against=file, data=data, on=tuple(CLIENTS))
+    return [_facts(check) for check in report.checks[1:]]
 
 
 def _facts(check: Check) -> dict:
@@ -61,12 +66,12 @@ def _facts(check: Check) -> dict:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=Path, metavar="FILE")
+    parser.add_argument("--texts", type=Path, metavar="FILE", help="real texts for classifiers and embedders")
     for kind in ("classifier", "embedder", "answerer"):
         parser.add_argument(f"--{kind}", type=Path, nargs="+", default=[], metavar="TFLITE")
-    parser.add_argument("--questions", type=Path, metavar="FILE", help="in SQuAD's form")
-    parser.add_argument("--rows", type=int, default=200, help="real texts, or questions")
-    parser.add_argument("--hard", type=int, default=50, help="hard texts")
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="questions in SQuAD's format")
+    parser.add_argument("--rows", type=int, default=200, help="real texts or questions, at most")
+    parser.add_argument("--hard", type=int, default=50, help="number of hard texts")
     record.add_output(parser, "clients")
     return parser.parse_args()
 

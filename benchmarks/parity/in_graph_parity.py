@@ -1,11 +1,12 @@
-"""Where the WordPiece of a TensorFlow graph gives other token ids than the host's, by the kind of string.
+"""Token ids of WordPiece inside a TensorFlow graph against the host's tokenizer, by kind of string.
 
     python -m benchmarks.parity.in_graph_parity --vocabularies DIR --data DIR
 
-`--vocabularies` holds a folder with `vocab.txt` or `vocab.txt.gz` for each of VOCABULARIES, `--data` the texts of REAL, one
-folder a data set. "every character" is a vocabulary of all characters of the first two planes, which hides no difference
-behind an unknown word. Each string is compared alone and uncut, and together with the string before it as a packed pair of `--length`
-tokens. The script fails when real text differs.
+Measured: the rate of strings whose ids differ, and the characters that cause it. The script fails if real text differs.
+
+`--vocabularies` has one folder with `vocab.txt` or `vocab.txt.gz` for each of VOCABULARIES; `--data` has the texts of REAL, one folder per
+data set. "every character" is a vocabulary of all characters of the first two planes, so no difference hides behind [UNK]. Each string is
+compared alone without truncation, and as the first text of a packed pair of `--length` tokens with the string before it.
 """
 
 import argparse
@@ -16,12 +17,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 
 from benchmarks.common import record
 from benchmarks.common.random_strings import KINDS, every_code_point, random_string
 from kerasbert.text import WordPiece, pack
-from kerasbert.text.in_graph import GraphWordPiece
 
 VOCABULARIES = {
     "bert-base-uncased": [{"lowercase": True}, {"lowercase": True, "strip_accents": False}],
@@ -53,31 +52,32 @@ REAL = {
     "Korean paragraphs": "korquad/KorQuAD_v1.0_dev.json.gz",
 }
 PACKAGES = ("tokenizers", "tensorflow", "tensorflow-text", "tf-keras", "numpy")
-_UNCUT = 1_000_000
+_MAX_LENGTH = 1_000_000  # no string is truncated
 _CHUNK = 4096
 
 
 def main() -> None:
+    """Compare all vocabularies and write the result."""
     arguments = _arguments()
     load = record.load()
     strings = _strings(arguments)
-    results, worst = [], 0
+    results, differences = [], 0
     for name, several in VOCABULARIES.items():
         vocabulary = _vocabulary(arguments.vocabularies / name)
         for settings in several:
             kinds = _compare(WordPiece(vocabulary, **settings), strings, arguments.length)
             real = {kind: facts for kind, facts in kinds.items() if kind in REAL}
-            worst += sum(facts["different"] + facts["different_pairs"] for facts in real.values())
+            differences += sum(facts["different"] + facts["different_pairs"] for facts in real.values())
             results.append({"vocabulary": name, "settings": settings, "total": _total(kinds), "kinds": kinds})
             _print(name, settings, kinds)
-    shown = {kind: len(rows) for kind, rows in strings.items()}
-    result = {"seed": arguments.seed, "length": arguments.length, "strings": shown, "results": results}
+    counts = {kind: len(rows) for kind, rows in strings.items()}
+    result = {"seed": arguments.seed, "length": arguments.length, "strings": counts, "results": results}
     record.write(arguments.json, result, record.versions(PACKAGES), load)
-    if worst:
-        raise SystemExit(f"expected the same ids for all real text, received {worst} differences")
+    if differences:
+        raise SystemExit(f"expected equal ids for all real text, received {differences} differences")
 
 
-def _strings(arguments) -> dict[str, list[str]]:
+def _strings(arguments: argparse.Namespace) -> dict[str, list[str]]:
     draw = random.Random(arguments.seed)
     strings = {}
     for kind, path in REAL.items():
@@ -90,7 +90,7 @@ def _strings(arguments) -> dict[str, list[str]]:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """All texts of a JSON file, or the longest field of each line of a table."""
+    """Yield all texts of a JSON file, or the longest field of each line of a table."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         if ".json" not in path.name:
             yield from (max(line.rstrip("\n").split("\t"), key=len) for line in lines)
@@ -122,6 +122,10 @@ def _vocabulary(folder: Path) -> list[str]:
 
 
 def _compare(tokenizer: WordPiece, strings: dict[str, list[str]], length: int) -> dict[str, dict]:
+    import tensorflow as tf
+
+    from kerasbert.text.in_graph import GraphWordPiece
+
     layer = GraphWordPiece(tokenizer, length)
     alone = tf.function(layer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
     paired = tf.function(layer.call, input_signature=[tf.TensorSpec([None], tf.string)] * 2)
@@ -138,7 +142,7 @@ def _compare(tokenizer: WordPiece, strings: dict[str, list[str]], length: int) -
             "different_pairs": pairs,
         }
         if different:
-            kinds[kind]["characters"] = _to_blame(tokenizer, alone, different)
+            kinds[kind]["characters"] = _different_characters(tokenizer, alone, different)
     return kinds
 
 
@@ -147,21 +151,25 @@ def _batched(rows: list[str]) -> Iterable[list[str]]:
 
 
 def _different(tokenizer: WordPiece, graph, rows: list[str]) -> list[str]:
-    host = tokenizer.encode(rows, max_length=_UNCUT).input_ids
+    import tensorflow as tf
+
+    host = tokenizer.encode(rows, max_length=_MAX_LENGTH).input_ids
     ids = graph(tf.constant(rows)).to_list()
-    return [row for row, ours, theirs in zip(rows, ids, host, strict=True) if ours != theirs[1:-1]]
+    return [row for row, in_graph, on_host in zip(rows, ids, host, strict=True) if in_graph != on_host[1:-1]]
 
 
 def _different_pairs(tokenizer: WordPiece, graph, rows: list[str], length: int) -> int:
+    import tensorflow as tf
+
     pairs = [rows[-1], *rows[:-1]]
     host = pack(tokenizer.encode(rows, pairs, max_length=length), length=length, pad_id=tokenizer.pad_id)
-    ours = graph(tf.constant(rows), tf.constant(pairs))
-    wrong = [np.any(host[name] != ours[name].numpy(), axis=1) for name in host]
-    return int(np.any(wrong, axis=0).sum())
+    in_graph = graph(tf.constant(rows), tf.constant(pairs))
+    different = [np.any(host[name] != in_graph[name].numpy(), axis=1) for name in host]
+    return int(np.any(different, axis=0).sum())
 
 
-def _to_blame(tokenizer: WordPiece, graph, rows: list[str]) -> list[str]:
-    """The code points of differing strings that differ by themselves, runs of them as one entry."""
+def _different_characters(tokenizer: WordPiece, graph, rows: list[str]) -> list[str]:
+    """List the code points of the strings that also differ alone, as ranges."""
     characters = sorted(set().union(*rows))
     runs: list[list[int]] = []
     for code in map(ord, _different(tokenizer, graph, characters)):
@@ -183,7 +191,7 @@ def _print(name: str, settings: dict, kinds: dict[str, dict]) -> None:
             print(f"  {kind:24s} {facts}", flush=True)
 
 
-def _arguments():
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vocabularies", required=True, type=Path, metavar="DIR", help="a folder for each vocabulary")
     parser.add_argument("--data", required=True, type=Path, metavar="DIR", help="the data sets with real text")

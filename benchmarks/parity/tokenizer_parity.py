@@ -1,15 +1,15 @@
-"""Token ids and character offsets of `kerasbert.text` against those of `transformers`, on real lines and on made-up hard strings.
+"""Token ids and character offsets of `kerasbert.text` against `transformers`, on real lines and random hard strings.
 
     python -m benchmarks.parity.tokenizer_parity --vocabularies vocabs/ --data data/
 
-Needs an environment with transformers (5 or later), tokenizers, sentencepiece, protobuf, fugashi and unidic-lite; without
-transformers it says so and ends. Each folder of `--vocabularies` holds a `vocab.txt` or `vocab.txt.gz`; its settings are
-those of the checkpoint of that name. Both sides read one folder with the same `vocab.txt` and `tokenizer_config.json`,
-ours with `tokenizer_from_folder`, theirs with `BertTokenizerFast` (Japanese: the Python `BertJapaneseTokenizer`, which has
-no offsets; there every token's text is checked to come from where its offsets say). ALBERT's and RoBERTa's vocabularies are
-learned from the lines, because none is published as plain text. `--data` is searched for `.tsv`, `.txt`, `.json`, `.jsonl`
-and CoNLL files, gzip-compressed or not: every field that holds letters is a line. Each string is compared by itself and as
-a pair with the next one.
+Measured: strings whose ids, token types or offsets differ, alone and as a pair with the next string. Needs an environment with transformers
+(5 or later), tokenizers, sentencepiece, protobuf, fugashi and unidic-lite; without transformers the script ends with a note.
+
+Each folder of `--vocabularies` has a `vocab.txt` or `vocab.txt.gz`; its settings are those of the checkpoint of that name. Both sides read
+one folder with `vocab.txt` and `tokenizer_config.json`: ours with `tokenizer_from_folder`, transformers with `BertTokenizerFast`. Its
+Japanese tokenizer has no offsets, so there each token is compared with the text at our offsets. ALBERT's and RoBERTa's vocabularies are
+trained on the lines, because none is published as plain text. `--data` is searched for `.tsv`, `.txt`, `.json`, `.jsonl` and CoNLL files,
+plain or gzip: every field with letters is a line.
 """
 
 import argparse
@@ -22,13 +22,14 @@ import tempfile
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import hard_strings, record
 
 PACKAGES = ("transformers", "tokenizers", "sentencepiece", "fugashi", "unidic-lite", "numpy")
-LONGEST = 1_000_000  # no row is cut
-_LONGEST_LINE = 2000  # characters; whole articles add time and nothing else
-_SHOWN = 5
+MAX_LENGTH = 1_000_000  # no row is truncated
+_MAX_LINE = 2000  # characters; whole articles only add time
+_MAX_REPORTS = 5
 CASED = {"do_lower_case": False}
 JAPANESE = {
     "tokenizer_class": "BertJapaneseTokenizer",
@@ -47,6 +48,7 @@ SETTINGS = {
 
 
 def main() -> None:
+    """Compare all tokenizers and write the result; exits with 1 if any differ."""
     arguments = _arguments()
     if importlib.util.find_spec("transformers") is None:
         print("skipped: no transformers in this environment (pip install transformers sentencepiece protobuf)")
@@ -54,7 +56,7 @@ def main() -> None:
     load = record.load()
     lines = read_lines(arguments.data)
     if not lines:
-        sys.exit(f"Expected text files in {arguments.data}. Received: none.")
+        sys.exit(f"expected text files in {arguments.data}, received none; name their folder with --data")
     results = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name, settings in SETTINGS.items():
@@ -76,7 +78,14 @@ def main() -> None:
 
 
 def compare_folder(name: str, folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
-    """Ours and theirs from one folder with `vocab.txt`."""
+    """Compare both tokenizers of one folder with `vocab.txt`.
+
+    Args:
+        name: A key of `SETTINGS`.
+        folder: The folder.
+        lines: Real text.
+        arguments: Of the command line.
+    """
     import transformers
 
     from kerasbert.text import tokenizer_from_folder
@@ -90,7 +99,7 @@ def compare_folder(name: str, folder: Path, lines: list[str], arguments: argpars
 
 
 def compare_albert(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
-    """Ours from a `spiece.model`, theirs put together as in the published `tokenizer.json` files."""
+    """Compare a SentencePiece model with a transformers tokenizer, built like the published `tokenizer.json` files."""
     import transformers
     from sentencepiece import sentencepiece_model_pb2
     from tokenizers import AddedToken
@@ -114,7 +123,7 @@ def compare_albert(folder: Path, lines: list[str], arguments: argparse.Namespace
 
 
 def compare_roberta(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
-    """Ours and theirs from one `vocab.json` and `merges.txt`."""
+    """Compare both tokenizers of one `vocab.json` and `merges.txt`."""
     import transformers
     from tokenizers import AddedToken
     from tokenizers.implementations import ByteLevelBPETokenizer
@@ -135,14 +144,21 @@ def compare_roberta(folder: Path, lines: list[str], arguments: argparse.Namespac
     return compare("roberta", tokenizer_from_folder(folder), theirs, strings)
 
 
-def compare(name: str, ours, theirs, strings: list[str]) -> dict:
-    """Counts of strings, and of those whose ids, token types or offsets differ, alone and as pairs."""
+def compare(name: str, ours: Any, theirs: Any, strings: list[str]) -> dict:
+    """Count the strings whose ids, token types or offsets differ, alone and as pairs.
+
+    Args:
+        name: For messages.
+        ours: A tokenizer of kerasbert.
+        theirs: A tokenizer of transformers.
+        strings: The texts.
+    """
     has_offsets = getattr(theirs, "is_fast", False)
     counts = {"strings": len(strings), "tokens": 0, "mismatches_ids": 0, "mismatches_offsets": 0}
     counts |= {"pairs": len(strings) - 1, "mismatches_pair_ids": 0, "mismatches_pair_offsets": 0}
     for paired, key in ((False, ""), (True, "pair_")):
         texts, pairs = (strings[:-1], strings[1:]) if paired else (strings, None)
-        encoded = ours.encode(texts, pairs, max_length=LONGEST)
+        encoded = ours.encode(texts, pairs, max_length=MAX_LENGTH)
         expected = theirs(
             texts, pairs, add_special_tokens=True, return_token_type_ids=True, return_offsets_mapping=has_offsets
         )
@@ -150,12 +166,15 @@ def compare(name: str, ours, theirs, strings: list[str]) -> dict:
             same = encoded.input_ids[row] == expected["input_ids"][row]
             same &= encoded.token_type_ids[row] == expected["token_type_ids"][row]
             if has_offsets:
-                placed = encoded.offsets[row] == [tuple(span) for span in expected["offset_mapping"][row]]
+                same_offsets = encoded.offsets[row] == [tuple(span) for span in expected["offset_mapping"][row]]
             else:
-                placed = paired or _comes_from(ours, text, encoded, row)
+                same_offsets = paired or _offsets_match_tokens(ours, text, encoded, row)
             counts[f"mismatches_{key}ids"] += not same
-            counts[f"mismatches_{key}offsets"] += not placed
-            if not (same and placed) and counts[f"mismatches_{key}ids"] + counts[f"mismatches_{key}offsets"] <= _SHOWN:
+            counts[f"mismatches_{key}offsets"] += not same_offsets
+            if (
+                not (same and same_offsets)
+                and counts[f"mismatches_{key}ids"] + counts[f"mismatches_{key}offsets"] <= _MAX_REPORTS
+            ):
                 print(f"{name}: {'ids' if not same else 'offsets'} differ: {text[:200]!r}", file=sys.stderr)
         counts["tokens"] += 0 if paired else sum(map(len, encoded.input_ids))
     counts["offsets"] = "equal" if has_offsets else "each token's text is where its offsets say"
@@ -163,10 +182,10 @@ def compare(name: str, ours, theirs, strings: list[str]) -> dict:
     return counts
 
 
-def _comes_from(ours, text: str, encoded, row: int) -> bool:
-    """Whether every token is, in Unicode form NFKC, the text that its offsets name, and none starts before the last one.
+def _offsets_match_tokens(ours: Any, text: str, encoded: Any, row: int) -> bool:
+    """Check that each token equals the text at its offsets in Unicode form NFKC, and that offsets never decrease.
 
-    Of the characters at both ends of that text a token may be a part only, where one stands for several, as U+337B.
+    A character that NFKC expands, such as U+337B, may be covered in part at both ends of a token.
     """
     last = 0
     for number, (start, end) in list(zip(encoded.input_ids[row], encoded.offsets[row], strict=True))[1:-1]:
@@ -174,27 +193,27 @@ def _comes_from(ours, text: str, encoded, row: int) -> bool:
         if not last <= start < end <= len(text):
             return False
         normalized = unicodedata.normalize("NFKC", source)
-        letters = [character for character in source if not _marks(character)] or [source]
-        spare = _further(letters[0]) + _further(letters[-1]) + sum(map(_marks, source))
-        if number != ours.unk_id and (piece not in normalized or len(normalized) - len(piece) > spare):
+        letters = [character for character in source if not _count_marks(character)] or [source]
+        tolerance = _extra_length(letters[0]) + _extra_length(letters[-1]) + sum(map(_count_marks, source))
+        if number != ours.unk_id and (piece not in normalized or len(normalized) - len(piece) > tolerance):
             return False
         last = start
     return True
 
 
-def _further(character: str) -> int:
-    """How many more characters one becomes."""
+def _extra_length(character: str) -> int:
+    """Characters that NFKC adds."""
     return len(unicodedata.normalize("NFKC", character)) - 1
 
 
-def _marks(character: str) -> int:
-    """How many combining marks a character is; 0 for anything else."""
+def _count_marks(character: str) -> int:
+    """Combining marks that a character consists of; 0 for other characters."""
     decomposed = unicodedata.normalize("NFKD", character)
     return len(decomposed) if unicodedata.combining(decomposed[0]) else 0
 
 
 def read_lines(folder: Path) -> list[str]:
-    """Every distinct field with letters of the text files under a folder, in a fixed order."""
+    """Collect the distinct fields with letters of all text files below a folder, in a fixed order."""
     lines: dict[str, None] = {}
     for path in sorted(folder.rglob("*")):
         names = path.name.removesuffix(".gz").rsplit(".", 1)
@@ -203,7 +222,7 @@ def read_lines(folder: Path) -> list[str]:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = content.decode("utf-8-sig", errors="strict")
         for field in _fields(text, names[-1]):
-            if len(field) <= _LONGEST_LINE and any(map(str.isalpha, field)):
+            if len(field) <= _MAX_LINE and any(map(str.isalpha, field)):
                 lines[field] = None
     return list(lines)
 
@@ -230,7 +249,7 @@ def _texts(value) -> Iterator[str]:
 
 
 def _strings(name: str, lines: list[str], special: list[str], arguments: argparse.Namespace) -> list[str]:
-    """Real lines, then hard strings; for Japanese mostly lines with Japanese letters."""
+    """Sample real lines (for Japanese, lines with kana) and add hard strings."""
     seed, half = arguments.seed, arguments.strings // 2
     if name == "bert-base-japanese-v3":
         lines = [line for line in lines if any("ぁ" <= character <= "ヿ" for character in line)]
@@ -249,12 +268,14 @@ def _vocabulary_file(folder: Path) -> bytes | None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--vocabularies", type=Path, required=True, metavar="DIR", help="a folder a vocabulary")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--vocabularies", type=Path, required=True, metavar="DIR", help="a folder with one folder per vocabulary"
+    )
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="text files in several languages")
-    parser.add_argument("--strings", type=int, default=24_000, help="strings a vocabulary, half of them made up")
+    parser.add_argument("--strings", type=int, default=24_000, help="strings per vocabulary, half of them random")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, default=record.RESULTS / "tokenizer_parity.json", metavar="FILE")
+    record.add_output(parser, "tokenizer_parity")
     return parser.parse_args()
 
 
