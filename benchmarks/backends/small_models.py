@@ -1,10 +1,10 @@
-"""Small models of each architecture and kind of head: of random weights for `targets.py`, or trained on real tasks and saved.
+"""Small models of each architecture and head: random weights for `benchmarks.backends.targets`, or trained on real tasks.
 
     python -m benchmarks.backends.small_models --vocabulary vocab.txt --data FOLDER --out models
 
-trains tiny ones from random weights with `kerasbert train`, for some minutes each: classifiers on SST-2, taggers on CoNLL-2003, question
-answerers on SubjQA (`--data` holds the folders that finetuning_cases.py names). Without pretraining they score low; but they decide, which
-random weights do not. What is in the folder already is kept.
+Trains tiny models from random weights with `kerasbert train`, for some minutes each: classifiers on SST-2, taggers on CoNLL-2003, question
+answerers on SubjQA. `--data` is the folder of the data sets in `benchmarks.common.finetuning_cases`. Without pretraining their scores are
+low, but their predictions are confident, unlike those of random weights. Models that exist already are kept.
 """
 
 import argparse
@@ -12,12 +12,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.common.finetuning_cases import CASES
 
+if TYPE_CHECKING:
+    from kerasbert.encoders.base import Encoder
+    from kerasbert.tasks.base import Task
+
 ARCHITECTURES = ("bert", "albert", "mobilebert")
 HEADS = ("classifier", "tagger", "question_answerer")
-# MiniLM's: 6 blocks of 384. Deviations of the first weights that keep what comes out from being the same everywhere.
+# MiniLM has 6 blocks of width 384. With these deviations of random weights, outputs differ between inputs.
 SIZES = {
     "tiny": {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "initializer_range": 0.15},
     "minilm": {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536, "initializer_range": 0.06},
@@ -26,9 +31,9 @@ NARROW = {
     "tiny": {"embedding_size": 32, "intra_bottleneck_size": 32},
     "minilm": {"embedding_size": 128, "intra_bottleneck_size": 96},
 }
-# To learn from: a deviation of the first weights that keeps gradients small at first.
-FIRST_WEIGHTS = 0.04
-# Of each head: what it is trained on, how many rows of it, and tokens a row.
+# Deviation of random weights for training: initial gradients stay small.
+TRAINING_INITIALIZER_RANGE = 0.04
+# For each head: the data set, the number of rows, and tokens per row.
 TRAINED_ON = {
     "classifier": ("sst-2", 20_000, 64),
     "tagger": ("conll2003", 14_000, 64),
@@ -37,8 +42,18 @@ TRAINED_ON = {
 EPOCHS, LEARNING_RATE, WARMUP = 4, 1e-3, 0.06
 
 
-def small_encoder(words: list[str], size: str, architecture: str, *, pooler: bool, first_weights: float | None = None):
-    """An encoder of random weights for a vocabulary. first_weights: their deviation; by default the size's."""
+def small_encoder(
+    words: list[str], size: str, architecture: str, *, pooler: bool, initializer_range: float | None = None
+) -> "Encoder":
+    """Build an encoder with random weights.
+
+    Args:
+        words: The vocabulary.
+        size: A key of `SIZES`.
+        architecture: A model type of `ARCHITECTURES`.
+        pooler: Whether it has a pooler.
+        initializer_range: Deviation of the weights; by default that of the size.
+    """
     from kerasbert.encoders import encoder_class
 
     encoder = encoder_class(architecture)
@@ -47,29 +62,38 @@ def small_encoder(words: list[str], size: str, architecture: str, *, pooler: boo
         sizes |= {**NARROW[size], "hidden_act": "relu", "num_attention_heads": 4}
     elif architecture == "albert":
         sizes |= {"embedding_size": NARROW[size]["embedding_size"]}
-    if first_weights is not None:
-        sizes["initializer_range"] = first_weights
+    if initializer_range is not None:
+        sizes["initializer_range"] = initializer_range
     return encoder(encoder.config_class(**sizes), pooler=pooler)
 
 
-def small_model(words: list[str], size: str, architecture: str, head: str, length: int):
-    """A task of random weights over a WordPiece vocabulary. length: tokens a row."""
+def small_model(words: list[str], size: str, architecture: str, head: str, length: int) -> "Task":
+    """Build a task with random weights over a WordPiece vocabulary.
+
+    Args:
+        words: The vocabulary.
+        size: A key of `SIZES`.
+        architecture: A model type of `ARCHITECTURES`.
+        head: One of `HEADS`.
+        length: Tokens of a row.
+    """
     import tf_keras as keras
 
     import kerasbert as kb
     from kerasbert.text import WordPiece
 
     keras.utils.set_random_seed(1)
-    made = small_encoder(words, size, architecture, pooler=head == "classifier")
+    encoder = small_encoder(words, size, architecture, pooler=head == "classifier")
     tokenizer, settings = WordPiece(words), {"sequence_length": length}
     if head == "classifier":
-        return kb.TextClassifier(made, tokenizer, labels=["a", "b", "c"], **settings)
+        return kb.TextClassifier(encoder, tokenizer, labels=["a", "b", "c"], **settings)
     if head == "tagger":
-        return kb.TokenTagger(made, tokenizer, labels=["O", "B-X", "I-X", "B-Y", "I-Y"], **settings)
-    return kb.QuestionAnswerer(made, tokenizer, **settings)
+        return kb.TokenTagger(encoder, tokenizer, labels=["O", "B-X", "I-X", "B-Y", "I-Y"], **settings)
+    return kb.QuestionAnswerer(encoder, tokenizer, **settings)
 
 
 def main() -> None:
+    """Train the missing models."""
     arguments = _arguments()
     words = arguments.vocabulary.read_text("utf-8").splitlines()
     for head in arguments.heads:
@@ -90,7 +114,7 @@ def _train(words: list[str], architecture: str, head: str, data: Path, out: Path
     with tempfile.TemporaryDirectory() as folder:
         start = Path(folder) / "start"
         keras.utils.set_random_seed(1)
-        encoder = small_encoder(words, "tiny", architecture, pooler=True, first_weights=FIRST_WEIGHTS)
+        encoder = small_encoder(words, "tiny", architecture, pooler=True, initializer_range=TRAINING_INITIALIZER_RANGE)
         kb.SentenceEncoder(encoder, WordPiece(words)).save_pretrained(start)
         command = [
             sys.executable, "-m", "kerasbert.cli", "train", "--task", case.task, "--model", start,
@@ -102,9 +126,11 @@ def _train(words: list[str], architecture: str, head: str, data: Path, out: Path
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vocabulary", type=Path, required=True, metavar="FILE", help="WordPiece, a word a line")
-    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument(
+        "--vocabulary", type=Path, required=True, metavar="FILE", help="vocab.txt of an uncased checkpoint"
+    )
+    parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the data sets")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where models go")
     parser.add_argument("--architectures", nargs="+", choices=ARCHITECTURES, default=list(ARCHITECTURES))
     parser.add_argument("--heads", nargs="+", choices=HEADS, default=list(HEADS))
     return parser.parse_args()

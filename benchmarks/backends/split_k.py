@@ -1,16 +1,19 @@
-"""What a GPU rounds away that accumulates in fp16, with and without split-K.
+"""Rounding error of a GPU that accumulates in fp16, with and without split-K.
 
     python -m benchmarks.backends.split_k --model models/sst-2-1 dev.tsv
 
-A classifier's float32 file of the target gpu is made with split-K of up to 1, 2, 4 and 8 parts and run in 16 bits on lavapipe (`kerasbert
-setup lavapipe`), round after round. What counts is the difference of the logits of the first two classes to the Keras model: it is far
-from 0 on every row, where probabilities differ on undecided rows only. Seconds are those of a software device, and say little of a phone's.
+Measured: the RMS error of the logit difference of the first two classes against the Keras model, and seconds. Logits show errors on every
+row; probabilities only on undecided ones. Needs `kerasbert setup lavapipe`.
+
+A classifier's float32 file of target gpu is made with a split-K factor of up to 1, 2, 4 and 8, and runs in 16 bits on lavapipe. The files
+take turns. Times of a software device do not predict a phone's.
 """
 
 import argparse
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -22,15 +25,16 @@ PARTS = (1, 2, 4, 8)
 
 
 def main() -> None:
+    """Measure all models and write the result."""
     arguments = _arguments()
     load = record.load()
-    found = [_measured(arguments, folder, Path(data)) for folder, data in arguments.model]
-    print(json.dumps(found, indent=2))
-    results = {"rows": arguments.rows, "length": arguments.length, "rounds": arguments.rounds, "models": found}
+    models = [_measure(arguments, folder, Path(data)) for folder, data in arguments.model]
+    print(json.dumps(models, indent=2))
+    results = {"rows": arguments.rows, "length": arguments.length, "rounds": arguments.rounds, "models": models}
     record.write(arguments.json, results, record.versions(PACKAGES), load)
 
 
-def _measured(arguments, folder: str, data: Path) -> dict:
+def _measure(arguments: argparse.Namespace, folder: str, data: Path) -> dict:
     from kerasbert.data.reading import read_for
     from kerasbert.tasks.auto import load_task
 
@@ -38,24 +42,24 @@ def _measured(arguments, folder: str, data: Path) -> dict:
     rows = model.pack(read_for(model.problem, data, max_rows=arguments.rows).x, length=arguments.length)
     expected = next(iter(model.serve_numpy(rows).values()))
     seconds: dict[int, list[float]] = {parts: [] for parts in PARTS}
-    found: dict[int, np.ndarray] = {}
+    outputs: dict[int, np.ndarray] = {}
     with tempfile.TemporaryDirectory() as work:
-        place = Path(work)
-        np.savez(place / "rows.npz", **rows)
-        files = {parts: _file(model, parts, arguments.length, place) for parts in PARTS}
+        workspace = Path(work)
+        np.savez(workspace / "rows.npz", **rows)
+        files = {parts: _convert(model, parts, arguments.length, workspace) for parts in PARTS}
         for _ in range(arguments.rounds):
             for parts, file in files.items():
-                found[parts], times = _run(file, place)
+                outputs[parts], times = _run(file, workspace)
                 seconds[parts].append(float(np.median(times)))
         sizes = {parts: file.stat().st_size for parts, file in files.items()}
-    whole = _apart(found[1], expected)
+    error_without_split = _logit_rms(outputs[1], expected)
     runs = [
         {
             "parts": parts,
             "bytes": sizes[parts],
-            "logit_rms": _apart(found[parts], expected),
-            "nearer": whole / _apart(found[parts], expected),
-            "probability_max": float(np.abs(found[parts] - expected).max()),
+            "logit_rms": _logit_rms(outputs[parts], expected),
+            "nearer": error_without_split / _logit_rms(outputs[parts], expected),
+            "probability_max": float(np.abs(outputs[parts] - expected).max()),
             "seconds": record.spread(seconds[parts]),
             "slower": record.ratio(seconds[parts], seconds[1]),
         }
@@ -64,35 +68,37 @@ def _measured(arguments, folder: str, data: Path) -> dict:
     return {"model": Path(folder).name, "runs": runs}
 
 
-def _file(model, parts: int, length: int, place: Path) -> Path:
+def _convert(model: Any, parts: int, length: int, workspace: Path) -> Path:
     from kerasbert.export import convert
     from kerasbert.export.passes import split_k
 
-    with mock.patch.object(split_k, "PARTS", tuple(each for each in split_k.PARTS if each <= parts)):
+    with mock.patch.object(split_k, "PARTS", tuple(factor for factor in split_k.PARTS if factor <= parts)):
         return convert(model, recipe="float32", target="gpu", length=length, split_k=parts > 1).save(
-            place / f"{parts}.tflite"
+            workspace / f"{parts}.tflite"
         )
 
 
-def _run(file: Path, place: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities (rows, classes), and seconds of each row but the first."""
+def _run(file: Path, workspace: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Run a file on lavapipe; returns probabilities, (rows, classes), and seconds of each row but the first."""
     from kerasbert.export.backends.context import ChildOutputs
     from kerasbert.export.backends.environments.known import LAVAPIPE
     from kerasbert.export.backends.gpu import CHILD, SECONDS
     from kerasbert.export.backends.subprocesses.process import run_module
 
-    outputs = place / "outputs.npz"
-    ended = run_module(CHILD, (file, place / "rows.npz", outputs, "gpu", "device"), SECONDS, LAVAPIPE.variables)
-    if not ended.well:
-        raise SystemExit(f"lavapipe: {ended.failure_reason}")
-    read = ChildOutputs.read(outputs)
-    return next(iter(read.outputs.values())), read.seconds
+    output_file = workspace / "outputs.npz"
+    result = run_module(
+        CHILD, (file, workspace / "rows.npz", output_file, "gpu", "device"), SECONDS, LAVAPIPE.variables
+    )
+    if not result.well:
+        raise SystemExit(f"expected outputs of lavapipe, received {result.failure_reason}")
+    child = ChildOutputs.read(output_file)
+    return next(iter(child.outputs.values())), child.seconds
 
 
-def _apart(found: np.ndarray, expected: np.ndarray) -> float:
-    """The root of the mean square of how far the logits' differences are apart."""
-    theirs, ours = (np.log(each[:, 1]) - np.log(each[:, 0]) for each in (expected, found.astype(np.float64)))
-    return float(np.sqrt(np.mean((ours - theirs) ** 2)))
+def _logit_rms(outputs: np.ndarray, expected: np.ndarray) -> float:
+    """Compute the RMS error of the logit difference of the first two classes."""
+    reference, measured = (np.log(side[:, 1]) - np.log(side[:, 0]) for side in (expected, outputs.astype(np.float64)))
+    return float(np.sqrt(np.mean((measured - reference) ** 2)))
 
 
 def _arguments() -> argparse.Namespace:
@@ -103,7 +109,7 @@ def _arguments() -> argparse.Namespace:
         action="append",
         required=True,
         metavar=("FOLDER", "DATA"),
-        help="a classifier, and labelled rows of its task",
+        help="a classifier and labelled rows",
     )
     parser.add_argument("--rows", type=int, default=48)
     parser.add_argument("--length", type=int, default=32, metavar="TOKENS")

@@ -1,31 +1,32 @@
-"""Every architecture and kind of head on every backend: does it run there whole, and what does it give?
+"""Every architecture and head on every backend: complete delegation, and errors against the Keras model and the CPU.
 
     python -m benchmarks.backends.targets --texts dev.tsv --vocabulary vocab.txt
-
-Models have random weights, which are a harder test of numbers than trained ones (nothing is decided clearly). Of each, a float32 file, one
-in static int8 with calibrated ranges, and one of the target's default recipe are made for cpu, gpu and web, and validated twice on that
-backend: against the Keras model, and against the same file on the CPU. Int8 files have denses whose input a CPU quantizes at
-run time, and a GPU does not: there they are validated a third time, against the CPU with those denses in floats. Backends
-that this machine does not have are `not run`. Results that are there already are kept.
-
     python -m benchmarks.backends.targets --trained models/sst-2-1 sst2-dev.tsv sst2-train.tsv --sizes
 
-does the same with a model that was trained, on labelled rows: the task's metric is compared too, and the recipes' own tolerances judge.
-`small_models.py` trains one of each architecture and head.
-`--sizes` without a word leaves the random models out.
+Measured: for each model, recipe and target the status of each backend's checks and the largest errors. The first command uses random
+weights, a harder test than trained ones because no prediction is confident. The second adds a trained model with labelled rows, which
+compares the task's metric too, by the recipes' own tolerances. `--sizes` without values omits the random models.
+`benchmarks.backends.small_models` trains a model of each architecture and head.
+
+Of each model a float32 file, a calibrated static int8 file and one of the target's default recipe are made for cpu, gpu and web. Each is
+validated on that backend against the Keras model and against the same file on the CPU. A GPU does not quantize activations at run time as a
+CPU does, so int8 files are also validated against the CPU with float activations. Backends that the machine lacks are `not run`. Runs in
+the result file are kept.
 """
 
 import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.backends.float_activation_reference import float_denses
+from benchmarks.backends.float_activation_reference import with_float_activations
 from benchmarks.backends.small_models import ARCHITECTURES, HEADS, SIZES, small_model
 from benchmarks.common import record
 
@@ -38,56 +39,58 @@ TARGETS = {"cpu": "cpu", "gpu": "gpu", "web": "web"}  # target: backend
 
 
 def main() -> None:
+    """Measure what the result file lacks and write it after each run."""
     arguments = _arguments()
     load = record.load()
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []
     done = {(run["size"], run["architecture"], run["head"], run["recipe"], run["target"]) for run in runs}
-    for size, architecture, head, open_model in _models(arguments):
+    for size, architecture, head, open_case in _models(arguments):
         keys = [(size, architecture, head, recipe, target) for recipe in RECIPES for target in TARGETS]
-        subject = None
+        case = None
         for key in keys:
             if key in done:
                 continue
-            subject = subject or open_model()
+            case = case or open_case()
             runs.append(dict(zip(("size", "architecture", "head", "recipe", "target"), key, strict=True)))
-            runs[-1] |= _run(subject, *key[3:])
-            print(*key, _line(runs[-1]), flush=True)
-            record.write(
-                arguments.json,
-                {
-                    "summary": _summary(runs),
-                    "runs": runs,
-                },
-                record.versions(PACKAGES),
-                load,
-            )
+            runs[-1] |= _run(case, *key[3:])
+            print(*key, _format_line(runs[-1]), flush=True)
+            result = {"summary": _summary(runs), "runs": runs}
+            record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A model, what to compare and on how many rows of it, and texts to calibrate with. tolerance: the largest error allowed; None: what
-    the recipe allows. length: of the file, in tokens; None: the model's."""
+class Case:
+    """A model with its data.
 
-    model: object
-    data: object
-    calibration: list
+    Attributes:
+        model: The task.
+        data: Rows to compare on.
+        calibration: Examples for static ranges.
+        rows: The number of rows to compare.
+        tolerance: The largest error allowed; None takes the recipe's.
+        length: Tokens of the file; None takes the model's.
+    """
+
+    model: Any
+    data: Any
+    calibration: Any
     rows: int
     tolerance: float | None
     length: int | None = None
 
 
-def _models(arguments):
-    """Size, architecture and head of every model, with what opens it."""
+def _models(arguments: argparse.Namespace) -> Iterator[tuple[str, str, str, Callable[[], Case]]]:
+    """Yield size, architecture and head of every model, and a function that opens it."""
     for size in arguments.sizes:
         for architecture in arguments.architectures:
             for head in HEADS:
                 yield size, architecture, head, partial(_random, arguments, size, architecture, head)
     for folder, data, train in arguments.trained:
-        card = json.loads((Path(folder) / "kerasbert.json").read_text("utf-8"))
-        yield TRAINED, Path(folder).name, card["task"], partial(_trained, arguments, folder, data, train)
+        settings = json.loads((Path(folder) / "kerasbert.json").read_text("utf-8"))
+        yield TRAINED, Path(folder).name, settings["task"], partial(_trained, arguments, folder, data, train)
 
 
-def _random(arguments, size: str, architecture: str, head: str) -> Subject:
+def _random(arguments: argparse.Namespace, size: str, architecture: str, head: str) -> Case:
     from kerasbert.data import read_table
 
     texts = read_table(arguments.texts, max_rows=4 * arguments.rows + 64).texts
@@ -99,18 +102,18 @@ def _random(arguments, size: str, architecture: str, head: str) -> Subject:
     if model.problem == "question_answering":
         half = len(calibration) // 2
         calibration = [
-            {"question": one, "context": other}
-            for one, other in zip(calibration[:half], calibration[half:], strict=False)
+            {"question": question, "context": context}
+            for question, context in zip(calibration[:half], calibration[half:], strict=False)
         ]
-    return Subject(model, data, calibration, arguments.rows, 1.0)
+    return Case(model, data, calibration, arguments.rows, 1.0)
 
 
-def _trained(arguments, folder: str, data: str, train: str) -> Subject:
+def _trained(arguments: argparse.Namespace, folder: str, data: str, train: str) -> Case:
     from kerasbert.data.reading import read_for
     from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)
-    return Subject(
+    return Case(
         model,
         read_for(model.problem, Path(data)),
         read_for(model.problem, Path(train), max_rows=512).x,
@@ -120,7 +123,7 @@ def _trained(arguments, folder: str, data: str, train: str) -> Subject:
     )
 
 
-def _run(subject: Subject, recipe: str, target: str) -> dict:
+def _run(case: Case, recipe: str, target: str) -> dict:
     from kerasbert.export import convert, validate
     from kerasbert.export.targets import target_named
     from kerasbert.export.tflite.metadata import append
@@ -128,26 +131,26 @@ def _run(subject: Subject, recipe: str, target: str) -> dict:
     recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe
     with tempfile.TemporaryDirectory() as folder:
         static = recipe.startswith("static")
-        made = convert(
-            subject.model,
+        converted = convert(
+            case.model,
             recipe=recipe,
             target=target,
-            calibration=subject.calibration if static else None,
-            length=subject.length,
+            calibration=case.calibration if static else None,
+            length=case.length,
         )
-        file = made.save(Path(folder) / "model.tflite")
-        sides = {"keras": subject.model, "file_on_cpu": file}
+        file = converted.save(Path(folder) / "model.tflite")
+        sides = {"keras": case.model, "file_on_cpu": file}
         if target != "cpu" and recipe.startswith(("static", "dynamic")):
             sides["floats_on_cpu"] = Path(folder) / "floats.tflite"
-            sides["floats_on_cpu"].write_bytes(append(float_denses(made.content), made.metadata))
-        # Every window of every row, on every kernel and device: the metric is of whole texts.
-        settings = {"data": subject.data, "on": TARGETS[target], "rows": subject.rows, "reference_rows": sys.maxsize}
-        found = {
-            side: validate(file, against=against, tolerance=subject.tolerance, **settings)
+            sides["floats_on_cpu"].write_bytes(append(with_float_activations(converted.content), converted.metadata))
+        # Metrics of question answering need all windows of a text, so no backend may stop at fewer rows.
+        settings = {"data": case.data, "on": TARGETS[target], "rows": case.rows, "reference_rows": sys.maxsize}
+        reports = {
+            side: validate(file, against=against, tolerance=case.tolerance, **settings)
             for side, against in sides.items()
         }
     checks = {}
-    for side, report in found.items():
+    for side, report in reports.items():
         for check in report.checks:
             if check.name == "signature":
                 continue
@@ -162,27 +165,27 @@ def _run(subject: Subject, recipe: str, target: str) -> dict:
                 }
             if check.metrics:
                 facts[f"to_{side}"] |= {"metric": check.metrics[0].name, "share": check.metrics[0].share}
-    return {"recipe_used": recipe, "rows": subject.rows, "checks": checks}
+    return {"recipe_used": recipe, "rows": case.rows, "checks": checks}
 
 
 def _summary(runs: list[dict]) -> dict:
-    """Of each recipe, target and check: how many files ran, how many not, and the largest error."""
-    found: dict = {}
+    """Count the files and passed checks and find the largest errors, by size, recipe, target and check."""
+    summary: dict = {}
     for run in runs:
         for name, check in run["checks"].items():
             key = f"{run['size']} {run['recipe']} {run['target']} {name}"
-            facts = found.setdefault(key, {"files": 0, "ran": 0, **{side: [] for side in SIDES}})
+            facts = summary.setdefault(key, {"files": 0, "ran": 0, **{side: [] for side in SIDES}})
             facts["files"] += 1
             facts["ran"] += check["status"] == "passed"
             for side in SIDES:
                 facts[side] += [check[side]["max_error"]] if side in check else []
-    for facts in found.values():
+    for facts in summary.values():
         for side in SIDES:
             facts[side] = float(np.max(facts[side])) if facts[side] else None
-    return found
+    return summary
 
 
-def _line(run: dict) -> str:
+def _format_line(run: dict) -> str:
     parts = []
     for name, check in run["checks"].items():
         errors = [f"{check[side]['max_error']:.1e}" for side in SIDES if side in check]
@@ -192,8 +195,8 @@ def _line(run: dict) -> str:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", metavar="FILE")
-    parser.add_argument("--vocabulary", type=Path, metavar="FILE", help="WordPiece, a word a line")
+    parser.add_argument("--texts", metavar="FILE", help="texts for random models")
+    parser.add_argument("--vocabulary", type=Path, metavar="FILE", help="vocab.txt of an uncased checkpoint")
     parser.add_argument("--trained", nargs=3, action="append", default=[], metavar=("MODEL", "DATA", "TRAIN"))
     parser.add_argument("--trained-rows", type=int, default=TRAINED_ROWS)
     parser.add_argument("--trained-length", type=int, default=64, metavar="TOKENS")
@@ -204,7 +207,7 @@ def _arguments() -> argparse.Namespace:
     record.add_output(parser, "targets")
     arguments = parser.parse_args()
     if arguments.sizes and not (arguments.texts and arguments.vocabulary):
-        parser.error("models of random weights need --texts and --vocabulary; --sizes without a word leaves them out")
+        parser.error("expected --texts and --vocabulary for random models; give them, or --sizes without values")
     return arguments
 
 

@@ -1,13 +1,14 @@
-"""Does a change leave every converted file as it was? Bytes of the `.tflite` files of small models, before and after.
+"""Digests of converted `.tflite` files of small models, to compare before and after a change of the code.
 
     python -m benchmarks.code.converted_files --json before.json
     python -m benchmarks.code.converted_files --against before.json
     python -m benchmarks.code.converted_files --against before.json --model all-MiniLM-L6-v2
 
-Twelve tiny models with random weights from a fixed seed (three architectures with three heads each, a sentence encoder, a masked language
-model, a DistilBERT), some after steps of quantization-aware training, are converted by every recipe, for every target, at one length,
-several and a resizable one. `--model` adds a folder with a real encoder. Compared are SHA-256 digests of the FlatBuffer and of the packed
-metadata without its version. Equal digests need equal hardware: measure both sides on one machine. Exits with 1 where a file differs.
+Measured: SHA-256 digests of the FlatBuffer and of the metadata without its version. Exits with 1 if a file differs.
+
+Twelve tiny models have random weights from a fixed seed: three architectures with three heads each, a sentence encoder, a masked language
+model and a DistilBERT. Some run steps of quantization-aware training. Each is converted by every recipe for every target, with one length,
+several, and a resizable one. `--model` adds a folder with a real encoder. Digests depend on the hardware: run both sides on one machine.
 """
 
 import argparse
@@ -15,7 +16,9 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +48,7 @@ STATIC = ("static_wi8_ai8", "static_wi8_ai16")
 
 
 def main() -> None:
+    """Convert all models, compare and write the result."""
     arguments = _arguments()
     load, digests = record.load(), {}
     models = {
@@ -92,23 +96,23 @@ def _models(folder: Path | None) -> dict:
     return models
 
 
-def _builder(task, architecture: str, pooler: bool, **settings):
-    def build():
+def _builder(task_class: Any, architecture: str, pooler: bool, **settings: Any) -> Callable[[], Any]:
+    def build() -> Any:
         import tf_keras as keras
 
         from kerasbert.encoders import encoder_class
         from kerasbert.text import WordPiece
 
-        keras.backend.clear_session()  # layers are numbered anew: their numbers stand in the names of tensors
+        keras.backend.clear_session()  # restarts the numbers of layers, which are part of tensor names
         keras.utils.set_random_seed(1)
         encoder = encoder_class(architecture)
         config = encoder.config_class(**{**SIZES, **NARROW.get(architecture, {})})
-        made = task(encoder(config, pooler=pooler), WordPiece(WORDS), sequence_length=LENGTH, **settings)
-        if task.__name__ == "TokenTagger":
-            made.examples = [text.split() for text in _texts()]
-        elif task.__name__ == "QuestionAnswerer":
-            made.examples = [(text[:9], text) for text in _texts()]
-        return made
+        task = task_class(encoder(config, pooler=pooler), WordPiece(WORDS), sequence_length=LENGTH, **settings)
+        if task_class.__name__ == "TokenTagger":
+            task.examples = [text.split() for text in _texts()]
+        elif task_class.__name__ == "QuestionAnswerer":
+            task.examples = [(text[:9], text) for text in _texts()]
+        return task
 
     return build
 
@@ -118,8 +122,8 @@ def _texts() -> list[str]:
     return ["".join(draw.choice(list("abcdefghijklm  "), 24)).strip() + " a b" for _ in range(24)]
 
 
-def _conversions(build):
-    """(name, task, arguments of convert) for every file that a model becomes."""
+def _conversions(build: Callable[[], Any]) -> Iterator[tuple[str, Any, dict]]:
+    """Yield name, task and arguments of `convert` for every file of a model."""
     import kerasbert as kb
 
     task = build()
@@ -149,15 +153,15 @@ def _conversions(build):
             yield name, trained, {}
 
 
-def _digests(task, settings: dict) -> list[str]:
-    """Of a file, and of its host's part if there is one: the FlatBuffer's digest and the metadata's; an error where it is refused."""
+def _digests(task: Any, settings: dict) -> list[str]:
+    """Compute digests of FlatBuffer and metadata for a file and its host model, or `refused`."""
     import kerasbert as kb
 
     try:
         model = kb.export.convert(task, **settings)
     except kb.KerasBertError:
         return ["refused"]
-    found = []
+    digests = []
     for content in filter(None, (model.content, model.host)):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             start = min(entry.header_offset for entry in archive.infolist())
@@ -165,17 +169,15 @@ def _digests(task, settings: dict) -> list[str]:
         for name, text in packed.items():
             if name.endswith(".json"):
                 packed[name] = {k: v for k, v in json.loads(text).items() if k not in ("kerasbert", "generator")}
-        described = json.dumps(packed, sort_keys=True).encode()
-        found += [hashlib.sha256(part).hexdigest()[:24] for part in (content[:start], described)]
-    return found
+        metadata = json.dumps(packed, sort_keys=True).encode()
+        digests += [hashlib.sha256(part).hexdigest()[:24] for part in (content[:start], metadata)]
+    return digests
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, metavar="FOLDER", help="an encoder to convert too")
-    parser.add_argument(
-        "--only", nargs="+", metavar="NAME", help="of these models, such as 'bert classifier'; by default of all"
-    )
+    parser.add_argument("--model", type=Path, metavar="FOLDER", help="another encoder to convert")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these models, such as 'bert classifier'")
     parser.add_argument("--against", type=Path, metavar="FILE", help="an earlier result to compare with")
     record.add_output(parser, "converted_files")
     return parser.parse_args()

@@ -1,10 +1,13 @@
-"""What one has to read: sizes of modules, functions and classes, typed and documented names, imports between rooms, and old words.
+"""Sizes and documentation of the source code: modules, functions and classes, types, docstrings, packages, and obsolete words.
 
     python -m benchmarks.code.structure
     python -m benchmarks.code.structure --root CHECKOUT --json before.json
 
-Reads the sources only. A float BERT is `encoders/bert.py` and every encoder and layer module that it reaches by imports at the top of
-modules, without `layers/quantization` and `layers/lowering`. Public names are functions, methods and classes without an underscore.
+Measured: lines and modules of a float BERT, modules per package, typed and documented public names, long functions and classes, and
+occurrences of obsolete words.
+
+Only the sources are read. A float BERT is `encoders/bert.py` with every encoder and layer module that it imports at the top of modules,
+without `layers/quantization` and `layers/lowering`. Public names are functions, methods and classes without an underscore.
 """
 
 import argparse
@@ -17,8 +20,8 @@ from benchmarks.common import record
 
 ROOT = Path(__file__).parents[2]
 LONG, MANY_PARAMETERS, MANY_METHODS = 60, 12, 15
-# Words of an earlier dialect, and the standard terms that took their places.
-OLD_WORDS = {
+# Obsolete words and their standard replacements.
+OBSOLETE_WORDS = {
     "denses": "Dense layers", "half_sums": "split-K", "sums_in_parts": "split-K", "whole_sums": "split-K", "ActivationPoint":
     "ActivationFakeQuant",
     "KernelPoint": "KernelFakeQuant", "ConstantPoint": "ConstantFakeQuant", "take_turn": "set_call", "come_after": "tie_ranges",
@@ -33,15 +36,16 @@ OLD_WORDS = {
 
 
 def main() -> None:
+    """Measure the sources and write the result."""
     arguments = _arguments()
     root = arguments.root
     trees = {name: ast.parse(path.read_text("utf-8")) for name, path in _sources(root).items()}
-    reached = _float_bert(root, trees)
+    float_bert = _float_bert(root, trees)
     result = {
-        "float_bert": {"files": len(reached), "lines": sum(reached.values()), "modules": reached},
+        "float_bert": {"files": len(float_bert), "lines": sum(float_bert.values()), "modules": float_bert},
         "rooms": dict(sorted(Counter(name.rpartition(".")[0] for name in trees).items())),
         **_definitions(trees),
-        "old_words": _words(root),
+        "old_words": _count_obsolete_words(root),
     }
     for key, value in result.items():
         print(f"{key}: {value}")
@@ -49,28 +53,28 @@ def main() -> None:
 
 
 def _sources(root: Path) -> dict[str, Path]:
-    found = {}
+    sources = {}
     for top in ("kerasbert", "export", "zoo"):
         for path in sorted((root / top).rglob("*.py")):
             if not any(folder.is_symlink() for folder in path.parents):
                 name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-                found[name if top == "kerasbert" else f"kerasbert.{name}"] = path
-    return found
+                sources[name if top == "kerasbert" else f"kerasbert.{name}"] = path
+    return sources
 
 
 def _float_bert(root: Path, trees: dict[str, ast.Module]) -> dict[str, int]:
-    """Lines of each module that a float BERT needs."""
-    sources, waiting, lines = _sources(root), ["kerasbert.encoders.bert"], {}
-    while waiting:
-        name = waiting.pop()
-        left_out = re.search(r"layers\.(quantization|lowering)", name) or sources[name].name == "__init__.py"
-        if name in lines or left_out:
+    """Count the lines of each module that a float BERT needs."""
+    sources, queue, lines = _sources(root), ["kerasbert.encoders.bert"], {}
+    while queue:
+        name = queue.pop()
+        excluded = re.search(r"layers\.(quantization|lowering)", name) or sources[name].name == "__init__.py"
+        if name in lines or excluded:
             continue
         lines[name] = len(sources[name].read_text("utf-8").splitlines())
         for node in trees[name].body:
             if isinstance(node, ast.ImportFrom) and node.module:
-                known = {node.module, *(f"{node.module}.{each.name}" for each in node.names)} & trees.keys()
-                waiting += [each for each in known if each.startswith(("kerasbert.encoders", "kerasbert.layers"))]
+                modules = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} & trees.keys()
+                queue += [module for module in modules if module.startswith(("kerasbert.encoders", "kerasbert.layers"))]
     return dict(sorted(lines.items()))
 
 
@@ -80,22 +84,23 @@ def _definitions(trees: dict[str, ast.Module]) -> dict:
     for module, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                methods = sum(isinstance(each, ast.FunctionDef) for each in node.body)
+                methods = sum(isinstance(member, ast.FunctionDef) for member in node.body)
                 large += [(methods, f"{module}.{node.name}")] if methods > MANY_METHODS else []
             if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
                 continue
             public, documented = public + 1, documented + bool(ast.get_docstring(node))
             if isinstance(node, ast.FunctionDef):
-                given = [
-                    each
-                    for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                    if each.arg not in ("self", "cls")
+                arguments = [
+                    argument
+                    for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                    if argument.arg not in ("self", "cls")
                 ]
-                parameters, typed = parameters + len(given), typed + sum(each.annotation is not None for each in given)
+                parameters += len(arguments)
+                typed += sum(argument.annotation is not None for argument in arguments)
                 returns, returned = returns + 1, returned + (node.returns is not None)
-                length = node.end_lineno - node.lineno + 1
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
                 long += [(length, f"{module}.{node.name}")] if length > LONG else []
-                wide += [(len(given), f"{module}.{node.name}")] if len(given) > MANY_PARAMETERS else []
+                wide += [(len(arguments), f"{module}.{node.name}")] if len(arguments) > MANY_PARAMETERS else []
     return {
         "typed_parameters": round(typed / parameters, 3),
         "typed_returns": round(returned / returns, 3),
@@ -106,12 +111,14 @@ def _definitions(trees: dict[str, ast.Module]) -> dict:
     }
 
 
-def _words(root: Path) -> dict[str, int]:
-    """How often each old word stands in code and documents."""
+def _count_obsolete_words(root: Path) -> dict[str, int]:
+    """Count each obsolete word in code and documents."""
     texts = [path.read_text("utf-8") for path in _sources(root).values()]
     texts += [path.read_text("utf-8") for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
-    whole = "\n".join(texts)
-    return {word: count for word in OLD_WORDS if (count := len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", whole)))}
+    text = "\n".join(texts)
+    return {
+        word: count for word in OBSOLETE_WORDS if (count := len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text)))
+    }
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Tables of Markdown, and the places in a document where measured ones stand: between `<!-- name -->` and `<!-- end -->`."""
+"""Markdown tables, and the places of measured tables in a document: between `<!-- name -->` and `<!-- end -->`."""
 
 import re
 from pathlib import Path
@@ -7,25 +7,32 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def header(*names: str) -> list[str]:
-    """The first two lines of a table."""
+    """Format the first two lines of a table."""
     return [row(*names), "|" + "---|" * len(names)]
 
 
 def row(*cells: str) -> str:
-    """A line of a table."""
+    """Format a line of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
-def put(page: Path, tables: dict[str, list[str]]) -> None:
-    """Replaces a document's tables by these, by their names.
+def replace_tables(page: Path, tables: dict[str, list[str]]) -> None:
+    """Replace the tables of a document.
 
-    Raises ValueError for a table that has no place in the document; it stays as it was then.
+    Args:
+        page: The document.
+        tables: Lines of each table, by name.
+
+    Raises:
+        ValueError: When a table has no place in the document, which is not changed then.
     """
     text = page.read_text("utf-8")
     for name, lines in tables.items():
         between = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text, places = between.subn(lambda found, lines=lines: "\n".join([found[1].rstrip(), *lines, found[2]]), text)
+        text, places = between.subn(lambda match, lines=lines: "\n".join([match[1].rstrip(), *lines, match[2]]), text)
         if places != 1:
-            raise ValueError(f"expected one place <!-- {name} --> in {page.name}, found {places}")
+            raise ValueError(
+                f"expected one place <!-- {name} --> in {page.name}, received {places}; add it and <!-- end -->"
+            )
     page.write_text(text, "utf-8")
-    print(f"written: {page}")
+    print(f"wrote {page}")

@@ -1,4 +1,4 @@
-"""Writes the measured tables of docs/targets.md from the results of targets.py and steps_apart.py.
+"""Writes the measured tables of docs/targets.md from the results of `benchmarks.backends.targets` and `int8_backend_divergence`.
 
 python -m benchmarks.reports.targets_tables
 """
@@ -6,35 +6,36 @@ python -m benchmarks.reports.targets_tables
 import json
 
 from benchmarks.common import record
-from benchmarks.reports.markdown_tables import DOCS, header, put, row
+from benchmarks.reports.markdown_tables import DOCS, header, replace_tables, row
 
 MODELS = {"tiny": "random weights, tiny", "minilm": "random weights, MiniLM's size", "trained": "trained"}
 CHECKS = {
     "cpu-xnnpack": "XNNPACK", "cpu-reference": "reference kernels", "gpu-strict": "GPU accelerator, everything on it, SwiftShader",
     "gpu-half": "the same in 16 bits, lavapipe", "web-wasm": "LiteRT.js, WebAssembly", "web-webgpu": "LiteRT.js, WebGPU",
 }  # fmt: skip
-# Which compute in floats what a CPU quantizes at run time.
-WITH_FLOATS = ("gpu-strict", "gpu-half", "web-webgpu")
+# Backends that keep activations in float where a CPU quantizes them at run time.
+FLOAT_ACTIVATIONS = ("gpu-strict", "gpu-half", "web-webgpu")
 RECIPES = {"float32": "float32", "static_wi8_ai8": "static int8", "default": "the target's default"}
 
 
 def main() -> None:
+    """Write both tables."""
     runs, models = (
         json.loads((record.RESULTS / f"{name}.json").read_text("utf-8"))[key]
         for name, key in (("targets", "runs"), ("int8_backend_divergence", "models"))
     )
-    put(DOCS / "targets.md", {"targets": lines(runs), "steps": steps(models)})
+    replace_tables(DOCS / "targets.md", {"targets": targets(runs), "steps": divergence(models)})
 
 
-def lines(runs: list[dict]) -> list[str]:
-    """A row a kind of model and check; of each recipe how many files passed, and the largest errors."""
+def targets(runs: list[dict]) -> list[str]:
+    """Format one row per kind of model and check: passed files of each recipe and their largest errors."""
     table = header("models", "ran by", *RECIPES.values())
     for size, models in MODELS.items():
         for check, name in CHECKS.items():
             cells = [
                 _cell(
                     [run["checks"][check] for run in runs if (run["size"], run["recipe"]) == (size, recipe) and check in run["checks"]],
-                    ("to_keras", "to_file_on_cpu", *(("to_floats_on_cpu",) if check in WITH_FLOATS else ())),
+                    ("to_keras", "to_file_on_cpu", *(("to_floats_on_cpu",) if check in FLOAT_ACTIVATIONS else ())),
                 )
                 for recipe in RECIPES
             ]  # fmt: skip
@@ -43,8 +44,8 @@ def lines(runs: list[dict]) -> list[str]:
     return table
 
 
-def steps(models: list[dict]) -> list[str]:
-    """A row a model: of its 8-bit tensors how many are at most so many steps from XNNPACK's, and the largest error of what comes out."""
+def divergence(models: list[dict]) -> list[str]:
+    """Format one row per model: int8 tensors within 1 and 2 LSBs of XNNPACK, and the largest output error."""
     sides = {"GPU": "gpu", "reference kernels": "reference_kernels"}
     table = header(
         "trained model",
@@ -70,18 +71,18 @@ def _in_the_model(facts: dict) -> str:
 
 
 def _cell(checks: list[dict], sides: tuple[str, ...]) -> str:
-    """`passed of files: the largest error to each side; least share of the metric`."""
+    """Format `passed of files: largest error against each reference; smallest ratio of the metric`."""
     if not checks:
         return ""
     passed = sum(check["status"] == "passed" for check in checks)
     errors = [
-        f"{max(found):.1e}"
+        f"{max(values):.1e}"
         for side in sides
-        if (found := [check[side]["max_error"] for check in checks if side in check])
+        if (values := [check[side]["max_error"] for check in checks if side in check])
     ]
     shares = [check["to_keras"]["share"] for check in checks if check.get("to_keras", {}).get("share") is not None]
-    told = f"; metric {min(shares):.1%}" if shares else ""
-    return f"{passed} of {len(checks)}: {', '.join(errors)}{told}"
+    metric = f"; metric {min(shares):.1%}" if shares else ""
+    return f"{passed} of {len(checks)}: {', '.join(errors)}{metric}"
 
 
 if __name__ == "__main__":

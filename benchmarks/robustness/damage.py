@@ -1,9 +1,10 @@
-"""Small `.tflite` files made wrong on purpose: in their bytes, in the objects of their graph, in the archive behind it."""
+"""Damaged `.tflite` files: changes of bytes, of graph objects and of the metadata archive."""
 
 import io
 import json
 import zipfile
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _NUMBERS = (
     1 << 31,
     (1 << 32) - 1,
 )
-_CELLS = (
+_METADATA_VALUES = (
     None,
     -1,
     0,
@@ -57,20 +58,27 @@ Draw = np.random.Generator
 
 
 def damaged(data: bytes, kind: str, draw: Draw, others: Sequence[bytes] = ()) -> bytes:
-    """The file with one damage of a kind of `DAMAGES`. others: files to take pieces of."""
+    """Damage a file once.
+
+    Args:
+        data: The file.
+        kind: One of `DAMAGES`.
+        draw: The source of randomness.
+        others: Files to take blocks from.
+    """
     return _KINDS[kind](data, draw, others or [data])
 
 
-def _bytes(data: bytes, draw: Draw, others) -> bytes:
-    """Some bytes, most of them in the graph and not in the weights."""
+def _bytes(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change some bytes, most of them in the graph rather than the weights."""
     changed = bytearray(data)
     for place in _places(data, draw, int(draw.integers(1, 6))):
         changed[place] = draw.integers(256)
     return bytes(changed)
 
 
-def _word(data: bytes, draw: Draw, others) -> bytes:
-    """Four bytes that lie as numbers do, with a number that programs stumble over."""
+def _word(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Replace four aligned bytes by a number that often causes errors."""
     changed = bytearray(data)
     for place in _places(data, draw, int(draw.integers(1, 3))):
         place -= place % 4
@@ -79,31 +87,31 @@ def _word(data: bytes, draw: Draw, others) -> bytes:
     return bytes(changed)
 
 
-def _half(data: bytes, draw: Draw, others) -> bytes:
-    """Two bytes."""
+def _half_word(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Replace two bytes."""
     changed, (place,) = bytearray(data), _places(data, draw, 1)
     changed[place : place + 2] = int(draw.choice((0, 1, 4, 8, 12, 255, 0x7FFF, 0xFFFF))).to_bytes(2, "little")
     return bytes(changed[: len(data)])
 
 
-def _cut(data: bytes, draw: Draw, others) -> bytes:
+def _truncate(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
     return data[: int(draw.integers(len(data)))]
 
 
-def _splice(data: bytes, draw: Draw, others) -> bytes:
-    """A block of one file in another one's place."""
+def _splice(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Replace a block by one of another file."""
     other = others[int(draw.integers(len(others)))]
     size, start = int(draw.integers(1, 4096)), int(draw.integers(8, len(data)))
     source = int(draw.integers(len(other)))
     return data[:start] + other[source : source + size] + data[start + size :]
 
 
-def _shape(data: bytes, draw: Draw, others) -> bytes:
-    """A tensor's shape, type, buffer or scales."""
+def _tensor(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change a tensor's shape, type, buffer or scales."""
 
-    def change(content):
-        graph = _one(content.subgraphs, draw)
-        tensor = _one(graph.tensors, draw)
+    def change(content: Any) -> None:
+        graph = _choose(content.subgraphs, draw)
+        tensor = _choose(graph.tensors, draw)
         which = int(draw.integers(6))
         if which == 0 and tensor.shape is not None and len(tensor.shape):
             tensor.shape = np.array(tensor.shape)
@@ -119,7 +127,7 @@ def _shape(data: bytes, draw: Draw, others) -> bytes:
         elif which == 3:
             tensor.buffer = int(draw.integers(0, len(content.buffers)))
         elif which == 4:
-            tensor.quantization = _one(graph.tensors, draw).quantization
+            tensor.quantization = _choose(graph.tensors, draw).quantization
         elif (
             tensor.quantization is not None and tensor.quantization.scale is not None and len(tensor.quantization.scale)
         ):
@@ -128,15 +136,15 @@ def _shape(data: bytes, draw: Draw, others) -> bytes:
             )
             tensor.quantization.quantizedDimension = int(draw.integers(-1, 4))
 
-    return _changed(data, change)
+    return _change_objects(data, change)
 
 
-def _operator(data: bytes, draw: Draw, others) -> bytes:
-    """An operator's inputs, outputs, code or options."""
+def _operator(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change an operator's inputs, outputs, code or options."""
 
-    def change(content):
-        graph = _one(content.subgraphs, draw)
-        operator, other = _one(graph.operators, draw), _one(graph.operators, draw)
+    def change(content: Any) -> None:
+        graph = _choose(content.subgraphs, draw)
+        operator, other = _choose(graph.operators, draw), _choose(graph.operators, draw)
         which, side = int(draw.integers(6)), str(draw.choice(("inputs", "outputs")))
         ends = np.array(getattr(operator, side))
         if which == 0 and len(ends):
@@ -151,17 +159,17 @@ def _operator(data: bytes, draw: Draw, others) -> bytes:
         elif which == 4:
             graph.operators.remove(operator)
         else:
-            _one(content.operatorCodes, draw).version = int(draw.integers(0, 30))
+            _choose(content.operatorCodes, draw).version = int(draw.integers(0, 30))
 
-    return _changed(data, change)
+    return _change_objects(data, change)
 
 
-def _constant(data: bytes, draw: Draw, others) -> bytes:
-    """A number in a small constant, which is a shape, an axis, a permutation or an index."""
+def _constant(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change a number of a small constant: a shape, an axis, a permutation or an index."""
 
-    def change(content):
+    def change(content: Any) -> None:
         small = [buffer for buffer in content.buffers if buffer.data is not None and 0 < len(buffer.data) <= 64]
-        buffer = _one(small, draw)
+        buffer = _choose(small, draw)
         values = np.array(buffer.data, np.uint8)
         place = 4 * int(draw.integers(max(len(values) // 4, 1)))
         number = int(draw.choice(np.array((-2, -1, 0, 1, 2, 3, 5, 8, 100, 1 << 20, (1 << 31) - 1), np.int64)))
@@ -170,30 +178,30 @@ def _constant(data: bytes, draw: Draw, others) -> bytes:
         )
         buffer.data = values
 
-    return _changed(data, change)
+    return _change_objects(data, change)
 
 
-def _ends(data: bytes, draw: Draw, others) -> bytes:
-    """A signature, or what a graph starts and ends with."""
+def _ends(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change a signature, or the inputs or outputs of a graph."""
 
-    def change(content):
-        signature, graph = _one(content.signatureDefs, draw), _one(content.subgraphs, draw)
+    def change(content: Any) -> None:
+        signature, graph = _choose(content.signatureDefs, draw), _choose(content.subgraphs, draw)
         ends = [*signature.inputs, *signature.outputs]
         which = int(draw.integers(4))
         if which == 0:
-            _one(ends, draw).tensorIndex = int(draw.integers(len(graph.tensors)))
+            _choose(ends, draw).tensorIndex = int(draw.integers(len(graph.tensors)))
         elif which == 1:
-            _one(ends, draw).name = str(draw.choice(("", "x", "input_ids", "probabilities", "embedding"))).encode()
+            _choose(ends, draw).name = str(draw.choice(("", "x", "input_ids", "probabilities", "embedding"))).encode()
         elif which == 2:
             graph.inputs = draw.integers(0, len(graph.tensors), draw.integers(0, 5)).astype(np.int32)
         else:
             graph.outputs = draw.integers(0, len(graph.tensors), draw.integers(0, 4)).astype(np.int32)
 
-    return _changed(data, change)
+    return _change_objects(data, change)
 
 
-def _card(data: bytes, draw: Draw, others) -> bytes:
-    """The card, the vocabulary or the labels behind the graph."""
+def _metadata(data: bytes, draw: Draw, others: Sequence[bytes]) -> bytes:
+    """Change the metadata, the vocabulary or the labels."""
     archive = zipfile.ZipFile(io.BytesIO(data))
     members = {member.filename: archive.read(member) for member in archive.infolist()}
     name = str(draw.choice(sorted(members)))
@@ -208,43 +216,43 @@ def _card(data: bytes, draw: Draw, others) -> bytes:
         text = text.replace(b"\n", b"\n\x1b[2J\xc2\x85", 2)
     else:
         name = "kerasbert.json"
-        card = json.loads(members[name])
-        holder = card if draw.integers(3) else card["tokenizer"]
-        holder[str(draw.choice(sorted(holder)))] = _CELLS[int(draw.integers(len(_CELLS)))]
-        text = json.dumps(card).encode()
+        settings = json.loads(members[name])
+        target = settings if draw.integers(3) else settings["tokenizer"]
+        target[str(draw.choice(sorted(target)))] = _METADATA_VALUES[int(draw.integers(len(_METADATA_VALUES)))]
+        text = json.dumps(settings).encode()
     stream = io.BytesIO(data[: len(data) - packed_size(data)])
-    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as whole:
-        for each, content in members.items():
-            whole.writestr(zipfile.ZipInfo(each), bytes(text) if each == name else content)
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as damaged_archive:
+        for member, content in members.items():
+            damaged_archive.writestr(zipfile.ZipInfo(member), bytes(text) if member == name else content)
     return stream.getvalue()
 
 
 _KINDS: dict[str, Callable[[bytes, Draw, Sequence[bytes]], bytes]] = {
-    "bytes": _bytes, "word": _word, "half": _half, "cut": _cut, "splice": _splice, "tensor": _shape, "operator": _operator,
-    "constant": _constant, "ends": _ends, "card": _card,
+    "bytes": _bytes, "word": _word, "half": _half_word, "cut": _truncate, "splice": _splice, "tensor": _tensor, "operator": _operator,
+    "constant": _constant, "ends": _ends, "card": _metadata,
 }  # fmt: skip
 DAMAGES = tuple(_KINDS)
 
 
 def _places(data: bytes, draw: Draw, count: int) -> list[int]:
-    """Offsets behind the identifier: three of four in the last part of the FlatBuffer or its first, where tables stand."""
+    """Draw offsets after the file identifier; the first one mostly near the end of the FlatBuffer, where its tables are."""
     end = max(len(data) - packed_size(data), 16)
     tables = int(draw.integers(max(end - 24_000, 8), end)) if draw.integers(4) else int(draw.integers(8, end))
     return [tables, *map(int, draw.integers(8, end, count - 1))]
 
 
-def _one(things: Sequence, draw: Draw):
-    return things[int(draw.integers(len(things)))]
+def _choose(items: Sequence, draw: Draw) -> Any:
+    return items[int(draw.integers(len(items)))]
 
 
-def _changed(data: bytes, change: Callable[[object], None]) -> bytes:
-    """The file with changed objects, and its archive again behind them."""
+def _change_objects(data: bytes, change: Callable[[Any], None]) -> bytes:
+    """Change the decoded objects of a file and append its archive again."""
     size = packed_size(data)
     content = decode(data[: len(data) - size])
     change(content)
     archive = zipfile.ZipFile(io.BytesIO(data))
     stream = io.BytesIO(encode(content))
-    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as whole:
+    with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as new_archive:
         for member in archive.infolist():
-            whole.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
+            new_archive.writestr(zipfile.ZipInfo(member.filename), archive.read(member))
     return stream.getvalue()

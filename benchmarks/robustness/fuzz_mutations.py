@@ -1,4 +1,4 @@
-"""Damaged inputs from whole ones: bytes, JSON values and zip members changed at random, the same ones for the same seed."""
+"""Damaged inputs from valid ones: random changes of bytes, JSON values and zip members, reproducible by seed."""
 
 import copy
 import gzip
@@ -7,9 +7,10 @@ import json
 import random
 import warnings
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-# What readers trip over: ends of lines and strings, brackets, numbers out of every range, text that is not Unicode.
+# Common causes of parser errors: line and string delimiters, brackets, numbers out of range, invalid Unicode.
 TOKENS = (
     *(b"\0", b"\n", b"\r\n", b"\r", b"\t", b'"', b"'", b"[", b"]", b"{", b"}", b",", b":", b"|", b"\\", b"#", b" ", b"="),
     *(b"\xff\xfe", b"\xef\xbb\xbf", b"\xc3", b"\xed\xa0\x80", "\u2028".encode(), "\u200b".encode(), "😀".encode()),
@@ -26,13 +27,23 @@ VALUES = (
 
 
 class Mutator:
-    """Makes damaged inputs. seed: fixes them."""
+    """Makes damaged inputs.
 
-    def __init__(self, seed: int):
+    Attributes:
+        random: The source of randomness.
+    """
+
+    def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
     def file(self, name: str, data: bytes, others: Sequence[bytes] = ()) -> bytes:
-        """A damaged file, by what its name says it is. others: files to splice it with."""
+        """Damage a file by the format of its name.
+
+        Args:
+            name: Of the file.
+            data: Its content.
+            others: Files to splice it with.
+        """
         if name.endswith(".gz") and self.random.random() < 0.7:
             return gzip.compress(self.file(name.removesuffix(".gz"), gzip.decompress(data)), 1, mtime=0)
         if zipfile.is_zipfile(io.BytesIO(data)) and self.random.random() < 0.6:
@@ -47,40 +58,40 @@ class Mutator:
         return self.bytes(data, others)
 
     def bytes(self, data: bytes, others: Sequence[bytes] = ()) -> bytes:
-        """One to four places changed."""
+        """Change one to four places."""
         changed = bytearray(data)
         for _ in range(self.random.choice((1, 1, 1, 2, 4))):
             self.random.choice(_CHANGES)(self, changed, others)
         return bytes(changed)
 
     def json(self, text: bytes) -> bytes:
-        """One to three values, names or places of a JSON text changed; sometimes a name twice, sometimes bytes too."""
+        """Change one to three values, names or positions of a JSON text, and sometimes its bytes."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return self.bytes(text)
         for _ in range(self.random.choice((1, 1, 2, 3))):
-            value = self._changed(value)
+            value = self._change(value)
         changed = json.dumps(value, ensure_ascii=self.random.random() < 0.5).encode("utf-8", "surrogatepass")
         return self.bytes(changed) if self.random.random() < 0.1 else changed
 
     def zip(self, data: bytes) -> bytes:
-        """An archive with a damaged member, or with one missing, twice, compressed or under another name."""
+        """Damage, remove, duplicate, compress or rename a member of an archive."""
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(member.filename, archive.read(member)) for member in archive.infolist()]
             before = data[: min((member.header_offset for member in archive.infolist()), default=0)]
         kind = zipfile.ZIP_STORED
-        place = self.random.randrange(len(members))
-        name, content = members[place]
-        what = self.random.random()
-        if what < 0.7:
-            members[place] = name, self.file(name, content)
-        elif what < 0.75:
-            del members[place]
-        elif what < 0.8:
+        index = self.random.randrange(len(members))
+        name, content = members[index]
+        chance = self.random.random()
+        if chance < 0.7:
+            members[index] = name, self.file(name, content)
+        elif chance < 0.75:
+            del members[index]
+        elif chance < 0.8:
             members.append((name, content))
-        elif what < 0.85:
-            members[place] = self.random.choice(("x.npy", "../" + name, name.upper(), "a" * 300, "")), content
+        elif chance < 0.85:
+            members[index] = self.random.choice(("x.npy", "../" + name, name.upper(), "a" * 300, "")), content
         else:
             kind = zipfile.ZIP_DEFLATED
         stream = io.BytesIO()
@@ -89,28 +100,28 @@ class Mutator:
             for name, content in members:
                 info = zipfile.ZipInfo(name)
                 info.compress_type = kind
-                with warnings.catch_warnings(action="ignore"):  # a name that is there already
+                with warnings.catch_warnings(action="ignore"):  # a duplicate name
                     archive.writestr(info, content)
         changed = stream.getvalue()
         return self.bytes(changed) if self.random.random() < 0.15 else changed
 
-    def _changed(self, value):
-        """A JSON value with one place in it changed."""
+    def _change(self, value: Any) -> Any:
+        """Change one place of a JSON value."""
         places = list(_places(value))
         if not places:
             return self.random.choice(VALUES)
         parent, key = self.random.choice(places)
-        what = self.random.random()
-        if what < 0.5:
+        chance = self.random.random()
+        if chance < 0.5:
             parent[key] = copy.deepcopy(self.random.choice(VALUES))
-        elif what < 0.6:
+        elif chance < 0.6:
             del parent[key]
-        elif what < 0.7:
-            other, theirs = self.random.choice(places)
-            parent[key] = json.loads(json.dumps(other[theirs]))
-        elif what < 0.8 and isinstance(parent, dict):
+        elif chance < 0.7:
+            other_parent, other_key = self.random.choice(places)
+            parent[key] = json.loads(json.dumps(other_parent[other_key]))
+        elif chance < 0.8 and isinstance(parent, dict):
             parent[self.random.choice(("", "a", "type", "content", "id", "5", "\ud800", key.upper()))] = parent.pop(key)
-        elif what < 0.9:
+        elif chance < 0.9:
             parent[key] = self.random.choice(([parent[key]], {"a": parent[key]}, str(parent[key])))
         elif isinstance(parent, list):
             parent.insert(key, parent[key])
@@ -119,57 +130,57 @@ class Mutator:
         return value
 
 
-def _places(value, limit: int = 400):
-    """(Parent, key) of up to so many values inside."""
-    waiting, given = [value], 0
-    while waiting and given < limit:
-        parent = waiting.pop(0)
+def _places(value: Any, limit: int = 400) -> Iterator[tuple[Any, Any]]:
+    """Yield (parent, key) of nested values, breadth first, until the limit is reached."""
+    queue, count = [value], 0
+    while queue and count < limit:
+        parent = queue.pop(0)
         if isinstance(parent, dict | list):
             for key in parent if isinstance(parent, dict) else range(len(parent)):
-                given += 1
+                count += 1
                 yield parent, key
-                waiting.append(parent[key])
+                queue.append(parent[key])
 
 
-def _flip(mutator, data, others):
+def _flip(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     if data:
         data[mutator.random.randrange(len(data))] ^= 1 << mutator.random.randrange(8)
 
 
-def _set(mutator, data, others):
+def _set(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     if data:
         data[mutator.random.randrange(len(data))] = mutator.random.choice((0, 1, 9, 10, 32, 34, 44, 127, 128, 255))
 
 
-def _number(mutator, data, others):
+def _number(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     size = mutator.random.choice((2, 4, 8))
     if len(data) >= size:
         place = mutator.random.randrange(len(data) - size + 1)
         data[place : place + size] = (mutator.random.choice(NUMBERS) % 256**size).to_bytes(size, "little")
 
 
-def _insert(mutator, data, others):
+def _insert(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     place = mutator.random.randrange(len(data) + 1)
     end = place + mutator.random.choice((0, 0, 1, 4))
     data[place:end] = mutator.random.choice(TOKENS)
 
 
-def _cut(mutator, data, others):
+def _cut(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     del data[mutator.random.randrange(len(data) + 1) :]
 
 
-def _remove(mutator, data, others):
+def _remove(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     place = mutator.random.randrange(len(data) + 1)
     del data[place : place + mutator.random.choice((1, 2, 8, 64))]
 
 
-def _repeat(mutator, data, others):
+def _repeat(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     place = mutator.random.randrange(len(data) + 1)
     part = data[place : place + mutator.random.choice((1, 8, 64))]
     data[place:place] = part * mutator.random.choice((1, 2, 50))
 
 
-def _splice(mutator, data, others):
+def _splice(mutator: Mutator, data: bytearray, others: Sequence[bytes]) -> None:
     other = mutator.random.choice(others) if others else bytes(data)
     data[mutator.random.randrange(len(data) + 1) :] = other[mutator.random.randrange(len(other) + 1) :]
 

@@ -1,4 +1,4 @@
-"""Every reader of files with small whole inputs to damage; the inputs are made here, nothing is downloaded."""
+"""Every reader of files, with small valid inputs to damage. The inputs are generated; nothing is downloaded."""
 
 import functools
 import gzip
@@ -19,14 +19,14 @@ TEXTS = ["good film, bad films", "é [MASK] 東 \u200b x", ""]
 
 @dataclass(frozen=True)
 class Target:
-    """A reader and what it reads.
+    """A reader with valid inputs.
 
     Attributes:
-      name: for the counts.
-      read: takes the folder with the files, reads them, and uses what it read as a command would.
-      seeds: whole inputs, each the files of a folder by name.
-      damaged: the files that are damaged, one at a time; by default all.
-      slow: a reader that takes milliseconds an input; it gets a twentieth of the inputs, and none in the tests.
+        name: For results.
+        read: Takes the folder with the files, reads them and uses the result like a command.
+        seeds: Makes the valid inputs, each as files by name.
+        damaged: The files to damage, one at a time; by default all.
+        slow: Whether an input takes milliseconds; such a reader gets a twentieth of the inputs, and none in the tests.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Target:
 
 
 def targets() -> list[Target]:
-    """All of them."""
+    """List all readers."""
     return [*_DATA, *_TEXT, *_CHECKPOINTS, *_OWN]
 
 
@@ -52,7 +52,7 @@ def _table(folder: Path) -> None:
     table = read_table(path)
     table.describe()
     if table.labels is not None:
-        _any(
+        _try_all(
             lambda: LabelSet.from_values(table.labels).index(table.labels),
             lambda: LabelSet.from_cells(table.labels).multi_hot(table.labels),
             lambda: LabelSet.to_scores(table.labels),
@@ -63,14 +63,14 @@ def _conll(folder: Path) -> None:
     from kerasbert.data.conll import read_conll, read_tagged_lines
 
     (path,) = folder.iterdir()
-    _any(lambda: read_conll(path).describe(), lambda: read_tagged_lines(path).describe())
+    _try_all(lambda: read_conll(path).describe(), lambda: read_tagged_lines(path).describe())
 
 
 def _tagged(folder: Path) -> None:
     from kerasbert.data.tagged_tables import read_tagged_table
 
     (path,) = folder.iterdir()
-    _any(lambda: read_tagged_table(path).describe(), lambda: read_tagged_table(path, skip_bad_rows=True).describe())
+    _try_all(lambda: read_tagged_table(path).describe(), lambda: read_tagged_table(path, skip_bad_rows=True).describe())
 
 
 def _squad(folder: Path) -> None:
@@ -105,15 +105,15 @@ def _plain(folder: Path) -> None:
     text = read_text(path)
     text.describe()
     read_text(path, unit="paragraph")
-    _any(lambda: pairs_from_text(text), lambda: pairs_from_text(text, "sentence_order"))
+    _try_all(lambda: pairs_from_text(text), lambda: pairs_from_text(text, "sentence_order"))
 
 
 def _cells(folder: Path) -> None:
-    """Labels as a user gives them to the Python API, one cell a line."""
+    """Labels of the Python API, one cell per line."""
     from kerasbert.data.labels import LabelSet
 
     cells = (folder / "labels").read_bytes().decode("utf-8", "surrogateescape").split("\n")
-    _any(*(lambda use=use: use(cells) for use in (LabelSet.from_values, LabelSet.from_cells, LabelSet.to_scores)))
+    _try_all(*(lambda use=use: use(cells) for use in (LabelSet.from_values, LabelSet.from_cells, LabelSet.to_scores)))
 
 
 def _recipe(folder: Path) -> None:
@@ -291,7 +291,7 @@ def _tokenizer_json() -> list[dict[str, bytes]]:
 
 @functools.cache
 def _charsmap() -> bytes:
-    """A compiled map of characters as SentencePiece's trainer writes it."""
+    """Build a compiled character map with SentencePiece's trainer."""
     import sentencepiece
     from sentencepiece import sentencepiece_model_pb2
 
@@ -402,8 +402,8 @@ def _configs() -> list[dict[str, bytes]]:
         for name, value in _BERT.items()
         if name not in ("model_type", "architectures", "id2label", "label2id")
     }
-    found = [{"config.json": json.dumps(value).encode()} for value in (_BERT, albert, mobile, distil, *others)]
-    return [*found, {"bert_config.json": json.dumps(google).encode()}]
+    files = [{"config.json": json.dumps(value).encode()} for value in (_BERT, albert, mobile, distil, *others)]
+    return [*files, {"bert_config.json": json.dumps(google).encode()}]
 
 
 def _tensors() -> dict[str, np.ndarray]:
@@ -426,7 +426,7 @@ def _shards() -> list[dict[str, bytes]]:
 
 
 def _torch_description(legacy: bool) -> bytes:
-    """The pickle of `{"a": 2 x 3 float32, "b": 2 float16}` as torch.save writes it, instruction by instruction."""
+    """Build the pickle of torch.save for `{"a": 2 x 3 float32, "b": 2 float16}`, instruction by instruction."""
 
     def text(value: str) -> bytes:
         return b"X" + len(value).to_bytes(4, "little") + value.encode()
@@ -522,7 +522,7 @@ _CHECKPOINTS = [
 ]
 
 
-# What kerasbert itself writes.
+# Files that kerasbert writes.
 
 
 def _npz(folder: Path) -> None:
@@ -535,16 +535,16 @@ def _npz(folder: Path) -> None:
 def _npzs() -> list[dict[str, bytes]]:
     ids = np.arange(12, dtype=np.int32).reshape(3, 4)
     arrays = {"input_ids": ids, "attention_mask": np.ones_like(ids), "probabilities": np.full((3, 2), 0.5, np.float32)}
-    found = []
+    seeds = []
     for save in (np.savez, np.savez_compressed):
         stream = io.BytesIO()
         save(stream, **arrays, labels=np.array(["a", "b", "a"]))
-        found.append({"a.npz": stream.getvalue()})
-    return found
+        seeds.append({"a.npz": stream.getvalue()})
+    return seeds
 
 
 _QUANTIZATION = {"recipe": "dynamic_wi8_afp32", "rules": []}
-_OWN_CARD = {
+_OWN_METADATA = {
     "format": 1, "task": "TextClassifier", "encoder": {},
     "settings": {"labels": ["bad", "good"], "sequence_length": 16, "problem": "single_label"},
 }  # fmt: skip
@@ -553,7 +553,7 @@ _OWN_CARD = {
 def _own_files() -> list[dict[str, bytes]]:
     return [
         {
-            "kerasbert.json": json.dumps(_OWN_CARD).encode(),
+            "kerasbert.json": json.dumps(_OWN_METADATA).encode(),
             "config.json": json.dumps(_BERT).encode(),
             **_safetensors()[0],
         }
@@ -601,30 +601,30 @@ def _state(folder: Path) -> None:
 def _states() -> list[dict[str, bytes]]:
     import safetensors.numpy
 
-    card = np.frombuffer(json.dumps({"step": 3, "epoch": 1, "best": 0.5}).encode(), np.uint8)
-    return [{"state.safetensors": safetensors.numpy.save({**_tensors(), "card": card}, {"format": "pt"})}]
+    state = np.frombuffer(json.dumps({"step": 3, "epoch": 1, "best": 0.5}).encode(), np.uint8)
+    return [{"state.safetensors": safetensors.numpy.save({**_tensors(), "card": state}, {"format": "pt"})}]
 
 
-def _card(folder: Path) -> None:
+def _metadata(folder: Path) -> None:
     from kerasbert.export.tflite import metadata
 
-    found = metadata.read(folder / "a.tflite")
-    if found is not None:
-        found.processor()
+    description = metadata.read(folder / "a.tflite")
+    if description is not None:
+        description.processor()
         from kerasbert.export.runtime.predictor import tokenizer_of
 
-        tokenizer_of(found).encode(TEXTS, max_length=16)
+        tokenizer_of(description).encode(TEXTS, max_length=16)
 
 
-def _cards() -> list[dict[str, bytes]]:
+def _metadata_files() -> list[dict[str, bytes]]:
     from kerasbert.export.tflite.metadata import Metadata, append
 
     settings = {name: value for name, value in _wordpiece().get_config().items() if name != "vocabulary"}
-    card = Metadata(
+    description = Metadata(
         task="TextClassifier", problem="single_label", sequence_length=16, recipe="float", target="cpu", parameters=100, weights="",
         vocab_size=len(WORDS), tokenizer=settings, signature="serve", kerasbert="0.1.0", vocabulary=WORDS, labels=("bad", "good"),
     )  # fmt: skip
-    return [{"a.tflite": append(b"\x1c\0\0\0TFL3" + bytes(100), card)}]
+    return [{"a.tflite": append(b"\x1c\0\0\0TFL3" + bytes(100), description)}]
 
 
 _METRICS = _lines(
@@ -636,12 +636,12 @@ _OWN = [
     Target("model folder", _model, _models, slow=True),
     Target("run folder", _run_folder, lambda: [{"metrics.jsonl": _METRICS, "command.json": b'{"model": "m", "epochs": 3}'}]),
     Target("run state", _state, _states),
-    Target("metadata of a .tflite", _card, _cards),
+    Target("metadata of a .tflite", _metadata, _metadata_files),
 ]  # fmt: skip
 
 
-def _any(*uses: Callable[[], object]) -> None:
-    """All of them; refused if every one is."""
+def _try_all(*uses: Callable[[], object]) -> None:
+    """Run all uses; raises the first error if every use fails."""
     from kerasbert.errors import KerasBertError
 
     refused = []
@@ -656,5 +656,5 @@ def _any(*uses: Callable[[], object]) -> None:
 
 
 def files_of(target: Target, seed: Mapping[str, bytes]) -> list[str]:
-    """The files of a seed that are damaged."""
+    """List the files of a valid input that may be damaged."""
     return [name for name in seed if not target.damaged or name in target.damaged]

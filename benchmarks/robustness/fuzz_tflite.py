@@ -1,10 +1,15 @@
-"""Damaged `.tflite` files through all that reads or runs one: how many end in a foreign exception, a crash, a hang, or over 1 GB.
+"""Damaged `.tflite` files through readers, runtimes and commands: exceptions other than ours, crashes, hangs and runs over 1 GB.
 
     python -m benchmarks.robustness.fuzz_tflite float32.tflite static.tflite ... --files 5000 --commands 1000
 
-Every file is a small one with bytes, words, a block, its end, an object of its graph or its card changed. `readers`: parsed, inspected and
-its card read. `verified`: run in a process without protection, if verification lets it pass; `unverified`: run as it is, as a comparison.
-`commands`: through the command line. Each run is a process of its own, so that a crash is counted.
+Measured, as outcomes of damaged files:
+- `readers`: parse, inspect and read the metadata.
+- `verified`: run in this process if verification accepts the file.
+- `unverified`: run without verification, as a baseline.
+- `commands`: through the command line.
+
+Every file is a small valid one with changed bytes, numbers, blocks, graph objects or metadata, or without its end. Each run has its own
+process, so that a crash is counted.
 """
 
 import argparse
@@ -39,19 +44,23 @@ TEXT = "good film"
 
 
 def read(path: str) -> None:
-    """What no runtime takes part in."""
-    found = []
+    """Read a file in all ways that need no runtime.
+
+    Raises:
+        KerasBertError: When every reader refuses the file.
+    """
+    errors = []
     for reader in (inspect, metadata.read, check_structure):
         try:
             reader(path)
         except KerasBertError as error:
-            found.append(error)
-    if len(found) == 3:
-        raise found[0]
+            errors.append(error)
+    if len(errors) == 3:
+        raise errors[0]
 
 
-def run(path: str) -> None:
-    """Opens and runs a file here, without verification."""
+def run_unverified(path: str) -> None:
+    """Run a file in this process without verification."""
     model = open_at_any_length(path, verified=True)
     model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
     model.invoke()
@@ -59,11 +68,16 @@ def run(path: str) -> None:
 
 
 def run_verified(path: str) -> None:
+    """Run a file in this process if verification accepts it."""
     open_predictor(path).answer([TEXT])
 
 
 def commands(data: Path) -> dict[str, Callable[[str], list[str]]]:
-    """The command lines that a file goes through."""
+    """Build the command lines for a file, by name.
+
+    Args:
+        data: A file of labelled texts.
+    """
     return {
         "predict": lambda path: ["predict", path, TEXT],
         "evaluate": lambda path: ["evaluate", path, "--data", str(data)],
@@ -73,11 +87,16 @@ def commands(data: Path) -> dict[str, Callable[[str], list[str]]]:
     }
 
 
-def run_command(words: Sequence[str]) -> None:
-    """Raises what the command's one line says: KerasBertError for one of ours, RuntimeError for more lines, and for other exceptions."""
+def run_command(arguments: Sequence[str]) -> None:
+    """Run a command line in this process.
+
+    Raises:
+        KerasBertError: When the command ends with one line of error.
+        RuntimeError: When it prints more lines, or hides another exception.
+    """
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = command(list(words))
+        code = command(list(arguments))
     lines = [line for line in err.getvalue().splitlines() if not line.startswith(("note:", "data.tsv"))]
     if code and (len(lines) != 1 or "--debug" in lines[0]):
         raise RuntimeError(err.getvalue())
@@ -86,12 +105,16 @@ def run_command(words: Sequence[str]) -> None:
 
 
 def outcome(work: Callable[[], None]) -> tuple[str, str]:
-    """How some work in a forked process ends, and its words where it ends in another exception."""
-    with tempfile.TemporaryFile() as words:
+    """Run a function in a forked process.
+
+    Returns:
+        The outcome, and the message of an exception.
+    """
+    with tempfile.TemporaryFile() as message_file:
         started = time.monotonic()
         pid = os.fork()
         if pid == 0:
-            _child(work, words.fileno())
+            _run_child(work, message_file.fileno())
         while True:
             done, status, usage = os.wait4(pid, os.WNOHANG)
             if done:
@@ -101,16 +124,16 @@ def outcome(work: Callable[[], None]) -> tuple[str, str]:
                 os.wait4(pid, 0)
                 return HUNG, ""
             time.sleep(0.001)
-        words.seek(0)
-        said = words.read().decode("utf-8", "replace")
+        message_file.seek(0)
+        message = message_file.read().decode("utf-8", "replace")
     if os.WIFSIGNALED(status):
-        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}", said
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}", message
     if usage.ru_maxrss * 1024 > BYTES:
-        return LARGE, said
-    return {0: GOOD, 3: REFUSED}.get(os.waitstatus_to_exitcode(status), FOREIGN), said
+        return LARGE, message
+    return {0: GOOD, 3: REFUSED}.get(os.waitstatus_to_exitcode(status), FOREIGN), message
 
 
-def _child(work: Callable[[], None], words: int) -> None:
+def _run_child(work: Callable[[], None], message_file: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
@@ -118,93 +141,115 @@ def _child(work: Callable[[], None], words: int) -> None:
         code = 0
     except KerasBertError as error:
         code = 3 if "\n" not in str(error) and len(str(error)) <= 700 else 4
-        os.write(words, str(error).encode()[:1000])
+        os.write(message_file, str(error).encode()[:1000])
     except BaseException as error:
         code = 4
-        os.write(words, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[-1000:])
+        os.write(message_file, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[-1000:])
     os._exit(code)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("files", type=Path, nargs="+", help="small .tflite files of a classifier, from several recipes")
-    parser.add_argument(
-        "--files", dest="count", type=int, default=5000, help="damaged files for the readers and in one process each"
-    )
-    parser.add_argument("--commands", type=int, default=1000, help="damaged files for the command line")
-    parser.add_argument("--unverified", type=int, default=1000, help="damaged files that run without verification")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="a folder for files that ended badly")
-    parser.add_argument("--add", action="store_true", help="add to the counts of an earlier result with other seeds")
-    record.add_output(parser, "fuzz_tflite")
-    return parser.parse_args()
+class Campaign:
+    """Counts of outcomes, by way of use, with examples of faults.
+
+    Attributes:
+        counts: Outcomes by way.
+        examples: Messages of faults by way.
+    """
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
+        self._arguments = arguments
+        self._path = str(folder / "damaged.tflite")
+        data = folder / "data.tsv"
+        data.write_text(f"text\tlabel\n{TEXT}\tpositive\nbad end\tnegative\n")
+        self._commands = commands(data)
+        self.counts: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+        self.examples: dict[str, list[str]] = collections.defaultdict(list)
+
+    def run(self) -> None:
+        """Damage files and use each one in every way."""
+        arguments, started = self._arguments, time.monotonic()
+        sources, draw = [path.read_bytes() for path in arguments.files], np.random.default_rng(arguments.seed)
+        for number in range(max(arguments.count, arguments.commands, arguments.unverified)):
+            kind = DAMAGES[number % len(DAMAGES)]
+            content = damaged(sources[int(draw.integers(len(sources)))], kind, draw, sources)
+            Path(self._path).write_bytes(content)
+            for way, work in self._works(number).items():
+                self._use(number, kind, way, work)
+            if number % 200 == 199:
+                progress = {way: dict(outcomes) for way, outcomes in self.counts.items()}
+                print(number + 1, f"{time.monotonic() - started:.0f} s", progress, flush=True)
+
+    def _works(self, number: int) -> dict[str, Callable[[], None]]:
+        path, arguments = self._path, self._arguments
+        works: dict[str, Callable[[], None]] = {}
+        if number < arguments.count:
+            works |= {"readers": lambda: read(path), "verified": lambda: run_verified(path)}
+        if number < arguments.unverified:
+            works["unverified"] = lambda: run_unverified(path)
+        if number < arguments.commands:
+            name = list(self._commands)[number // len(DAMAGES) % len(self._commands)]
+            works[f"commands: {name}"] = lambda: run_command(self._commands[name](path))
+        return works
+
+    def _use(self, number: int, kind: str, way: str, work: Callable[[], None]) -> None:
+        end, message = outcome(work)
+        self.counts[way][end] += 1
+        if end in (GOOD, REFUSED):
+            return
+        self.examples[way].append(f"{kind}: {end} {message}"[:300])
+        keep = self._arguments.keep
+        if keep and way != "unverified":
+            keep.mkdir(exist_ok=True)
+            copy = Path(keep, f"{number}-{way.split()[0].strip(':')}-{kind}.tflite")
+            copy.write_bytes(Path(self._path).read_bytes())
+
+    @property
+    def faults(self) -> int:
+        """Bad outcomes of readers and commands."""
+        ways = (way for way in self.counts if way.startswith(("readers", "commands")))
+        return sum(count for way in ways for end, count in self.counts[way].items() if end not in (GOOD, REFUSED))
 
 
 def main() -> None:
-    arguments = parse()
+    """Fuzz and write the result; exits with 1 if readers or commands have faults."""
+    arguments, load = _arguments(), record.load()
     find_runtime()
-    sources, draw, load = (
-        [path.read_bytes() for path in arguments.files],
-        np.random.default_rng(arguments.seed),
-        record.load(),
-    )
-    counts: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
-    examples: dict[str, list[str]] = collections.defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
-        path, data = os.path.join(folder, "damaged.tflite"), Path(folder, "data.tsv")
-        data.write_text(f"text\tlabel\n{TEXT}\tpositive\nbad end\tnegative\n")
-        words = commands(data)
-        started = time.monotonic()
-        for number in range(max(arguments.count, arguments.commands, arguments.unverified)):
-            kind = DAMAGES[number % len(DAMAGES)]
-            Path(path).write_bytes(damaged(sources[int(draw.integers(len(sources)))], kind, draw, sources))
-            works = (
-                {"readers": lambda: read(path), "verified": lambda: run_verified(path)}
-                if number < arguments.count
-                else {}
-            )
-            if number < arguments.unverified:
-                works["unverified"] = lambda: run(path)
-            if number < arguments.commands:
-                name = list(words)[number // len(DAMAGES) % len(words)]
-                works[f"commands: {name}"] = lambda name=name: run_command(words[name](path))
-            for way, work in works.items():
-                end, said = outcome(work)
-                counts[way][end] += 1
-                if end not in (GOOD, REFUSED):
-                    examples[way].append(f"{kind}: {end} {said}"[:300])
-                    if arguments.keep and way != "unverified":
-                        arguments.keep.mkdir(exist_ok=True)
-                        Path(arguments.keep, f"{number}-{way.split()[0].strip(':')}-{kind}.tflite").write_bytes(
-                            Path(path).read_bytes()
-                        )
-            if number % 200 == 199:
-                print(
-                    number + 1,
-                    f"{time.monotonic() - started:.0f} s",
-                    {way: dict(ends) for way, ends in counts.items()},
-                    flush=True,
-                )
+        campaign = Campaign(arguments, Path(folder))
+        campaign.run()
     seeds, earlier = [arguments.seed], {}
     if arguments.add and arguments.json.is_file():
         earlier = json.loads(arguments.json.read_text("utf-8"))
         seeds = [*earlier["seeds"], *seeds]
-        for way, ends in earlier["outcomes"].items():
-            counts[way].update(ends)
-    lines = {
-        way: [*earlier.get("examples", {}).get(way, []), *examples[way]][:10] for way in counts if way != "unverified"
+        for way, outcomes in earlier["outcomes"].items():
+            campaign.counts[way].update(outcomes)
+    examples = {
+        way: [*earlier.get("examples", {}).get(way, []), *campaign.examples[way]][:10]
+        for way in campaign.counts
+        if way != "unverified"
     }
     result = {
         "seeds": seeds,
         "damages": list(DAMAGES),
         "sources": [record.file_facts(file) for file in arguments.files],
-        "outcomes": {way: dict(sorted(ends.items())) for way, ends in sorted(counts.items())},
-        "examples": {way: shown for way, shown in lines.items() if shown},
+        "outcomes": {way: dict(sorted(outcomes.items())) for way, outcomes in sorted(campaign.counts.items())},
+        "examples": {way: messages for way, messages in examples.items() if messages},
     }
     record.write(arguments.json, result, record.versions(["ai-edge-litert", "numpy", "flatbuffers"]), load)
-    bad = sum(count for way, ends in counts.items() if way.startswith(("readers", "commands")) for end, count in ends.items()
-              if end not in (GOOD, REFUSED))  # fmt: skip
-    sys.exit(1 if bad else 0)
+    sys.exit(1 if campaign.faults else 0)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", type=Path, nargs="+", help="small .tflite files of a classifier, of several recipes")
+    parser.add_argument("--files", dest="count", type=int, default=5000, help="damaged files for readers and runtime")
+    parser.add_argument("--commands", type=int, default=1000, help="damaged files for the command line")
+    parser.add_argument("--unverified", type=int, default=1000, help="damaged files that run without verification")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="a folder for files with bad outcomes")
+    parser.add_argument("--add", action="store_true", help="add to the counts of an earlier result with other seeds")
+    record.add_output(parser, "fuzz_tflite")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

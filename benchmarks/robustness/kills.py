@@ -1,12 +1,14 @@
-"""Kills of the writer and of real commands at random moments: what is left under the final names, and what is cleared by the next.
+"""SIGKILL to the writer and to real commands at random moments: completeness of the outputs, and cleanup by the next command.
 
-    python -m benchmarks.robustness.kills                      # 600 kills of the writer, 60 of commands
+    python -m benchmarks.robustness.kills
     python -m benchmarks.robustness.kills --writer 100 --commands 0
 
-A kill is SIGKILL. The writer saves over a folder again and again. The commands train, quantize, prune, distill, cut and convert the shipped
-small model on bundled data, onto an earlier output with --overwrite, beside which a user keeps files. After each kill the old or the new
-output must be whole under its own name, a saved state must be readable, the user's files must be as they were, and once the next command
-has looked at the place nothing hidden may be left. Some trainings are then resumed to their end.
+Measured: outputs that are complete (old or new) under their final names, damaged or missing ones, hidden files left behind, and those that
+the next command did not remove. By default 600 kills of the writer and 60 of commands.
+
+The writer saves to one folder repeatedly. The commands train, quantize, prune, distill, cut and convert the shipped small model on bundled
+data with --overwrite, onto an earlier output that has a user's files beside it. After each kill the user's files must be unchanged and a
+saved state readable. Some trainings are resumed to their end.
 """
 
 import argparse
@@ -23,11 +25,12 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common.record import add_output, load, versions, write
+from benchmarks.common import record
 from kerasbert.checkpoints.hugging_face import read_config, write_folder_files
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.safetensors_file import read_file
@@ -48,30 +51,37 @@ COMMANDS = (*TRAINED, "cut", "convert")
 
 
 def main() -> None:
-    options = _options()
-    load_before = load()
-    draw = random.Random(options.seed)
+    """Kill the writer and the commands and write the result."""
+    arguments, load = _arguments(), record.load()
+    draw = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as base:
-        result = {"seed": options.seed, "writer": kill_writer(Path(base), options.writer, draw)}
+        result = {"seed": arguments.seed, "writer": kill_writer(Path(base), arguments.writer, draw)}
         print(json.dumps(result["writer"]), flush=True)
-        if options.commands:
-            result["commands"] = kill_commands(
-                Path(base), options.commands, options.resumed, options.at_once, options.minutes, draw
-            )
+        if arguments.commands:
+            result["commands"] = kill_commands(Path(base), arguments, draw)
             print(json.dumps(result["commands"], indent=2), flush=True)
-    write(options.json, result, versions(["tensorflow", "safetensors", "kerasbert"]), load_before)
+    record.write(arguments.json, result, record.versions(["tensorflow", "safetensors", "kerasbert"]), load)
 
 
 # -- the writer --------------------------------------------------------------------------------------------------------------------------
 
 
 def kill_writer(base: Path, count: int, draw: random.Random) -> dict[str, int]:
-    """What was at the folder's name after each kill: `whole`, or what was wrong; and how often something hidden was left, and cleared."""
-    seen = collections.Counter(kills=count, whole=0, hidden_left=0, not_cleared=0)
+    """Kill a process that saves one folder repeatedly.
+
+    Args:
+        base: A scratch folder.
+        count: The number of kills.
+        draw: The source of random moments.
+
+    Returns:
+        Counts of the states of the folder (`whole` or a fault), of hidden files, and of hidden files after the next recovery.
+    """
+    counts = collections.Counter(kills=count, whole=0, hidden_left=0, not_cleared=0)
     out = base / "writer" / "model"
     for _ in range(count):
         if not out.exists():
-            _make_writers_folder(out)
+            _create_output(out)
         child = os.fork()
         if child == 0:
             version = 0
@@ -81,11 +91,11 @@ def kill_writer(base: Path, count: int, draw: random.Random) -> dict[str, int]:
         time.sleep(draw.uniform(0, 0.05))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        seen["hidden_left"] += len(_hidden(out.parent)) > 0
-        seen[_writers_folder(out)] += 1
+        counts["hidden_left"] += len(_hidden(out.parent)) > 0
+        counts[_output_state(out)] += 1
         recover(out, is_of_the_model)
-        seen["not_cleared"] += len(_hidden(out.parent)) > 0
-    return dict(seen)
+        counts["not_cleared"] += len(_hidden(out.parent)) > 0
+    return dict(counts)
 
 
 def _save(out: Path, version: int) -> None:
@@ -96,25 +106,25 @@ def _save(out: Path, version: int) -> None:
         (partial / OWN_FILE).write_text(json.dumps({"version": version}))
 
 
-def _make_writers_folder(out: Path) -> None:
+def _create_output(out: Path) -> None:
     out.parent.mkdir(exist_ok=True)
     _save(out, 0)
-    _put_beside(out)
+    _write_user_files(out)
     (out / "run").mkdir()
     with atomic_file(out / "run" / "state.safetensors") as partial:
         partial.write_text("state")
 
 
-def _writers_folder(out: Path) -> str:
+def _output_state(out: Path) -> str:
     if not out.is_dir():
         return "missing"
     try:
-        found = {json.loads((out / OWN_FILE).read_text())["version"], read_config(out)["version"]}
+        versions = {json.loads((out / OWN_FILE).read_text())["version"], read_config(out)["version"]}
         weights = read_tensors(out)["w"]
-        whole = len(found) == 1 and (weights == next(iter(found)) % 1000).all()
+        whole = len(versions) == 1 and (weights == next(iter(versions)) % 1000).all()
         if not (out / "run" / "state.safetensors").is_file():
             return "state_lost"
-        return "files_lost" if _beside(out) != USERS else "whole" if whole else "mixed"
+        return "files_lost" if _user_files(out) != USER_FILES else "whole" if whole else "mixed"
     except (OSError, ValueError, KeyError, KerasBertError) as error:
         return f"damaged: {type(error).__name__}"
 
@@ -122,117 +132,149 @@ def _writers_folder(out: Path) -> str:
 # -- commands ----------------------------------------------------------------------------------------------------------------------------
 
 
-USERS = {"my_notes.txt": "notes", "data/rows.tsv": "rows"}
+USER_FILES = {"my_notes.txt": "notes", "data/rows.tsv": "rows"}
 
 
-def kill_commands(base: Path, count: int, resumed: int, at_once: int, minutes: float, draw: random.Random) -> dict:
-    """Counts by command. Raises RuntimeError where an unbroken command fails."""
-    rows = base / "rows.tsv"
-    split = assistant.load("train")
-    lines = (f"{text}\t{intent}\n" for text, intent in zip(split.texts[:160], split.intents[:160], strict=True))
-    rows.write_text("text\tlabel\n" + "".join(lines), "utf-8")
-    made, seconds = base / "made", {}
-    for name in ("train", "convert"):
-        started = time.monotonic()
-        place = made / name
-        place.mkdir(parents=True)
-        done = subprocess.run(_command(name, place, rows, made), capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{name}: {done.stderr}")
-        seconds[name] = time.monotonic() - started
-        print(f"{name}: {seconds[name]:.1f} s", flush=True)
-    for name in COMMANDS:  # the others come onto what train made, and take about as long
-        if name not in seconds:
-            shutil.copytree(made / "train", made / name)
-            seconds[name] = seconds["train"]
-    until = time.monotonic() + 60 * minutes
-    order = [COMMANDS[number % len(COMMANDS)] for number in range(count)]
+@dataclass(frozen=True)
+class Setup:
+    """Inputs of the commands to kill.
+
+    Attributes:
+        base: A scratch folder.
+        rows: Labelled training data.
+        outputs: Earlier outputs by command.
+        seconds: The time of each command without a kill.
+    """
+
+    base: Path
+    rows: Path
+    outputs: Path
+    seconds: dict[str, float]
+
+
+def kill_commands(base: Path, arguments: argparse.Namespace, draw: random.Random) -> dict:
+    """Kill commands at random moments and resume some of the trainings.
+
+    Args:
+        base: A scratch folder.
+        arguments: Of the command line.
+        draw: The source of random moments.
+
+    Returns:
+        Counts by command and in total.
+
+    Raises:
+        RuntimeError: When a command fails without a kill.
+    """
+    setup = _prepare(base)
+    until = time.monotonic() + 60 * arguments.minutes
+    order = [COMMANDS[number % len(COMMANDS)] for number in range(arguments.commands)]
     plans = [(name, number, draw.random() ** 0.5) for number, name in enumerate(order)]
-    with ThreadPoolExecutor(at_once) as pool:
-        jobs = [pool.submit(_kill_in_time, until, base, made, rows, seconds, *plan) for plan in plans]
-        seen = [job.result() for job in jobs]
-    unbroken = {name: round(value, 1) for name, value in seconds.items()}
+    with ThreadPoolExecutor(arguments.at_once) as pool:
+        jobs = [pool.submit(_kill_in_time, until, setup, *plan) for plan in plans]
+        outcomes = [job.result() for job in jobs]
     by_command = {name: collections.Counter() for name in COMMANDS}
-    for name, found in zip(order, seen, strict=True):
-        by_command[name].update(found)
-    states = [base / "killed" / str(number) for number, name in enumerate(order) if seen[number]["state_whole"]]
-    went_on = sum(_resume(place, rows, made, order[int(place.name)]) for place in states[:resumed])
+    for name, outcome in zip(order, outcomes, strict=True):
+        by_command[name].update(outcome)
+    states = [base / "killed" / str(number) for number in range(len(order)) if outcomes[number]["state_whole"]]
+    resumed = states[: arguments.resumed]
     return {
-        "seconds_unbroken": unbroken,
+        "seconds_unbroken": {name: round(value, 1) for name, value in setup.seconds.items()},
         "by_command": {name: dict(counts) for name, counts in by_command.items()},
         "together": dict(sum(by_command.values(), collections.Counter())),
-        "states_resumed": len(states[:resumed]),
-        "states_resumed_to_the_end": went_on,
+        "states_resumed": len(resumed),
+        "states_resumed_to_the_end": sum(_resume(place, setup, order[int(place.name)]) for place in resumed),
     }
 
 
-def _command(name: str, place: Path, rows: Path, made: Path, *more: str) -> list[str]:
-    """Into `place / "out"`; convert into `place / "out.tflite"`."""
-    trained = str(made / "train" / "out")
-    learn = ["--train", str(rows), "--epochs", "3", "--batch-size", "16"]
-    into = ["--out", str(place / "out"), *more]
+def _prepare(base: Path) -> Setup:
+    """Write the training data and run every command once without a kill."""
+    setup = Setup(base, base / "rows.tsv", base / "made", {})
+    split = assistant.load("train")
+    lines = (f"{text}\t{intent}\n" for text, intent in zip(split.texts[:160], split.intents[:160], strict=True))
+    setup.rows.write_text("text\tlabel\n" + "".join(lines), "utf-8")
+    for name in ("train", "convert"):
+        started = time.monotonic()
+        place = setup.outputs / name
+        place.mkdir(parents=True)
+        process = subprocess.run(_command(name, place, setup), capture_output=True, text=True)
+        if process.returncode:
+            raise RuntimeError(f"{name}: {process.stderr}")
+        setup.seconds[name] = time.monotonic() - started
+        print(f"{name}: {setup.seconds[name]:.1f} s", flush=True)
+    for name in COMMANDS:  # the others overwrite the output of train and take about as long
+        if name not in setup.seconds:
+            shutil.copytree(setup.outputs / "train", setup.outputs / name)
+            setup.seconds[name] = setup.seconds["train"]
+    return setup
+
+
+def _command(name: str, place: Path, setup: Setup, *options: str) -> list[str]:
+    """Build a command with the output `place / "out"`, or `place / "out.tflite"` for convert."""
+    trained = str(setup.outputs / "train" / "out")
+    training = ["--train", str(setup.rows), "--epochs", "3", "--batch-size", "16"]
+    output = ["--out", str(place / "out"), *options]
     return [sys.executable, "-m", "kerasbert.cli"] + {
-        "train": ["train", "--model", str(SMALL_MODEL), *learn, *into],
-        "quantize": ["quantize", trained, *learn, *into],
-        "prune": ["prune", trained, "--sparsity", "0.5", "--updates", "4", *learn, *into],
-        "distill": ["distill", "--teacher", trained, "--layers", "1", *learn, *into],
-        "cut": ["cut", trained, "--layers", "2", *into],
+        "train": ["train", "--model", str(SMALL_MODEL), *training, *output],
+        "quantize": ["quantize", trained, *training, *output],
+        "prune": ["prune", trained, "--sparsity", "0.5", "--updates", "4", *training, *output],
+        "distill": ["distill", "--teacher", trained, "--layers", "1", *training, *output],
+        "cut": ["cut", trained, "--layers", "2", *output],
         "convert": ["convert", trained, "-o", str(place / "out.tflite")],
     }[name]
 
 
-def _kill_in_time(until: float, *plan) -> collections.Counter:
-    found = _kill(*plan) if time.monotonic() < until else collections.Counter(not_begun=1)
-    print(plan[-3], dict(+found), flush=True)
-    return found
+def _kill_in_time(until: float, setup: Setup, name: str, number: int, fraction: float) -> collections.Counter:
+    in_time = time.monotonic() < until
+    counts = _kill(setup, name, number, fraction) if in_time else collections.Counter(not_begun=1)
+    print(name, dict(+counts), flush=True)
+    return counts
 
 
-def _kill(
-    base: Path, made: Path, rows: Path, seconds: dict, name: str, number: int, share: float
-) -> collections.Counter:
-    place = base / "killed" / str(number)
-    shutil.copytree(made / name, place)
+def _kill(setup: Setup, name: str, number: int, fraction: float) -> collections.Counter:
+    place = setup.base / "killed" / str(number)
+    shutil.copytree(setup.outputs / name, place)
     if name != "convert":
-        _put_beside(place / "out")
+        _write_user_files(place / "out")
     before = _digest(place, name)
-    more = () if name == "convert" else ("--overwrite",)
+    options = () if name == "convert" else ("--overwrite",)
     process = subprocess.Popen(
-        _command(name, place, rows, made, *more), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        _command(name, place, setup, *options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )  # fmt: skip
     try:
-        # The moment is a share of what the unbroken one took alone, late ones more often: the beginning is imports.
-        process.wait(share * seconds[name])
+        # The moment is a fraction of the time without a kill; late moments are more frequent, as imports come first.
+        process.wait(fraction * setup.seconds[name])
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    found = collections.Counter(kills=process.returncode == -signal.SIGKILL, ended_before=process.returncode == 0)
-    found["failed"] += process.returncode not in (0, -signal.SIGKILL)
+    counts = collections.Counter(kills=process.returncode == -signal.SIGKILL, ended_before=process.returncode == 0)
+    counts["failed"] += process.returncode not in (0, -signal.SIGKILL)
     _wait_for_group(process.pid)
-    found["hidden_left"] += bool(_hidden(place))
-    found[_file_after(place, before) if name == "convert" else _folder_after(place / "out", before, found)] += 1
+    counts["hidden_left"] += bool(_hidden(place))
+    counts[_file_state(place, before) if name == "convert" else _folder_state(place / "out", before, counts)] += 1
     if name == "convert":
-        with atomic_file(place / "out.tflite") as partial:  # what the next command does first
-            shutil.copy(made / "convert" / "out.tflite", partial)
+        with atomic_file(place / "out.tflite") as partial:  # like the start of the next command
+            shutil.copy(setup.outputs / "convert" / "out.tflite", partial)
         recover(place / "out.tflite.json", is_of_the_model)
     else:
         with claims(None):
             check_out_folder(place / "out", overwrite=True)
-    found["not_cleared"] += bool(_hidden(place))
-    return found
+    counts["not_cleared"] += bool(_hidden(place))
+    return counts
 
 
 def _wait_for_group(group: int) -> None:
-    """Until the killed one's child is gone too, which the system ends."""
+    """Wait until the child of the killed process has ended too."""
     with contextlib.suppress(ProcessLookupError):
         while True:
             os.killpg(group, 0)
             time.sleep(0.05)
 
 
-def _folder_after(out: Path, before: str, found: collections.Counter) -> str:
+def _folder_state(out: Path, before: str, counts: collections.Counter) -> str:
     if not is_model(out):
         return "model_lost"
-    if _beside(out) != USERS:
+    if _user_files(out) != USER_FILES:
         return "files_lost"
     try:
         read_config(out)
@@ -241,26 +283,30 @@ def _folder_after(out: Path, before: str, found: collections.Counter) -> str:
         if quantized != (out / RANGES_FILE).is_file():
             return "mixed"
         if is_interrupted(out):
-            found["state_whole"] += "card" in read_file(out / "run" / "state.safetensors")
+            counts["state_whole"] += "card" in read_file(out / "run" / "state.safetensors")
     except KerasBertError:
         return "damaged"
     return "whole_old" if _digest(out.parent, "") == before else "whole_new"
 
 
-def _file_after(place: Path, before: str) -> str:
+def _file_state(place: Path, before: str) -> str:
     try:
-        card = metadata.read(place / "out.tflite")
+        description = metadata.read(place / "out.tflite")
     except KerasBertError:
         return "damaged"
-    told = json.loads((place / "out.tflite.json").read_text())["file"]["sha256"]
-    if card is None or told != hashlib.sha256((place / "out.tflite").read_bytes()).hexdigest():
+    recorded = json.loads((place / "out.tflite.json").read_text())["file"]["sha256"]
+    if description is None or recorded != hashlib.sha256((place / "out.tflite").read_bytes()).hexdigest():
         return "mixed"
     return "whole_old" if _digest(place, "convert") == before else "whole_new"
 
 
-def _resume(place: Path, rows: Path, made: Path, name: str) -> bool:
-    done = subprocess.run(_command(name, place, rows, made, "--resume"), capture_output=True, text=True)
-    return done.returncode == 0 and (place / "out" / "training.json").is_file() and _beside(place / "out") == USERS
+def _resume(place: Path, setup: Setup, name: str) -> bool:
+    process = subprocess.run(_command(name, place, setup, "--resume"), capture_output=True, text=True)
+    return (
+        process.returncode == 0
+        and (place / "out" / "training.json").is_file()
+        and _user_files(place / "out") == USER_FILES
+    )
 
 
 def _digest(place: Path, name: str) -> str:
@@ -268,33 +314,29 @@ def _digest(place: Path, name: str) -> str:
     return f"{hashlib.sha256(file.read_bytes()).hexdigest()} {file.stat().st_ino}"
 
 
-def _put_beside(out: Path) -> None:
-    for name, text in USERS.items():
+def _write_user_files(out: Path) -> None:
+    for name, text in USER_FILES.items():
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text(text)
 
 
-def _beside(out: Path) -> dict[str, str]:
-    return {name: (out / name).read_text() if (out / name).is_file() else "" for name in USERS}
+def _user_files(out: Path) -> dict[str, str]:
+    return {name: (out / name).read_text() if (out / name).is_file() else "" for name in USER_FILES}
 
 
 def _hidden(folder: Path) -> list[Path]:
     return [path for path in folder.rglob(".*") if "kerasbert-" in path.name]
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--writer", type=int, default=600, metavar="N", help="kills of the writer (600)")
     parser.add_argument("--commands", type=int, default=60, metavar="N", help="kills of commands (60)")
-    parser.add_argument(
-        "--resumed", type=int, default=6, metavar="N", help="trainings that are resumed after their kill (6)"
-    )
+    parser.add_argument("--resumed", type=int, default=6, metavar="N", help="trainings to resume after their kill (6)")
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="commands at a time (2)")
-    parser.add_argument(
-        "--minutes", type=float, default=60, metavar="M", help="begin no kill of a command after so many minutes (60)"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (1)")
-    add_output(parser, "kills")
+    parser.add_argument("--minutes", type=float, default=60, metavar="M", help="time limit for starting commands (60)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random moments (1)")
+    record.add_output(parser, "kills")
     return parser.parse_args()
 
 

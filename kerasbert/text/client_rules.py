@@ -3,7 +3,7 @@
 Both hold one tokenizer, in C++. ASCII letters alone are lowered. Words end at ASCII white space, punctuation and CJK ideographs. Accents
 stay; no-break, zero-width and all other space are letters; nothing is dropped. The names of special tokens are words like others. A word of
 more than 100 bytes is unknown. A text ends at its first NUL, as their Python packages hand it over. Punctuation is Unicode's category P, of
-the version that the client was built with; `benchmarks/client_tokenization.py` asks both clients about every character there is.
+the version that the client was built with; `benchmarks/parity/client_tokenization.py` asks both clients about every character there is.
 """
 
 from dataclasses import dataclass
