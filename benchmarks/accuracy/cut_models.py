@@ -28,7 +28,9 @@ def main() -> None:
     arguments = _arguments()
     load = record.load()
     data = ("--data", arguments.train)
-    cuts = {f"layers_{name}": ("--layers", arguments.layers, "--strategy", name) for name in STRATEGIES}
+    cuts: dict[str, tuple] = {
+        f"layers_{name}": ("--layers", arguments.layers, "--strategy", name) for name in STRATEGIES
+    }
     cuts["layers_contribution"] += data
     cuts["heads_and_feed_forward"] = ("--heads", "0.5", "--heads-per-layer", "--feed-forward", "0.4", *data)
     runs = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else []

@@ -33,7 +33,9 @@ def main() -> None:
     def similarity(first: np.ndarray, second: np.ndarray) -> float:
         return float(spearman((first * second).sum(1), scores))
 
-    results = {"keras_float32": {"spearman": similarity(task.predict(table.texts), task.predict(table.pairs))}}
+    results: dict[str, dict] = {
+        "keras_float32": {"spearman": similarity(task.predict(table.texts), task.predict(table.pairs))}
+    }
     packed_sides = [task.pack(texts) for texts in (table.texts, table.pairs)]
     with tempfile.TemporaryDirectory() as folder:
         for recipe in arguments.recipes:

@@ -67,7 +67,8 @@ def _prune(
     comparison = kerasbert("benchmark", file, "--against", original, "--runs", 100)["comparisons"][0]
     measured = {
         "dev": score(file, arguments.dev), "bytes": file.stat().st_size, "gzip_bytes": _gzip_bytes(file),
-        "zeros": trained["zeros"]["dense"], "seconds": trained["seconds"], "latency_ratio": comparison["latency"]["p50"] / comparison["against_latency"]["p50"],
+        "zeros": trained["zeros"]["dense"], "seconds": trained["seconds"],
+        "latency_ratio": comparison["latency"]["p50"] / comparison["against_latency"]["p50"],
     }  # fmt: skip
     if share == 0.5:
         measured["quantization_aware"] = _quantize(arguments, workspace, sparse, name, seed)

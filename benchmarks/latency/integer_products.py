@@ -9,6 +9,7 @@ backend that runs each. The files take turns. Both quantize their float inputs f
 import argparse
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -68,8 +69,8 @@ def _product_file(name: str, shapes: dict, bounds: tuple[float, float]) -> bytes
 
     specs = {key: tf.TensorSpec(shape, tf.float32, name=key) for key, shape in shapes.items()}
     with tempfile.TemporaryDirectory() as folder:
-        save_function(product, specs, [], folder)
-        return converted_graph(folder, integer=True)
+        save_function(product, specs, Path(folder))
+        return converted_graph(Path(folder), integer=True)
 
 
 def _seconds(models: dict, inputs: dict, rounds: int) -> dict[str, list[float]]:
@@ -78,7 +79,7 @@ def _seconds(models: dict, inputs: dict, rounds: int) -> dict[str, list[float]]:
         model.run(inputs)
         model.fill(inputs)
     for turn in range(rounds):
-        for side in sorted(models, reverse=turn % 2):
+        for side in sorted(models, reverse=bool(turn % 2)):
             start = time.perf_counter()
             models[side].invoke()
             seconds[side].append(time.perf_counter() - start)

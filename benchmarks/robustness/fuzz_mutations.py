@@ -36,7 +36,7 @@ class Mutator:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
-    def file(self, name: str, data: bytes, others: Sequence[bytes] = ()) -> bytes:
+    def mutate_file(self, name: str, data: bytes, others: Sequence[bytes] = ()) -> bytes:
         """Damage a file by the format of its name.
 
         Args:
@@ -45,37 +45,37 @@ class Mutator:
             others: Files to splice it with.
         """
         if name.endswith(".gz") and self.random.random() < 0.7:
-            return gzip.compress(self.file(name.removesuffix(".gz"), gzip.decompress(data)), 1, mtime=0)
+            return gzip.compress(self.mutate_file(name.removesuffix(".gz"), gzip.decompress(data)), 1, mtime=0)
         if zipfile.is_zipfile(io.BytesIO(data)) and self.random.random() < 0.6:
-            return self.zip(data)
+            return self.mutate_zip(data)
         if name.endswith(".json") and self.random.random() < 0.6:
-            return self.json(data)
+            return self.mutate_json(data)
         if name.endswith(".jsonl") and self.random.random() < 0.6:
             lines = data.splitlines()
             number = self.random.randrange(len(lines))
-            lines[number] = self.json(lines[number])
+            lines[number] = self.mutate_json(lines[number])
             return b"\n".join(lines)
-        return self.bytes(data, others)
+        return self.mutate_bytes(data, others)
 
-    def bytes(self, data: bytes, others: Sequence[bytes] = ()) -> bytes:
+    def mutate_bytes(self, data: bytes, others: Sequence[bytes] = ()) -> bytes:
         """Change one to four places."""
         changed = bytearray(data)
         for _ in range(self.random.choice((1, 1, 1, 2, 4))):
             self.random.choice(_CHANGES)(self, changed, others)
         return bytes(changed)
 
-    def json(self, text: bytes) -> bytes:
+    def mutate_json(self, text: bytes) -> bytes:
         """Change one to three values, names or positions of a JSON text, and sometimes its bytes."""
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            return self.bytes(text)
+            return self.mutate_bytes(text)
         for _ in range(self.random.choice((1, 1, 2, 3))):
             value = self._change(value)
         changed = json.dumps(value, ensure_ascii=self.random.random() < 0.5).encode("utf-8", "surrogatepass")
-        return self.bytes(changed) if self.random.random() < 0.1 else changed
+        return self.mutate_bytes(changed) if self.random.random() < 0.1 else changed
 
-    def zip(self, data: bytes) -> bytes:
+    def mutate_zip(self, data: bytes) -> bytes:
         """Damage, remove, duplicate, compress or rename a member of an archive."""
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(member.filename, archive.read(member)) for member in archive.infolist()]
@@ -85,7 +85,7 @@ class Mutator:
         name, content = members[index]
         chance = self.random.random()
         if chance < 0.7:
-            members[index] = name, self.file(name, content)
+            members[index] = name, self.mutate_file(name, content)
         elif chance < 0.75:
             del members[index]
         elif chance < 0.8:
@@ -103,7 +103,7 @@ class Mutator:
                 with warnings.catch_warnings(action="ignore"):  # a duplicate name
                     archive.writestr(info, content)
         changed = stream.getvalue()
-        return self.bytes(changed) if self.random.random() < 0.15 else changed
+        return self.mutate_bytes(changed) if self.random.random() < 0.15 else changed
 
     def _change(self, value: Any) -> Any:
         """Change one place of a JSON value."""

@@ -104,7 +104,7 @@ def damaged(target: Target, number: int, seeds: list[dict[str, bytes]]) -> tuple
     files = dict(mutator.random.choice(seeds))
     name = mutator.random.choice(files_of(target, files))
     others = [seed[name] for seed in seeds if name in seed]
-    files[name] = mutator.file(name, files[name], others)
+    files[name] = mutator.mutate_file(name, files[name], others)
     return files, name
 
 

@@ -96,12 +96,15 @@ def test_optional_arguments_need_their_inputs():
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: "/".join(path.parts[-2:]))
 def test_imports_of_our_modules_resolve(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] not in ("benchmarks", "kerasbert"):
+        if not isinstance(node, ast.ImportFrom):
             continue
-        defined = _defined_names(node.module)
+        parent = node.module
+        if parent is None or parent.partition(".")[0] not in ("benchmarks", "kerasbert"):
+            continue
+        defined = _defined_names(parent)
         for alias in node.names:
-            module = f"{node.module}.{alias.name}"
-            assert alias.name in defined or importlib.util.find_spec(module) is not None, module
+            name = f"{parent}.{alias.name}"
+            assert alias.name in defined or importlib.util.find_spec(name) is not None, name
 
 
 def _defined_names(module: str) -> set[str]:
