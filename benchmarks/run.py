@@ -52,12 +52,12 @@ class Measurement:
             inputs: Values by name; None for those that are not given.
             results: The folder of the result file.
         """
-        given = {name: value for name, value in inputs.items() if value is not None}
-        optional = [group for group in self.optional if all(name in given for name in _inputs_of(group))]
+        values = {name: value for name, value in inputs.items() if value is not None}
+        optional = [group for group in self.optional if all(name in values for name in _inputs_of(group))]
         words = " ".join([self.arguments, *optional]).split()
-        python = given["peer_python"] if self.on_peer else sys.executable
+        python = values["peer_python"] if self.on_peer else sys.executable
         output = ["--json", str(results / f"{self.name}.json")]
-        return [python, "-m", f"benchmarks.{self.module}", *(word.format(**given) for word in words), *output]
+        return [python, "-m", f"benchmarks.{self.module}", *(word.format(**values) for word in words), *output]
 
 
 MEASUREMENTS = (

@@ -91,11 +91,11 @@ def compare_folder(name: str, folder: Path, lines: list[str], arguments: argpars
     from kerasbert.text import tokenizer_from_folder
 
     if SETTINGS[name] is JAPANESE:
-        theirs = transformers.BertJapaneseTokenizer.from_pretrained(folder)
+        reference = transformers.BertJapaneseTokenizer.from_pretrained(folder)
     else:
-        theirs = transformers.BertTokenizerFast.from_pretrained(folder)
-    strings = _strings(name, lines, theirs.all_special_tokens, arguments)
-    return compare(name, tokenizer_from_folder(folder), theirs, strings)
+        reference = transformers.BertTokenizerFast.from_pretrained(folder)
+    strings = _strings(name, lines, reference.all_special_tokens, arguments)
+    return compare(name, tokenizer_from_folder(folder), reference, strings)
 
 
 def compare_albert(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
@@ -113,13 +113,13 @@ def compare_albert(folder: Path, lines: list[str], arguments: argparse.Namespace
         (each.piece, each.score - 100 if each.piece[-1:] == "," and each.piece[-2:-1].isdigit() else each.score)
         for each in proto.pieces
     ]
-    theirs = transformers.AlbertTokenizer(
+    reference = transformers.AlbertTokenizer(
         vocab=scores,
         mask_token=AddedToken("[MASK]", lstrip=True, normalized=False),
         _spm_precompiled_charsmap=proto.normalizer_spec.precompiled_charsmap,
     )
-    strings = _strings("albert", lines, theirs.all_special_tokens, arguments)
-    return compare("albert", tokenizer_from_folder(folder), theirs, strings)
+    strings = _strings("albert", lines, reference.all_special_tokens, arguments)
+    return compare("albert", tokenizer_from_folder(folder), reference, strings)
 
 
 def compare_roberta(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
@@ -137,29 +137,29 @@ def compare_roberta(folder: Path, lines: list[str], arguments: argparse.Namespac
     )
     folder.mkdir()
     learned.save_model(str(folder))
-    theirs = transformers.RobertaTokenizerFast.from_pretrained(
+    reference = transformers.RobertaTokenizerFast.from_pretrained(
         folder, mask_token=AddedToken("<mask>", lstrip=True, normalized=False)
     )
-    strings = _strings("roberta", lines, theirs.all_special_tokens, arguments)
-    return compare("roberta", tokenizer_from_folder(folder), theirs, strings)
+    strings = _strings("roberta", lines, reference.all_special_tokens, arguments)
+    return compare("roberta", tokenizer_from_folder(folder), reference, strings)
 
 
-def compare(name: str, ours: Any, theirs: Any, strings: list[str]) -> dict:
+def compare(name: str, tokenizer: Any, reference: Any, strings: list[str]) -> dict:
     """Count the strings whose ids, token types or offsets differ, alone and as pairs.
 
     Args:
         name: For messages.
-        ours: A tokenizer of kerasbert.
-        theirs: A tokenizer of transformers.
+        tokenizer: A tokenizer of kerasbert.
+        reference: A tokenizer of transformers.
         strings: The texts.
     """
-    has_offsets = getattr(theirs, "is_fast", False)
+    has_offsets = getattr(reference, "is_fast", False)
     counts = {"strings": len(strings), "tokens": 0, "mismatches_ids": 0, "mismatches_offsets": 0}
     counts |= {"pairs": len(strings) - 1, "mismatches_pair_ids": 0, "mismatches_pair_offsets": 0}
     for paired, key in ((False, ""), (True, "pair_")):
         texts, pairs = (strings[:-1], strings[1:]) if paired else (strings, None)
-        encoded = ours.encode(texts, pairs, max_length=MAX_LENGTH)
-        expected = theirs(
+        encoded = tokenizer.encode(texts, pairs, max_length=MAX_LENGTH)
+        expected = reference(
             texts, pairs, add_special_tokens=True, return_token_type_ids=True, return_offsets_mapping=has_offsets
         )
         for row, text in enumerate(texts):
@@ -168,7 +168,7 @@ def compare(name: str, ours: Any, theirs: Any, strings: list[str]) -> dict:
             if has_offsets:
                 same_offsets = encoded.offsets[row] == [tuple(span) for span in expected["offset_mapping"][row]]
             else:
-                same_offsets = paired or _offsets_match_tokens(ours, text, encoded, row)
+                same_offsets = paired or _offsets_match_tokens(tokenizer, text, encoded, row)
             counts[f"mismatches_{key}ids"] += not same
             counts[f"mismatches_{key}offsets"] += not same_offsets
             if (
@@ -182,20 +182,20 @@ def compare(name: str, ours: Any, theirs: Any, strings: list[str]) -> dict:
     return counts
 
 
-def _offsets_match_tokens(ours: Any, text: str, encoded: Any, row: int) -> bool:
+def _offsets_match_tokens(tokenizer: Any, text: str, encoded: Any, row: int) -> bool:
     """Check that each token equals the text at its offsets in Unicode form NFKC, and that offsets never decrease.
 
     A character that NFKC expands, such as U+337B, may be covered in part at both ends of a token.
     """
     last = 0
     for number, (start, end) in list(zip(encoded.input_ids[row], encoded.offsets[row], strict=True))[1:-1]:
-        piece, source = ours.vocabulary[number].removeprefix("##"), text[start:end]
+        piece, source = tokenizer.vocabulary[number].removeprefix("##"), text[start:end]
         if not last <= start < end <= len(text):
             return False
         normalized = unicodedata.normalize("NFKC", source)
         letters = [character for character in source if not _count_marks(character)] or [source]
         tolerance = _extra_length(letters[0]) + _extra_length(letters[-1]) + sum(map(_count_marks, source))
-        if number != ours.unk_id and (piece not in normalized or len(normalized) - len(piece) > tolerance):
+        if number != tokenizer.unk_id and (piece not in normalized or len(normalized) - len(piece) > tolerance):
             return False
         last = start
     return True

@@ -162,9 +162,9 @@ def _tagged_rows() -> list[dict[str, bytes]]:
 
 
 def _questions() -> list[dict[str, bytes]]:
-    asked = {"question": "q", "id": "1", "answers": [{"text": "film", "answer_start": 7}], "is_impossible": False}
-    silent = {"question": "r", "id": "2", "answers": [], "is_impossible": True}
-    content = {"data": [{"title": "t", "paragraphs": [{"context": "a good film", "qas": [asked, silent]}]}]}
+    answerable = {"question": "q", "id": "1", "answers": [{"text": "film", "answer_start": 7}], "is_impossible": False}
+    unanswerable = {"question": "r", "id": "2", "answers": [], "is_impossible": True}
+    content = {"data": [{"title": "t", "paragraphs": [{"context": "a good film", "qas": [answerable, unanswerable]}]}]}
     flat = [{"question": "q", "context": "a good film", "answers": _ANSWERS}]
     whole = json.dumps(content).encode()
     return [

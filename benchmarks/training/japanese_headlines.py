@@ -5,8 +5,8 @@
 Measured: accuracy with 100 training and 100 test rows per class, over several seeds. The file has columns category and title; the
 vocabulary is one for MeCab's words.
 
-Each seed draws its own rows. The models are TF-IDF over MeCab's words with logistic regression, a small BERT with random weights, and the
-same after masked language modelling on the other headlines (`--pretraining-epochs 0` omits it).
+Each seed draws its own rows. The bag of words is TF-IDF over MeCab's words with logistic regression. The encoders are a small BERT with
+random weights, and the same after masked language modelling on the other headlines (`--pretraining-epochs 0` omits it).
 """
 
 import argparse
