@@ -54,7 +54,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .coverage *.egg-info

@@ -1,165 +1,192 @@
-r"""Runs every measurement whose inputs are given, one after the other; says of the others what they need.
+r"""Runs every measurement whose inputs are given; names the missing inputs of the others.
 
-    python benchmarks/run.py --checkpoint DIR --train sst2-train.tsv.gz --dev sst2-dev.tsv.gz --task-folder runs/sst2 \
+    python -m benchmarks.run --checkpoint DIR --train sst2-train.tsv.gz --dev sst2-dev.tsv.gz --task-folder runs/sst2 \
         --int8-folder runs/sst2-int8 --tflite dynamic.tflite --tflite-b static.tflite --peer-python peers/bin/python
 
-Arguments may stand in environment variables: KERASBERT_BENCH_CHECKPOINT, KERASBERT_BENCH_PEER_PYTHON, and so on.
-Nothing else should run on the machine meanwhile; results lie under `--results`.
+Inputs may also be environment variables: KERASBERT_BENCH_CHECKPOINT, KERASBERT_BENCH_PEER_PYTHON, and so on. `--only` selects measurements.
+Results go to `--results`, one file per measurement. Absolute times need an otherwise idle machine.
 """
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+
+@dataclass(frozen=True)
+class Measurement:
+    """A script and its arguments.
+
+    Attributes:
+        module: Below `benchmarks`.
+        arguments: Separated by spaces; `{name}` is the value of an input, which the measurement needs.
+        optional: Groups of arguments that are added if their inputs are given.
+        on_peer: Whether it runs on the Python of the peers' environment.
+        result: The name of the result file; by default the script's.
+    """
+
+    module: str
+    arguments: str = ""
+    optional: tuple[str, ...] = ()
+    on_peer: bool = False
+    result: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the measurement and of its result file."""
+        return self.result or self.module.rpartition(".")[2]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that it needs."""
+        return tuple(dict.fromkeys([*_inputs_of(self.arguments), *(["peer_python"] if self.on_peer else [])]))
+
+    def command(self, inputs: dict[str, str | None], results: Path) -> list[str]:
+        """Build the command line.
+
+        Args:
+            inputs: Values by name; None for those that are not given.
+            results: The folder of the result file.
+        """
+        values = {name: value for name, value in inputs.items() if value is not None}
+        optional = [group for group in self.optional if all(name in values for name in _inputs_of(group))]
+        words = " ".join([self.arguments, *optional]).split()
+        python = values["peer_python"] if self.on_peer else sys.executable
+        output = ["--json", str(results / f"{self.name}.json")]
+        return [python, "-m", f"benchmarks.{self.module}", *(word.format(**values) for word in words), *output]
 
 
-def measurements(given: argparse.Namespace) -> dict[str, tuple[tuple[str, ...], list]]:
-    """Name -> (the arguments it needs, its command line; paths that were not given are None there)."""
-    python, peer = sys.executable, given.peer_python
-    further = ["--tflite-b", given.tflite_b] if given.tflite_b else []
-    return {
-        "onnxruntime_latency": (
-            ("checkpoint", "tflite", "peer_python"),
-            [peer, HERE / "onnxruntime_latency.py", given.checkpoint, "--tflite", given.tflite, *further],
-        ),
-        "training_throughput": (
-            ("checkpoint", "train", "peer_python"),
-            [python, HERE / "training_throughput.py", given.checkpoint, "--train", given.train, "--peer-python", peer],
-        ),
-        "conversion": (
-            ("task_folder",),
-            [python, HERE / "conversion.py", given.task_folder, "--recipes", "float32", "float16", "dynamic_wi8_afp32"],
-        ),
-        "conversion_static_int8": (
-            ("int8_folder",),
-            [python, HERE / "conversion.py", given.int8_folder, "--recipes", "static_wi8_ai8"],
-        ),
-        "classification": (
-            ("task_folder", "int8_folder", "dev"),
-            [python, HERE / "classification.py", given.task_folder, given.int8_folder, "--dev", given.dev],
-        ),
-        "quantization_points": (
-            ("task_folder", "train", "dev"),
-            [python, HERE / "quantization_points.py", given.task_folder, "--calibration", given.train, "--dev", given.dev],
-        ),
-        "sentence_similarity": (
-            ("checkpoint", "sts_test"),
-            [python, HERE / "sentence_similarity.py", given.checkpoint, "--test", given.sts_test],
-        ),
-        "finetuning": (
-            ("checkpoint", "data", "peer_python"),
-            [python, HERE / "finetuning.py", given.checkpoint, "--data", given.data, "--peer-python", peer],
-        ),
-        "sentence_pairs": (
-            ("checkpoint", "data"),
-            [python, HERE / "sentence_pairs.py", given.checkpoint, "--data", given.data],
-        ),
-        "quantized_tasks": (
-            ("models", "data"),
-            [python, HERE / "quantized_tasks.py", given.models, "--data", given.data],
-        ),
-        "quantized_steps": (
-            ("task_folder", "train"),
-            [python, HERE / "quantized_steps.py", given.task_folder, "--train", given.train],
-        ),
-        "split_k": (
-            ("task_folder", "dev"),
-            [python, HERE / "split_k.py", "--model", given.task_folder, given.dev],
-        ),
-        "steps_apart": (
-            ("task_folder", "train", "dev"),
-            [python, HERE / "steps_apart.py", "--model", given.task_folder, given.dev, given.train],
-        ),
-        "diagnose_ranks": ((), [python, HERE / "diagnose_ranks.py"]),
-        "structure": ((), [python, HERE / "structure.py"]),
-        "integer_products": ((), [python, HERE / "integer_products.py"]),
-        "sparse_models": (
-            ("task_folder", "train", "dev"),
-            [python, HERE / "sparse_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],
-        ),
-        "small_students": (
-            ("task_folder", "train", "dev"),
-            [python, HERE / "small_students.py", given.task_folder, "--train", given.train, "--dev", given.dev],
-        ),
-        "cut_models": (
-            ("task_folder", "train", "dev"),
-            [python, HERE / "cut_models.py", given.task_folder, "--train", given.train, "--dev", given.dev],
-        ),
-        "japanese_headlines": (
-            ("headlines", "japanese_vocabulary"),
-            [
-                python, HERE / "japanese_headlines.py",
-                "--headlines", given.headlines, "--vocabulary", given.japanese_vocabulary,
-            ],
-        ),
-        "architectures": ((), [python, HERE / "architectures.py"]),
-        "tokenization": (
-            ("train", "vocabulary"),
-            [python, HERE / "tokenization.py", "--data", given.train, "--vocabulary", given.vocabulary],
-        ),
-        "tokenizer_parity": (
-            ("vocabularies", "data", "peer_python"),
-            [peer, HERE / "tokenizer_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
-        ),
-        "fuzz_readers": ((), [python, HERE / "fuzz_readers.py"]),
-        "fuzz_tflite": (("tflite",), [python, HERE / "fuzz_tflite.py", given.tflite, *further[1:]]),
-        "protection": (("tflite",), [python, HERE / "protection.py", given.tflite, *further[1:]]),
-        "kills": ((), [python, HERE / "kills.py"]),
-        "in_graph_parity": (
-            ("vocabularies", "data"),
-            [python, HERE / "in_graph_parity.py", "--vocabularies", given.vocabularies, "--data", given.data],
-        ),
-    }  # fmt: skip
+MEASUREMENTS = (
+    Measurement(
+        "latency.onnxruntime_latency", "{checkpoint} --tflite {tflite}", ("--tflite-b {tflite_b}",), on_peer=True
+    ),
+    Measurement("latency.real_lengths", "{task_folder} --tflite {task_tflite} --data {dev}", on_peer=True),
+    Measurement("latency.conversion", "{task_folder} --recipes float32 float16 dynamic_wi8_afp32"),
+    Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
+    Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
+    Measurement("latency.integer_products"),
+    Measurement("latency.protection", "{tflite}", ("{tflite_b}",)),
+    Measurement("latency.architectures"),
+    Measurement("training.training_throughput", "{checkpoint} --train {train} --peer-python {peer_python}"),
+    Measurement("training.finetuning", "{checkpoint} --data {data} --peer-python {peer_python}"),
+    Measurement("training.sentence_pairs", "{checkpoint} --data {data}"),
+    Measurement("training.japanese_headlines", "--headlines {headlines} --vocabulary {japanese_vocabulary}"),
+    Measurement("training.quantized_steps", "{task_folder} --train {train}"),
+    Measurement("accuracy.classification", "{task_folder} {int8_folder} --dev {dev}"),
+    Measurement("accuracy.sentence_similarity", "{checkpoint} --test {sts_test}"),
+    Measurement("accuracy.quantizer_ablation", "{task_folder} --calibration {train} --dev {dev}"),
+    Measurement("accuracy.quantized_tasks", "{models} --data {data}"),
+    Measurement("accuracy.diagnose_ranks"),
+    Measurement("accuracy.sparse_models", "{task_folder} --train {train} --dev {dev}"),
+    Measurement("accuracy.small_students", "{task_folder} --train {train} --dev {dev}"),
+    Measurement("accuracy.cut_models", "{task_folder} --train {train} --dev {dev}"),
+    Measurement("parity.tokenizer_parity", "--vocabularies {vocabularies} --data {data}", on_peer=True),
+    Measurement("parity.in_graph_parity", "--vocabularies {vocabularies} --data {data}"),
+    Measurement("parity.client_tokenization", "--vocabulary {vocabulary}"),
+    Measurement(
+        "parity.clients",
+        "--classifier {client_classifier} --texts {dev}",
+        ("--embedder {client_embedder}", "--answerer {client_answerer} --questions {questions}"),
+    ),
+    Measurement(
+        "backends.targets", "--texts {dev} --vocabulary {vocabulary}", ("--trained {task_folder} {dev} {train}",)
+    ),
+    Measurement("backends.split_k", "--model {task_folder} {dev}"),
+    Measurement("backends.int8_backend_divergence", "--model {task_folder} {dev} {train}"),
+    Measurement("backends.edge_tpu_forecast", "--texts {dev} --vocabulary {vocabulary}"),
+    Measurement("robustness.fuzz_readers"),
+    Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
+    Measurement("robustness.kills"),
+    Measurement("code.structure"),
+    Measurement("code.converted_files", "--against {digests}"),
+)
+
+# Scripts that run.py does not run, with the reason.
+HELPERS = {
+    "run": "runs the measurements",
+    "training.finetuning_pytorch": "a child process of training.finetuning",
+    "training.training_keras": "a child process of training.training_throughput",
+    "training.training_pytorch": "a child process of training.training_throughput",
+    "latency.tokenization_engine": "a child process of latency.tokenization",
+    "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
+    "reports.compression_tables": "writes the tables of docs/compression.md from results",
+    "reports.targets_tables": "writes the tables of docs/targets.md from results",
+}
+
+INPUTS = {
+    "checkpoint": "a Hugging Face folder with a BERT",
+    "train": "labelled texts with labels 0 and 1, such as SST-2's train.tsv",
+    "dev": "labelled rows of the same kind to measure on",
+    "sts_test": "STS-B's labelled test part",
+    "task_folder": "a trained float task",
+    "int8_folder": "the same after quantization-aware training",
+    "tflite": "dynamic int8 file of the checkpoint, length 128",
+    "tflite_b": "static int8 file of the checkpoint, length 128",
+    "task_tflite": "dynamic int8 file of the float task, of several lengths",
+    "vocabulary": "an uncased vocab.txt",
+    "vocabularies": "a folder with one folder per vocabulary",
+    "data": "a folder of data sets: GLUE, CoNLL, SQuAD's format, text files in several languages",
+    "models": "float models that training.finetuning kept, as CASE-SEED",
+    "headlines": "Japanese headlines with a category each",
+    "japanese_vocabulary": "a Japanese vocab.txt, plain or gzip",
+    "client_classifier": "a classifier's file for MediaPipe Tasks and the Task Library",
+    "client_embedder": "a sentence encoder's file for them",
+    "client_answerer": "a question answerer's file for them",
+    "questions": "questions in SQuAD's format",
+    "digests": "an earlier result of code.converted_files",
+    "peer_python": "Python of an environment with requirements-peers.txt",
+}
 
 
 def main() -> None:
-    given = _arguments()
+    """Run the selected measurements, one after the other."""
+    arguments = _arguments()
+    inputs = {name: getattr(arguments, name) for name in INPUTS}
     failed = []
-    for name, (needs, command) in measurements(given).items():
-        if given.only and name not in given.only:
+    for measurement in MEASUREMENTS:
+        name = measurement.name
+        if arguments.only and name not in arguments.only:
             continue
-        if missing := [f"--{need.replace('_', '-')}" for need in needs if getattr(given, need) is None]:
+        if missing := [_option(needed) for needed in measurement.inputs if inputs[needed] is None]:
             print(f"{name}: not run, needs {', '.join(missing)}")
             continue
-        print(f"{name}: {' '.join(str(part) for part in command)}", flush=True)
-        start = time.perf_counter()
-        done = subprocess.run([*map(str, command), "--json", str(given.results / f"{name}.json")], check=False)
-        ended = "done" if done.returncode == 0 else f"failed ({done.returncode})"
-        print(f"{name}: {ended} in {time.perf_counter() - start:.0f} s", flush=True)
-        failed += [name] * (done.returncode != 0)
+        if not _run(name, measurement.command(inputs, arguments.results)):
+            failed.append(name)
     if failed:
-        raise SystemExit(f"expected every measurement to end well, received failures of {', '.join(failed)}")
+        raise SystemExit(f"expected exit code 0 of every measurement, received failures of {', '.join(failed)}")
+
+
+def _run(name: str, command: list[str]) -> bool:
+    print(f"{name}: {' '.join(command)}", flush=True)
+    start = time.perf_counter()
+    exit_code = subprocess.run(command, check=False).returncode
+    outcome = "done" if exit_code == 0 else f"failed ({exit_code})"
+    print(f"{name}: {outcome} in {time.perf_counter() - start:.0f} s", flush=True)
+    return exit_code == 0
+
+
+def _inputs_of(arguments: str) -> list[str]:
+    return re.findall(r"{(\w+)}", arguments)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, help_text in (
-        ("checkpoint", "a Hugging Face folder with a BERT"),
-        ("train", "labelled texts with labels 0 and 1, as SST-2's train.tsv"),
-        ("dev", "labelled rows of the same kind to measure on"),
-        ("sts-test", "STS-B's labelled test part"),
-        ("task-folder", "a trained float task"),
-        ("int8-folder", "the same after quantization-aware training"),
-        ("tflite", "dynamic int8 file of the checkpoint, length 128"),
-        ("tflite-b", "static int8 file of the checkpoint, length 128"),
-        ("vocabulary", "an uncased vocab.txt, plain or gzip"),
-        ("vocabularies", "a folder with a folder for each vocabulary"),
-        ("data", "a folder of data sets: GLUE, CoNLL, SQuAD's form, text files in several languages"),
-        ("models", "float models that finetuning.py kept, as CASE-SEED"),
-        ("headlines", "Japanese headlines with a category each"),
-        ("japanese-vocabulary", "a Japanese vocab.txt, plain or gzip"),
-        ("peer-python", "Python of an environment with requirements-peers.txt"),
-    ):
-        variable = f"KERASBERT_BENCH_{name.replace('-', '_').upper()}"
-        parser.add_argument(
-            f"--{name}", default=os.environ.get(variable) or None, metavar="PATH", help=f"{help_text} (or ${variable})"
-        )
-    parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="run these only")
+    for name, help_text in INPUTS.items():
+        variable = f"KERASBERT_BENCH_{name.upper()}"
+        default = os.environ.get(variable) or None
+        parser.add_argument(_option(name), default=default, metavar="PATH", help=f"{help_text} (or ${variable})")
+    results = Path(__file__).parent / "results"
+    parser.add_argument("--results", type=Path, default=results, metavar="FOLDER", help="where result files go")
+    names = [measurement.name for measurement in MEASUREMENTS]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help="run only these measurements")
     return parser.parse_args()
 
 

@@ -12,7 +12,7 @@ from kerasbert.export.passes.context import PassContext
 from kerasbert.export.passes.dead_code import eliminate_dead_code
 from kerasbert.export.tflite.model import Model, code_of, new_operator, operator_kinds
 
-# How many parts, the most first: `benchmarks/split_k.py` says what each gains and takes.
+# How many parts, the most first: `benchmarks/backends/split_k.py` says what each gains and takes.
 PARTS = (8, 4, 2)
 # Channels lie in fours in a GPU's memory: a part that started between them would have to be moved.
 _LANES = 4

@@ -9,7 +9,7 @@ Both contain the same tokenizer in C++:
 - A text ends at its first NUL, because their Python packages pass C strings.
 - Punctuation is Unicode's category P, in the version with which the client was built.
 
-`benchmarks/client_tokenization.py` compares both clients on every character.
+`benchmarks/parity/client_tokenization.py` compares both clients on every character.
 """
 
 from dataclasses import dataclass

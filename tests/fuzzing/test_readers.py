@@ -1,19 +1,15 @@
-"""Every reader against 2,000 damaged files each, the same ones on every run; `benchmarks/fuzz_readers.py` reads more, and replays one."""
+"""Every reader on 2,000 damaged files, the same on every run; `benchmarks/robustness/fuzz_readers.py` reads more, and replays one."""
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from benchmarks.robustness.fuzz_readers import fuzz
+from benchmarks.robustness.fuzz_targets import targets
+
 INPUTS = 2000
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-try:
-    from fuzz_readers import fuzz
-    from fuzz_targets import targets
-finally:
-    del sys.path[0]
 
 
 @pytest.mark.parametrize("target", [target for target in targets() if not target.slow], ids=lambda target: target.name)

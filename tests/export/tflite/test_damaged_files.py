@@ -1,27 +1,17 @@
 """Files that are wrong on purpose: readers refuse them in one line, and none that contradicts itself reaches a runtime."""
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.robustness import damage
 from kerasbert.errors import KerasBertError
 from kerasbert.export.inspection import inspect
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.verifier import Malformed, verify
-
-
-@pytest.fixture(scope="module")
-def damage():
-    path = Path(__file__).parents[3] / "benchmarks" / "damage.py"
-    spec = importlib.util.spec_from_file_location("damage", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -31,7 +21,7 @@ def sources(float_file, int8_file, half_file, resizable_file, card):
     return [metadata.append(file, known) for file in (float_file, int8_file, half_file, resizable_file)]
 
 
-def test_damaged_files_are_read_or_refused_in_one_line(damage, sources):
+def test_damaged_files_are_read_or_refused_in_one_line(sources):
     draw, refused = np.random.default_rng(0), 0
     objects = [kind for kind in damage.DAMAGES if kind in ("tensor", "operator", "constant", "ends")]
     others = [kind for kind in damage.DAMAGES if kind not in objects]

@@ -1,0 +1,1 @@
+"""Accuracy of quantized, pruned and distilled models against their float originals."""

@@ -1,0 +1,1 @@
+"""Outputs of one model on several targets and backends."""

@@ -1,0 +1,1 @@
+"""Measurements of the source code and of its converted files."""

@@ -1,0 +1,1 @@
+"""Latency, throughput, memory and file sizes."""

@@ -1,0 +1,1 @@
+"""Token ids and answers against other implementations."""

@@ -1,0 +1,1 @@
+"""Writers of the measured tables and plots in docs/."""

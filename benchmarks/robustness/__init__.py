@@ -1,0 +1,1 @@
+"""Damaged inputs and processes that are killed."""

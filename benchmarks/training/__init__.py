@@ -1,0 +1,1 @@
+"""Scores and speed of training, against PyTorch transformers and baselines."""
