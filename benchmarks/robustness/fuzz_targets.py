@@ -604,7 +604,7 @@ def _states() -> list[dict[str, bytes]]:
     import safetensors.numpy
 
     state = np.frombuffer(json.dumps({"step": 3, "epoch": 1, "best": 0.5}).encode(), np.uint8)
-    return [{"state.safetensors": safetensors.numpy.save({**_tensors(), "card": state}, {"format": "pt"})}]
+    return [{"state.safetensors": safetensors.numpy.save({**_tensors(), "position": state}, {"format": "pt"})}]
 
 
 def _metadata(folder: Path) -> None:
@@ -623,7 +623,8 @@ def _metadata_files() -> list[dict[str, bytes]]:
 
     settings = {name: value for name, value in _wordpiece().get_config().items() if name != "vocabulary"}
     description = Metadata(
-        task="TextClassifier", processor=SingleLabel(("bad", "good")), sequence_length=16, recipe="float", target="cpu", parameters=100, weights="",
+        task="TextClassifier", processor=SingleLabel(("bad", "good")), sequence_length=16, recipe="float", target="cpu",
+        parameters=100, weights="",
         vocab_size=len(WORDS), tokenizer=settings, signature="serve", kerasbert="0.1.0", vocabulary=WORDS,
     )  # fmt: skip
     return [{"a.tflite": append(b"\x1c\0\0\0TFL3" + bytes(100), description)}]
