@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 
 _BLOCK = {  # below a keras-nlp TransformerEncoder: BERT's, ELECTRA's and RoBERTa's names
     "self_attention_layer/query": "attention.self.query",
@@ -110,7 +110,7 @@ def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict, dict[str, np.ndarray]
 
 
 def _preset(name: str):
-    keras_nlp = optional("keras_nlp", "presets of keras-nlp")
+    keras_nlp = import_optional("keras_nlp", "presets of keras-nlp")
     # Any exception counts: what a download raises depends on the hub behind the preset.
     try:
         return keras_nlp.models.Backbone.from_preset(name)

@@ -50,12 +50,12 @@ def _train(asked, out: Path, resume: bool, overwrite: bool) -> Result:
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.progress import note
     from kerasbert.cli.common.training_data import read_data
-    from kerasbert.optional import require
+    from kerasbert.optional import require_package
     from kerasbert.training.run_folder import RunFolder, check_resumable
 
     check_out_folder(out, asked.model, resume=resume, overwrite=overwrite)
     if asked.tensorboard:
-        require("tensorboard", "--tensorboard")
+        require_package("tensorboard", "--tensorboard")
     if asked.top_layers is not None:
         check_layer_count(asked.model, asked.top_layers, option="--top-layers")
     folder = RunFolder(out)

@@ -186,7 +186,9 @@ def _of_article(path: Path, where: str, article) -> Iterator[tuple[str, Mapping]
 
 def _json(path: Path):
     text = read_whole(path)
-    return parse_json(text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).most)
+    return parse_json(
+        text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).max_bytes
+    )
 
 
 def _list(path: Path, where: str, record, name: str) -> list:

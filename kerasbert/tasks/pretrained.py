@@ -23,7 +23,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
-from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable, read_own
+from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file, is_replaceable, read_own_config
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
@@ -51,7 +51,7 @@ def load_encoder(
     if isinstance(source, str | os.PathLike):
         folder = resolve(source)
         config, tensors = _checkpoint(folder, *sizes)
-        saved = read_own(folder).get("encoder", saved)
+        saved = read_own_config(folder).get("encoder", saved)
     else:
         from kerasbert.checkpoints.keras_nlp import from_keras_nlp
 
@@ -78,7 +78,7 @@ def from_folder(
     """
     folder = resolve(name_or_path)
     config, tensors = _checkpoint(folder, **sizes)
-    own = read_own(folder)
+    own = read_own_config(folder)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     told, saved = task_class.settings_of(config, folder), _own_settings(own, task_class, folder)
     if "labels" not in overrides:
@@ -122,7 +122,7 @@ def save_task(task, folder: str | os.PathLike) -> None:
         own["encoder"] = task.encoder.options
     if task.policy:
         own["quantization"] = task.policy.get_config()
-    with atomic_folder(folder, owns=is_of_the_model) as partial:
+    with atomic_folder(folder, owns=is_model_file) as partial:
         write_folder_files(partial, config, tensors)
         if task.has_tokenizer:
             task.tokenizer.save(partial)

@@ -10,7 +10,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 from kerasbert.text.character_classes import CharacterClasses, character_classes
 from kerasbert.text.wordpiece import WordPiece
 
@@ -159,7 +159,7 @@ class GraphWordPiece(keras.layers.Layer):
 
 def tensorflow_text():
     """The package. Raises KerasBertError where it is not installed."""
-    return optional("tensorflow_text", "tokenizing in a graph")
+    return import_optional("tensorflow_text", "tokenizing in a graph")
 
 
 def _marks(tokenizer: WordPiece) -> dict[str, str]:

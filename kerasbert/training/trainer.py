@@ -10,7 +10,7 @@ import tf_keras as keras
 
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
-from kerasbert.optional import require
+from kerasbert.optional import require_package
 from kerasbert.training.run_folder import RunFolder
 from kerasbert.training.state import add_metric_sums, digest, read_state, restore_state, save_state
 
@@ -85,7 +85,7 @@ def run(
     if not settings.epochs:
         return Fitted()
     if settings.tensorboard:
-        require("tensorboard", "logs for TensorBoard")
+        require_package("tensorboard", "logs for TensorBoard")
     watch = _Watch(task, train, dev, settings, folder, listener or Listener())
     if resume:
         watch.restore()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files.model_folder import read_own
+from kerasbert.files.model_folder import read_own_config
 
 _SETTINGS = (
     "hidden_size",
@@ -28,7 +28,7 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
     from kerasbert.checkpoints.readers import read_tensors, weight_files
 
     folder = resolve(name_or_path)
-    config, tensors, own = read_config(folder), read_tensors(folder), read_own(folder)
+    config, tensors, own = read_config(folder), read_tensors(folder), read_own_config(folder)
     settings = own.get("settings", {})
     architectures = config.get("architectures") or ["unknown"]
     return {
