@@ -41,8 +41,8 @@ from kerasbert.files.model_folder import (
     OWN_FILE,
     RANGES_FILE,
     has_interrupted_run,
-    is_model_folder,
     is_model_file,
+    is_model_folder,
     read_own_config,
 )
 

@@ -12,8 +12,8 @@ from kerasbert.files.model_folder import (
     RUN_FOLDER,
     check_run_folder,
     has_interrupted_run,
-    is_model_folder,
     is_model_file,
+    is_model_folder,
     is_replaceable,
 )
 from kerasbert.files.own_files import check_own

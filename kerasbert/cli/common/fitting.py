@@ -56,7 +56,7 @@ def training() -> Iterator:
     with progress(TRAINING) as bar:
 
         def tell(stage: str, done: int, total: int, figures) -> None:
-            bar.update(done, total, figures, what=stage, unit="steps" if stage == TRAINING else "rows")
+            bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "rows")
 
         yield Listener(tell, note)
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from kerasbert.cleanup import run_cleanups, cleanup_on_exit
+from kerasbert.cleanup import cleanup_on_exit, run_cleanups
 from kerasbert.cli.common.failures import INTERRUPTED
 from kerasbert.console.escapes import escape_controls
 
