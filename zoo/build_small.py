@@ -157,10 +157,10 @@ def save(student, folder: Path) -> None:
     """Writes config.json, model.safetensors (float16), vocab.txt, tokenizer_config.json; other files there stay."""
     from safetensors.numpy import save_file
 
-    from kerasbert.checkpoints.name_tables import name_map
+    from kerasbert.checkpoints.name_tables import build_name_map
 
     config = replace(student.config, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
-    tensors = name_map(config, pooler=True).export(student.encoder.variables_by_path())
+    tensors = build_name_map(config, pooler=True).export(student.encoder.variables_by_path())
     halves = {name: np.ascontiguousarray(tensor, dtype=np.float16) for name, tensor in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_file(folder / "model.safetensors") as partial:

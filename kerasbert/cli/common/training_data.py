@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.checkpoints.hugging_face import longest_row, read_config, resolve
+from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.common.data_files import (
     check_known,
     check_labels,
@@ -77,7 +77,7 @@ def read_data(recipe: Recipe) -> TrainingData:
     check_vocabulary_size(tokenizer.vocabulary_size, config["vocab_size"], folder)
     if recipe.tokenize_as:
         tokenizer = client_tokenizer(tokenizer, recipe.tokenize_as, problem.name)
-    length = choose_length(problem, tokenizer, train, recipe.sequence_length, longest_row(config))
+    length = choose_length(problem, tokenizer, train, recipe.sequence_length, max_sequence_length(config))
     return TrainingData(folder, problem, tokenizer, train, dev, length)
 
 
