@@ -72,7 +72,6 @@ _MAX_DIMENSIONS = 32
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _VALUES = {"BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE"}
 _VALUES |= {"BINSTRING", "SHORT_BINSTRING"}  # written by Python 2
-_SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
 def read_pickle(path: Path, file: BinaryIO, remaining: int) -> Any:
@@ -87,9 +86,8 @@ def read_pickle(path: Path, file: BinaryIO, remaining: int) -> Any:
         KerasBertError: when the pickle is damaged or too long, or holds an instruction or a name that is not supported.
     """
     start = file.tell()
-    content = BytesIO(
-        file.read(min(remaining, MAX_PICKLE_BYTES))
-    )  # a length in the pickle cannot allocate more than this
+    # A length inside the pickle cannot allocate more than these bytes.
+    content = BytesIO(file.read(min(remaining, MAX_PICKLE_BYTES)))
     machine = _Machine(path)
     try:
         with warnings.catch_warnings(action="ignore"):  # about escapes in a string that Python 1 wrote
@@ -108,126 +106,121 @@ def brief(value: Any) -> str:
     return short_repr(value)[:200]
 
 
+class _Stack:
+    """The machine's stack of plain data and marks."""
+
+    def __init__(self) -> None:
+        self._values: list[Any] = []
+
+    @property
+    def top(self) -> Any:
+        return self._values[-1]
+
+    def push(self, value: Any) -> None:
+        self._values.append(value)
+
+    def pop(self, count: int) -> list[Any]:
+        values = self._values[-count:]
+        if len(values) < count or any(value is _MARK for value in values):
+            raise IndexError("the stack is empty")
+        del self._values[-count:]
+        return values
+
+    def pop_to_mark(self) -> list[Any]:
+        for index in range(len(self._values) - 1, -1, -1):
+            if self._values[index] is _MARK:
+                values = self._values[index + 1 :]
+                del self._values[index:]
+                return values
+        raise IndexError("no mark on the stack")
+
+    def extend_list(self, values: list[Any]) -> None:
+        """Append values to the list on top."""
+        if type(self.top) is not list:
+            raise TypeError("APPEND without a list")
+        self.top.extend(values)
+
+    def update_dict(self, keys_and_values: list[Any]) -> None:
+        """Add alternating keys and values to the dict on top."""
+        target, keys = self.top, keys_and_values[::2]
+        # Tuples are valid keys in Python, but hashing nested ones can take for ever.
+        if type(target) is not dict or len(keys_and_values) % 2 or not all(type(key) in (str, int) for key in keys):
+            raise TypeError("SETITEM without a dict with strings as keys")
+        target.update(zip(keys, keys_and_values[1::2], strict=True))
+
+
 class _Machine:
     """The stack machine. STOP sets `result`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.result: Any = None
-        self.stack: list[Any] = []
-        self.memo: dict[int, Any] = {}
+        self._stack = _Stack()
+        self._memo: dict[int, Any] = {}
 
     def run(self, opcode: str, argument: Any) -> None:
-        if opcode in _VALUES:
-            self.stack.append(argument)
-        elif opcode in _CONSTANTS:
-            self.stack.append(_CONSTANTS[opcode])
-        elif opcode in _SHORT_TUPLES:
-            self.stack.append(tuple(self._pop(_SHORT_TUPLES[opcode])))
-        elif handler := _HANDLERS.get(opcode):
-            handler(self, argument)
-        elif opcode not in ("PROTO", "FRAME"):
-            raise mismatch(self.path, "a pickle of plain tensors", f"the instruction {opcode}", "it is not run")
-
-    def get(self, index: int) -> None:
-        self.stack.append(self.memo[index])
-
-    def put(self, index: int) -> None:
-        self.memo[index] = self.stack[-1]
-
-    def memoize(self, _: None) -> None:
-        self.memo[len(self.memo)] = self.stack[-1]
-
-    def mark(self, _: None) -> None:
-        self.stack.append(_MARK)
-
-    def empty_tuple(self, _: None) -> None:
-        self.stack.append(())
-
-    def empty_list(self, _: None) -> None:
-        self.stack.append([])
-
-    def empty_dict(self, _: None) -> None:
-        self.stack.append({})
-
-    def tuple_to_mark(self, _: None) -> None:
-        self.stack.append(tuple(self._pop_to_mark()))
-
-    def append(self, _: None) -> None:
-        self._extend(self._pop(1))
-
-    def appends(self, _: None) -> None:
-        self._extend(self._pop_to_mark())
-
-    def set_item(self, _: None) -> None:
-        self._update(self._pop(2))
-
-    def set_items(self, _: None) -> None:
-        self._update(self._pop_to_mark())
-
-    def global_name(self, argument: str) -> None:
-        self.stack.append(_resolve_name(self.path, argument.replace(" ", ".", 1)))
-
-    def stack_global(self, _: None) -> None:
-        module, name = self._pop(2)
-        self.stack.append(_resolve_name(self.path, f"{_text(module)}.{_text(name)}"))
-
-    def persistent(self, _: None) -> None:
-        self.stack.append(_storage(self.path, *self._pop(1)))
-
-    def reduce(self, _: None) -> None:
-        constructor, arguments = self._pop(2)
-        if not isinstance(constructor, _Constructor) or not isinstance(arguments, tuple):
-            raise TypeError("REDUCE without a name and a tuple")
-        self.stack.append(constructor.build(self.path, arguments))
-
-    def build(self, _: None) -> None:
-        """Drop the attributes of a state dict: `_metadata`, the versions of its modules."""
-        target, _ = self._pop(2)
-        if type(target) is not dict:
-            raise TypeError("BUILD without a dict")
-        self.stack.append(target)
-
-    def stop(self, _: None) -> None:
-        (self.result,) = self._pop(1)
-
-    def _pop(self, count: int) -> list:
-        values = self.stack[-count:]
-        if len(values) < count or any(value is _MARK for value in values):
-            raise IndexError("the stack is empty")
-        del self.stack[-count:]
-        return values
-
-    def _pop_to_mark(self) -> list:
-        for index in range(len(self.stack) - 1, -1, -1):
-            if self.stack[index] is _MARK:
-                values = self.stack[index + 1 :]
-                del self.stack[index:]
-                return values
-        raise IndexError("no mark on the stack")
-
-    def _extend(self, values: list) -> None:
-        if type(self.stack[-1]) is not list:
-            raise TypeError("APPEND without a list")
-        self.stack[-1].extend(values)
-
-    def _update(self, values: list) -> None:
-        target, keys = self.stack[-1], values[::2]
-        # Tuples are valid keys in Python, but hashing nested ones can take for ever.
-        if type(target) is not dict or len(values) % 2 or not all(type(key) in (str, int) for key in keys):
-            raise TypeError("SETITEM without a dict with strings as keys")
-        target.update(zip(keys, values[1::2], strict=True))
+        """Run one instruction, named as in `pickletools`."""
+        stack, memo = self._stack, self._memo
+        match opcode:
+            case _ if opcode in _VALUES:
+                stack.push(argument)
+            case _ if opcode in _CONSTANTS:
+                stack.push(_CONSTANTS[opcode])
+            case "MARK":
+                stack.push(_MARK)
+            case "EMPTY_TUPLE":
+                stack.push(())
+            case "EMPTY_LIST":
+                stack.push([])
+            case "EMPTY_DICT":
+                stack.push({})
+            case "TUPLE1" | "TUPLE2" | "TUPLE3":
+                stack.push(tuple(stack.pop(int(opcode[-1]))))
+            case "TUPLE":
+                stack.push(tuple(stack.pop_to_mark()))
+            case "APPEND":
+                stack.extend_list(stack.pop(1))
+            case "APPENDS":
+                stack.extend_list(stack.pop_to_mark())
+            case "SETITEM":
+                stack.update_dict(stack.pop(2))
+            case "SETITEMS":
+                stack.update_dict(stack.pop_to_mark())
+            case "BINGET" | "LONG_BINGET":
+                stack.push(memo[argument])
+            case "BINPUT" | "LONG_BINPUT":
+                memo[argument] = stack.top
+            case "MEMOIZE":
+                memo[len(memo)] = stack.top
+            case "GLOBAL":
+                stack.push(_resolve_name(self.path, argument.replace(" ", ".", 1)))
+            case "STACK_GLOBAL":
+                stack.push(_resolve_name(self.path, ".".join(map(_string, stack.pop(2)))))
+            case "BINPERSID":
+                stack.push(_storage(self.path, *stack.pop(1)))
+            case "REDUCE":
+                stack.push(_construct(self.path, *stack.pop(2)))
+            case "BUILD":
+                stack.push(_drop_attributes(*stack.pop(2)))
+            case "STOP":
+                (self.result,) = stack.pop(1)
+            case "PROTO" | "FRAME":
+                pass
+            case _:
+                raise mismatch(self.path, "a pickle of plain tensors", f"the instruction {opcode}", "it is not run")
 
 
-_HANDLERS: dict[str, Callable[[_Machine, Any], None]] = {
-    **{"BINGET": _Machine.get, "LONG_BINGET": _Machine.get, "BINPUT": _Machine.put, "LONG_BINPUT": _Machine.put},
-    **{"MEMOIZE": _Machine.memoize, "MARK": _Machine.mark, "TUPLE": _Machine.tuple_to_mark},
-    **{"EMPTY_TUPLE": _Machine.empty_tuple, "EMPTY_LIST": _Machine.empty_list, "EMPTY_DICT": _Machine.empty_dict},
-    **{"APPEND": _Machine.append, "APPENDS": _Machine.appends},
-    **{"SETITEM": _Machine.set_item, "SETITEMS": _Machine.set_items},
-    **{"GLOBAL": _Machine.global_name, "STACK_GLOBAL": _Machine.stack_global, "BINPERSID": _Machine.persistent},
-    **{"REDUCE": _Machine.reduce, "BUILD": _Machine.build, "STOP": _Machine.stop},
-}
+def _construct(path: Path, constructor: Any, arguments: Any) -> Any:
+    if not isinstance(constructor, _Constructor) or not isinstance(arguments, tuple):
+        raise TypeError("REDUCE without a name and a tuple")
+    return constructor.build(path, arguments)
+
+
+def _drop_attributes(target: Any, attributes: Any) -> dict:
+    """A state dict without its attributes: `_metadata`, the versions of its modules."""
+    if type(target) is not dict:
+        raise TypeError("BUILD without a dict")
+    return target
 
 
 def _resolve_name(path: Path, name: str) -> _Constructor | StorageKind:
@@ -301,7 +294,7 @@ def _is_pair(value: Any) -> bool:
     return type(value) in (list, tuple) and len(value) == 2 and type(value[0]) is str
 
 
-def _text(value: Any) -> str:
+def _string(value: Any) -> str:
     if type(value) is not str:
         raise TypeError("a name that is not a string")
     return value

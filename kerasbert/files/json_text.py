@@ -74,14 +74,10 @@ def parse_json(
         raise make_error(f"{cause[:1].lower()}{cause[1:]} at {position}") from None
     except RecursionError:
         raise make_error(_TOO_DEEP) from None
-    if len(text) > MAX_DEPTH and text.count("[") + text.count("{") > MAX_DEPTH and is_deeper_than(value, MAX_DEPTH):
+    if text.count("[") + text.count("{") > MAX_DEPTH and is_deeper_than(value, MAX_DEPTH):
         raise make_error(_TOO_DEEP)
-    if _ESCAPED_SURROGATE.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError as error:
-            code = ord(error.object[error.start])
-            raise make_error(f"half of a surrogate pair (\\u{code:04x}), which is no character") from None
+    if _ESCAPED_SURROGATE.search(text) and (surrogate := _find_surrogate(value)):
+        raise make_error(f"half of a surrogate pair ({surrogate}), which is no character")
     return value
 
 
@@ -182,6 +178,15 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict:
 
 _DECODER = json.JSONDecoder(parse_int=_parse_int)
 _UNIQUE_DECODER = json.JSONDecoder(parse_int=_parse_int, object_pairs_hook=_unique_object)
+
+
+def _find_surrogate(value: Any) -> str | None:
+    """The escape of the first lone surrogate in the strings of a value."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(error.object[error.start]):04x}"
+    return None
 
 
 def _estimate_memory(text: str) -> int:
