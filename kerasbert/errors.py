@@ -13,8 +13,8 @@ class KerasBertError(ValueError):
     The command line prints the message and exits with code 2; `--debug` adds the traceback. It is a `ValueError`, so code that
     handles Keras' own errors catches it too.
 
-    A message of more than 500 characters, such as one that quotes a huge cell, is shortened in its middle: its start tells what was
-    expected, its end what to do. Line breaks become spaces. Lone surrogates, which no terminal or file accepts, become escapes.
+    A message of more than 500 characters, such as one that quotes a huge cell, is shortened in its middle. Its start, the expected
+    value, and its end, the advice, remain. Line breaks become spaces. Lone surrogates, which no terminal or file accepts, become escapes.
     """
 
     def __init__(self, *args: object) -> None:

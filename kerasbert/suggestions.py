@@ -26,7 +26,7 @@ _ALIASES = {
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that an unknown one probably stands for, or None.
+    """Return the known name that is closest to an unknown one, or None.
 
     An alias from another library, such as `lr`, comes before a similar spelling.
     """

@@ -106,8 +106,8 @@ def read_config(folder: str | os.PathLike) -> dict[str, Any]:
         folder: the checkpoint folder.
 
     Raises:
-        KerasBertError: when there is no config, it is not a JSON object, the model type or a size is missing or invalid, or the sizes
-            imply weights of more than 64 GiB.
+        KerasBertError: when the config is missing or not a JSON object, the model type or a size is missing or invalid, or the
+            weights would take more than 64 GiB.
     """
     path = Path(folder) / CONFIG_FILE
     if is_preset(folder):

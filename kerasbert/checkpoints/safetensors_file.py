@@ -42,7 +42,7 @@ class TensorRange:
         dtype: its dtype in the format's words, such as "BF16".
         shape: its shape.
         begin: offset of its first byte in the file.
-        end: offset behind its last byte.
+        end: offset after its last byte.
     """
 
     name: str

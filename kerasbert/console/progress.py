@@ -34,7 +34,7 @@ def progress(stage: str) -> "Progress":
 class Progress(AbstractContextManager):
     """Progress of a job with one or several stages.
 
-    Until the first `update` it shows only that the stage is running. Each stage has its own clock, which pauses while another runs.
+    Before the first `update` only the elapsed time is known. Each stage has a clock, which pauses while another stage runs.
 
     Attributes:
         on_terminal: True for a bar, which disappears at the end.

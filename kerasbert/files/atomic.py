@@ -52,7 +52,7 @@ def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> It
 
     Args:
         path: the folder to write.
-        owns: tells from a path inside the folder, such as `a/b`, if the writer made it.
+        owns: returns True for the writer's own paths inside the folder, such as `a/b`.
 
     Raises:
         KerasBertError: when the folder cannot be replaced; see `check_replaceable`.

@@ -11,7 +11,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.files.partials import is_temporary
 
-Owns = Callable[[str], bool]  # True for a path inside the folder, with "/" between its parts, that the writer made
+Owns = Callable[[str], bool]  # True for the writer's own paths inside a folder, with "/" as separator
 
 _AT_FDCWD, _RENAME_EXCHANGE, _RENAME_SWAP = -100, 2, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -53,7 +53,7 @@ def link_foreign_files(old: Path, new: Path, owns: Owns, inside: str = "") -> No
     Args:
         old: the folder to be replaced.
         new: its replacement.
-        owns: tells which paths inside the folder the writer made.
+        owns: returns True for the writer's own paths inside the folder.
         inside: the subfolder to process, with a "/" at its end.
 
     Raises:
@@ -80,7 +80,7 @@ def check_movable(folder: Path, owns: Owns, inside: str = "") -> None:
 
     Args:
         folder: the folder to be replaced.
-        owns: tells which paths inside the folder the writer made.
+        owns: returns True for the writer's own paths inside the folder.
         inside: the subfolder to check, with a "/" at its end.
 
     Raises:
@@ -111,7 +111,7 @@ def remove_replaced(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
     Args:
         old: the replaced folder.
         new: its replacement.
-        owns: tells which paths inside the folder the writer made.
+        owns: returns True for the writer's own paths inside the folder.
         inside: the subfolder to process, with a "/" at its end.
     """
     with contextlib.suppress(OSError):

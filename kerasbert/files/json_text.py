@@ -45,8 +45,8 @@ def parse_json(
         memory: limit in bytes on the estimated size of the value; `read_limits.read_memory()` by default.
 
     Raises:
-        KerasBertError: when the text is not UTF-8 or not JSON, is nested more than 100 levels deep, holds a whole number of more than
-            100 digits or half of a surrogate pair, or needs more than `memory`.
+        KerasBertError: when the text is not valid JSON in UTF-8, or exceeds a limit: 100 nested levels, 100 digits of a whole number,
+            or `memory`. Lone surrogates are not valid either.
     """
 
     def make_error(received: str) -> KerasBertError:

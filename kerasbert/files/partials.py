@@ -1,4 +1,4 @@
-"""Temporary files and folders beside their final place: their names, their locks, and those that killed processes left."""
+"""Temporary files and folders in the folder of their final path: names, locks, and the remains of killed processes."""
 
 import contextlib
 import hashlib
@@ -92,7 +92,7 @@ def try_lock(path: Path) -> int | None:
         The descriptor that holds the lock, or None where another process holds it.
 
     Raises:
-        OSError: when the path does not exist, is a link, or lies on a file system without locks.
+        OSError: when the path does not exist, is a link, or is on a file system without locks.
     """
     if fcntl is None:
         raise OSError("no locks")

@@ -19,8 +19,8 @@ def read_toml(path: str | os.PathLike, *, expected: str = "TOML") -> dict[str, A
         expected: what the file should hold, for the error.
 
     Raises:
-        KerasBertError: when the file is missing, unreadable, larger than 1 MiB, not UTF-8 or not TOML, is nested more than 100 levels
-            deep, or holds a whole number of more than 100 digits.
+        KerasBertError: when the file is missing, unreadable or not valid TOML in UTF-8, or exceeds a limit: 1 MiB, 100 nested levels,
+            or 100 digits of a whole number.
     """
     content = read_bounded(path, MAX_BYTES, expected)
     try:

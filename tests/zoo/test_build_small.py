@@ -1,4 +1,4 @@
-"""How the shipped model's texts and targets are variants; the training itself is not repeated here."""
+"""Texts and targets of the shipped model's distillation, without the training itself."""
 
 import random
 

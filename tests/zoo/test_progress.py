@@ -31,7 +31,7 @@ def test_plain_output_consists_of_lines(monkeypatch):
     lines = run(monkeypatch, io.StringIO()).splitlines()
     assert lines[:2] == ["1/2 load ...", "    half [of] \\x1b[1mit"]
     assert lines[2].startswith("1/2 load: 4 rows (")
-    assert lines[3:] == ["2/2 divide ..."], "a step that failed is not reported as quickstart_run"
+    assert lines[3:] == ["2/2 divide ..."], "a failed step is not reported as done"
 
 
 def test_terminal_gets_a_bar_and_the_same_last_line(monkeypatch):
