@@ -48,14 +48,14 @@ class Columns:
             return self.names.index(column)
         if column.isdecimal() and len(column) < 10 and int(column) < len(self.names):
             return int(column)
-        raise self.error(f"a column {column!r}", role, self._similar_folder(column))
+        raise self.error(f"a column {column!r}", role, self._near(column))
 
     def error(self, expected: str, role: str, advice: str = "") -> KerasBertError:
         """The error "path: expected ..., received <the columns>; ...", to be raised."""
         advice = advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with `{role}=`"
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")
 
-    def _similar_folder(self, column: str) -> str:
+    def _near(self, column: str) -> str:
         meant = nearest(column, self.names)
         return f"did you mean {meant!r}?" if meant else ""
 

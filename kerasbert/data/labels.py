@@ -109,11 +109,9 @@ class LabelSet:
         if _INTEGER.fullmatch(value) and 0 <= int(value) < len(places) and not any(map(_INTEGER.fullmatch, places)):
             return int(value)  # files often hold class numbers where the model has names
         known = ", ".join(self.names[:_LISTED]) + (", ..." if len(self.names) > _LISTED else "")
-        raise KerasBertError(
-            f"row {row}: expected one of the labels {known}, received {value!r}{self._similar_folder(value)}"
-        )
+        raise KerasBertError(f"row {row}: expected one of the labels {known}, received {value!r}{self._near(value)}")
 
-    def _similar_folder(self, value: str) -> str:
+    def _near(self, value: str) -> str:
         near = difflib.get_close_matches(value, self.names, 1)
         return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -126,7 +126,7 @@ class _Found:
         """Those of the answers that stand in the context, where they do."""
         placed = []
         for text, start in answers:
-            found = _similar_folder(context, text, start)
+            found = _near(context, text, start)
             self.dropped += found is None
             if found is not None:
                 self.repaired += found != (text, start)
@@ -143,7 +143,7 @@ class _Found:
         )
 
 
-def _similar_folder(context: str, text: str, start: int) -> tuple[str, int] | None:
+def _near(context: str, text: str, start: int) -> tuple[str, int] | None:
     """The answer and where it begins: as given, or where it occurs once near by; or None."""
     if 0 <= start and context[start : start + len(text)] == text:
         return text, start
