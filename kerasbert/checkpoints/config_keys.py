@@ -44,7 +44,9 @@ def unknown_keys(config: Mapping[str, Any], known: Iterable[str], where: str | o
     """
     for key, expected in EXPECTED.items():
         if config.get(key) not in (expected, None):
-            raise mismatch(where, f"{key} {expected!r}, the only supported value", repr(config[key]))
+            raise mismatch(
+                where, f"{key} {expected!r}, the only supported value", repr(config[key]), "take another checkpoint"
+            )
     ignored = sorted(config.keys() - set(known) - HARMLESS - EXPECTED.keys())
     if not ignored:
         return None

@@ -134,7 +134,9 @@ def max_sequence_length(config: Mapping[str, Any]) -> int:
         return positions
     padding = config.get("pad_token_id", 1)
     if type(padding) is not int or not 0 <= padding < 2**31:
-        raise mismatch(CONFIG_FILE, "pad_token_id as a whole number of at least 0", short_repr(padding))
+        raise mismatch(
+            CONFIG_FILE, "pad_token_id as a whole number of at least 0", short_repr(padding), "correct the config"
+        )
     return positions - padding - 1  # RoBERTa's positions start after the padding id
 
 
@@ -149,7 +151,9 @@ def label_names(config: Mapping[str, Any]) -> list[str]:
         return []
     numbered = isinstance(id2label, dict) and all(map(_LABEL_NUMBER.fullmatch, id2label))
     if not numbered or not all(isinstance(label, str) for label in id2label.values()):
-        raise mismatch(CONFIG_FILE, "id2label as an object of labels by number", short_repr(id2label))
+        raise mismatch(
+            CONFIG_FILE, "id2label as an object of labels by number", short_repr(id2label), "correct the config"
+        )
     return [id2label[number] for number in sorted(id2label, key=int)]
 
 
@@ -176,7 +180,9 @@ def write_folder_files(folder: str | os.PathLike, config: Mapping[str, Any], ten
         with atomic_file(folder / CONFIG_FILE) as partial:
             partial.write_text(text, "ascii")
     except OSError as error:
-        raise mismatch(folder / CONFIG_FILE, "a writable file", one_line(error)) from error
+        raise mismatch(
+            folder / CONFIG_FILE, "a writable file", one_line(error), "check the disk and the folder's permissions"
+        ) from error
 
 
 def _check_sizes(path: Path, config: dict[str, Any]) -> None:
@@ -187,7 +193,7 @@ def _check_sizes(path: Path, config: dict[str, Any]) -> None:
     for name in (*required, *(name for name in _OPTIONAL_SIZES if config.get(name) is not None)):
         value = config.get(name)
         if type(value) is not int or not 0 < value < 2**31:
-            raise mismatch(path, f"{name} as a positive whole number", short_repr(value))
+            raise mismatch(path, f"{name} as a positive whole number", short_repr(value), "correct the config")
         if name in _REPETITIONS and value > _MAX_REPETITIONS:
             raise mismatch(path, f"{name} of at most {_MAX_REPETITIONS}", str(value), "correct the config")
     _check_memory(path, config, [config[name] for name in required])

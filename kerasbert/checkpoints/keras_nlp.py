@@ -108,7 +108,12 @@ def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict[str, Any], dict[str, n
     for weight in backbone_or_preset.weights:
         name = _name(weight.path, model_type)
         if name is None or name in tensors:
-            raise mismatch("keras-nlp backbone", "weights that Hugging Face's has too", short_repr(weight.path))
+            raise mismatch(
+                "keras-nlp backbone",
+                "weights that Hugging Face's has too",
+                short_repr(weight.path),
+                "remove adapters and layers of your own from the backbone",
+            )
         tensors[name] = _in_pytorch_layout(weight)
     config = _config(backbone_or_preset, model_type)
     if model_type == "roberta":
@@ -133,7 +138,7 @@ def _model_type(backbone: Any) -> str:
         if kind.__name__ in _MODEL_TYPES and kind.__module__.startswith(("keras_nlp.", "keras_hub.")):
             return _MODEL_TYPES[kind.__name__]
     expected = f"a keras-nlp backbone of {', '.join(_MODEL_TYPES)}, a preset's name or folder"
-    raise mismatch("from_keras_nlp", expected, type(backbone).__name__)
+    raise mismatch("from_keras_nlp", expected, type(backbone).__name__, "pass one of these")
 
 
 def _name(path: str, model_type: str) -> str | None:
@@ -218,9 +223,19 @@ def _block_settings(backbone: Any) -> tuple[str, float]:
     activations = {block.activation.__name__ for block in blocks}
     epsilons = {backbone.embeddings_layer_norm.epsilon, *(block.layer_norm_epsilon for block in blocks)}
     if len(activations) != 1 or not activations <= _ACTIVATIONS.keys():
-        raise mismatch("keras-nlp backbone", f"one activation of {', '.join(_ACTIVATIONS)}", first_three(activations))
+        raise mismatch(
+            "keras-nlp backbone",
+            f"one activation of {', '.join(_ACTIVATIONS)}",
+            first_three(activations),
+            "take another backbone",
+        )
     if len(epsilons) != 1:
-        raise mismatch("keras-nlp backbone", "one epsilon in all layer norms", short_repr(sorted(epsilons)))
+        raise mismatch(
+            "keras-nlp backbone",
+            "one epsilon in all layer norms",
+            short_repr(sorted(epsilons)),
+            "take another backbone",
+        )
     return _ACTIVATIONS[activations.pop()], float(epsilons.pop())
 
 

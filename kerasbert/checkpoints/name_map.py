@@ -165,10 +165,20 @@ class NameMap:
         """
         unmapped = sorted(variables.keys() - {entry.model for entry in self.entries})
         if unmapped:
-            raise mismatch("model", "a checkpoint name for each variable", f"none for {first_three(unmapped)}")
+            raise mismatch(
+                "model",
+                "a checkpoint name for each variable",
+                f"none for {first_three(unmapped)}",
+                "add entries to the name map",
+            )
         absent = [entry.model for entry in self.entries if entry.model not in variables and not entry.optional]
         if absent:
-            raise mismatch("model", "a variable for each checkpoint name", f"none at {first_three(absent)}")
+            raise mismatch(
+                "model",
+                "a variable for each checkpoint name",
+                f"none at {first_three(absent)}",
+                "build the model before export",
+            )
         present = [entry for entry in self.entries if entry.model in variables]
         return {entry.checkpoint: _to_checkpoint_layout(variables[entry.model], entry.transpose) for entry in present}
 
@@ -200,7 +210,11 @@ class NameMap:
         ]
         if required:
             received = f"{len(report.loaded)} of them; missing: {first_three(required)}"
-            advice = f"it has {first_three(report.unused)} instead" if report.unused else "is it whole?"
+            advice = (
+                f"it has {first_three(report.unused)} instead"
+                if report.unused
+                else "check that the download is complete"
+            )
             raise mismatch("checkpoint", f"{len(report.loaded) + len(required)} tensors", received, advice)
 
     def _index_by_canonical_name(self, names: Iterable[str]) -> dict[str, str]:
@@ -209,7 +223,7 @@ class NameMap:
             canonical = self._canonical_name(name)
             if canonical in actual_names:
                 received = f"{display_name(actual_names[canonical])} and {display_name(name)}"
-                raise mismatch("checkpoint", "each tensor once", received)
+                raise mismatch("checkpoint", "each tensor once", received, "remove one of them")
             actual_names[canonical] = name
         return actual_names
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, pluralize, short_repr
-from kerasbert.checkpoints.restricted_unpickler import MAX_PICKLE_BYTES, Storage, TensorView, brief, read_pickle
+from kerasbert.checkpoints.restricted_unpickler import MAX_PICKLE_BYTES, Storage, TensorView, brief_repr, read_pickle
 from kerasbert.checkpoints.shards import read_shards
 from kerasbert.errors import KerasBertError
 
@@ -25,6 +25,7 @@ INDEX_FILE = "pytorch_model.bin.index.json"
 _ZIP_START = b"PK\x03\x04"
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
+_DAMAGED = "the file is damaged, get it again"
 _DTYPES = {
     **{"F32": "f4", "F16": "f2", "BF16": "u2", "F64": "f8"},
     **{"I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1", "U8": "u1", "BOOL": "u1"},
@@ -45,7 +46,9 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
         return read_file(folder / WEIGHTS_FILE)
     if (folder / INDEX_FILE).is_file():
         return read_shards(folder / INDEX_FILE, ".bin", read_file)
-    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", "a folder with neither")
+    raise mismatch(
+        folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", "a folder with neither", "is this a checkpoint folder?"
+    )
 
 
 def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -64,7 +67,7 @@ def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
     except KerasBertError:
         raise
     except (OSError, ValueError, EOFError, RuntimeError, struct.error, zipfile.BadZipFile) as error:
-        raise mismatch(path, "a file of torch.save", one_line(error), "it is damaged, get it again") from error
+        raise mismatch(path, "a file of torch.save", one_line(error), _DAMAGED) from error
 
 
 def _read_zip(path: Path, file: BinaryIO, size: int) -> dict[str, np.ndarray]:
@@ -80,7 +83,7 @@ def _read_zip(path: Path, file: BinaryIO, size: int) -> dict[str, np.ndarray]:
             expected = storage.count * storage.kind.item_bytes
             if member is None or member.file_size != expected:
                 received = "none" if member is None else f"{member.file_size} bytes"
-                raise mismatch(path, f"storage {short_repr(storage.key)} of {expected} bytes", received)
+                raise mismatch(path, f"storage {short_repr(storage.key)} of {expected} bytes", received, _DAMAGED)
             storages[storage] = _decode(storage, archive.read(member), order)
     return {name: _make_array(view, storages[view.storage]) for name, view in views.items()}
 
@@ -90,13 +93,18 @@ def _check_members(path: Path, archive: zipfile.ZipFile, size: int) -> dict[str,
     members = {}
     for member in archive.infolist():
         if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-            raise mismatch(path, "an archive without compression", f"{short_repr(member.filename)} compressed")
+            raise mismatch(
+                path,
+                "an archive without compression",
+                f"{short_repr(member.filename)} compressed",
+                "save it again with torch.save",
+            )
         if member.filename in members:
-            raise mismatch(path, "each member once", f"{short_repr(member.filename)} twice")
+            raise mismatch(path, "each member once", f"{short_repr(member.filename)} twice", _DAMAGED)
         members[member.filename] = member
     total = sum(member.file_size for member in members.values())
     if total > size:
-        raise mismatch(path, f"members of at most {size} bytes, the file's size", str(total))
+        raise mismatch(path, f"members of at most {size} bytes, the file's size", str(total), _DAMAGED)
     return members
 
 
@@ -107,14 +115,14 @@ def _find_root(path: Path, members: dict[str, zipfile.ZipInfo]) -> str:
         raise mismatch(path, "one data.pkl in the archive", str(len(roots)), "it is not a file of torch.save")
     if members[f"{roots[0]}/data.pkl"].file_size > MAX_PICKLE_BYTES:
         received = str(members[f"{roots[0]}/data.pkl"].file_size)
-        raise mismatch(path, f"a data.pkl of at most {MAX_PICKLE_BYTES} bytes", received)
+        raise mismatch(path, f"a data.pkl of at most {MAX_PICKLE_BYTES} bytes", received, _DAMAGED)
     return roots[0]
 
 
 def _byte_order(path: Path, text: bytes) -> str:
     orders = {b"little": "<", b"big": ">"}
     if text not in orders:
-        raise mismatch(path, "the byte order little or big", short_repr(text))
+        raise mismatch(path, "the byte order little or big", short_repr(text), _DAMAGED)
     return orders[text]
 
 
@@ -124,10 +132,10 @@ def _read_legacy(path: Path, file: BinaryIO, size: int) -> dict[str, np.ndarray]
     keys = read_pickle(path, file, size - file.tell())
     by_key = {storage.key: storage for storage in _storages(path, views)}
     if type(keys) is not list or not all(type(key) is str for key in keys) or sorted(keys) != sorted(by_key):
-        raise mismatch(path, f"a list of {pluralize(by_key, 'storage')}, each once", brief(keys))
+        raise mismatch(path, f"a list of {pluralize(by_key, 'storage')}, each once", brief_repr(keys), _DAMAGED)
     storages = {by_key[key]: _read_legacy_storage(path, file, by_key[key], size) for key in keys}
     if file.tell() != size:
-        raise mismatch(path, f"its last storage to end at byte {size}", str(file.tell()))
+        raise mismatch(path, f"its last storage to end at byte {size}", str(file.tell()), _DAMAGED)
     return {name: _make_array(view, storages[view.storage]) for name, view in views.items()}
 
 
@@ -140,19 +148,28 @@ def _check_legacy_start(path: Path, file: BinaryIO, size: int) -> None:
     except KerasBertError:
         magic = None
     if magic != _LEGACY_MAGIC or type(magic) is not int:
-        raise mismatch(path, "a file of torch.save", "neither its zip archive nor its older format")
+        raise mismatch(
+            path,
+            "a file of torch.save",
+            "neither its zip archive nor its older format",
+            "is this a PyTorch checkpoint?",
+        )
     protocol, system = (read_pickle(path, file, size - file.tell()) for _ in range(2))
     if protocol != _LEGACY_PROTOCOL:
-        raise mismatch(path, f"protocol {_LEGACY_PROTOCOL}", brief(protocol))
+        raise mismatch(
+            path, f"protocol {_LEGACY_PROTOCOL}", brief_repr(protocol), "save it again with a current PyTorch"
+        )
     if not isinstance(system, dict) or system.get("little_endian") is not True:
-        raise mismatch(path, "a file from a little-endian machine", brief(system), "save it again in the zip format")
+        raise mismatch(
+            path, "a file from a little-endian machine", brief_repr(system), "save it again in the zip format"
+        )
 
 
 def _read_legacy_storage(path: Path, file: BinaryIO, storage: Storage, size: int) -> np.ndarray:
     count = int.from_bytes(file.read(8), "little")
     expected = storage.count * storage.kind.item_bytes
     if count != storage.count:
-        raise mismatch(path, f"storage {short_repr(storage.key)} of {storage.count} numbers", str(count))
+        raise mismatch(path, f"storage {short_repr(storage.key)} of {storage.count} numbers", str(count), _DAMAGED)
     if expected > size - file.tell():
         received = str(size - file.tell())
         raise mismatch(
@@ -163,7 +180,12 @@ def _read_legacy_storage(path: Path, file: BinaryIO, storage: Storage, size: int
 
 def _check_views(path: Path, description: Any) -> dict[str, TensorView]:
     if type(description) is not dict:
-        raise mismatch(path, "a dict of tensors by name", short_repr(type(description).__name__))
+        raise mismatch(
+            path,
+            "a dict of tensors by name",
+            short_repr(type(description).__name__),
+            "save the model's state_dict() alone",
+        )
     foreign = [
         str(name) for name, value in description.items() if type(name) is not str or type(value) is not TensorView
     ]
@@ -177,7 +199,7 @@ def _storages(path: Path, views: dict[str, TensorView]) -> set[Storage]:
     """The storages in use. torch.save writes each with one kind; reading one repeatedly would take more memory than the file."""
     storages = {view.storage for view in views.values()}
     if len({storage.key for storage in storages}) != len(storages):
-        raise mismatch(path, "one kind and size for each storage", f"{len(storages)} views of fewer storages")
+        raise mismatch(path, "one kind and size for each storage", f"{len(storages)} views of fewer storages", _DAMAGED)
     return storages
 
 

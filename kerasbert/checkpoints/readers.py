@@ -53,7 +53,7 @@ def find_weight_files(folder: str | os.PathLike) -> list[Path]:
 
 def _no_weights_error(folder: Path) -> KerasBertError:
     if not folder.is_dir():
-        return mismatch(folder, "a checkpoint folder", "no such folder")
+        return mismatch(folder, "a checkpoint folder", "no such folder", "check the path")
     names = (safetensors_file.WEIGHTS_FILE, pytorch_file.WEIGHTS_FILE)
     expected = f"{', '.join(names)} (or their .index.json with shards) or a TensorFlow checkpoint (*.ckpt.index) in it"
     unsupported = [name for name in _UNSUPPORTED_FILES if (folder / name).is_file()]

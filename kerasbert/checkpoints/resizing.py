@@ -47,11 +47,16 @@ def resize_tables(
         for name, axis in _find_tensors(config, resized, _POSITION_AXES):
             available = resized[name].shape[axis]
             if not 0 < max_position_embeddings <= available:
-                raise mismatch(name, f"max_position_embeddings from 1 to {available}", str(max_position_embeddings))
+                raise mismatch(
+                    name,
+                    f"max_position_embeddings from 1 to {available}",
+                    str(max_position_embeddings),
+                    "pass a number in this range",
+                )
             resized[name] = resized[name][:max_position_embeddings]
     if vocab_size is not None:
         if vocab_size < 1:
-            raise mismatch("vocab_size", "at least 1", str(vocab_size))
+            raise mismatch("vocab_size", "at least 1", str(vocab_size), "pass a larger number")
         generator = np.random.default_rng(seed)
         for name, axis in _find_tensors(config, resized, _VOCABULARY_AXES):
             resized[name] = _resize_axis(resized[name], axis, vocab_size, generator, config.initializer_range)

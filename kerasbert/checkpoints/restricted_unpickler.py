@@ -69,6 +69,7 @@ _KINDS = {
     "torch.BoolStorage": ("BOOL", 1),
 }
 _MAX_DIMENSIONS = 32
+_DAMAGED = "the file is damaged, get it again"
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _VALUES = {"BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE"}
 _VALUES |= {"BINSTRING", "SHORT_BINSTRING"}  # written by Python 2
@@ -97,11 +98,11 @@ def read_pickle(path: Path, file: BinaryIO, remaining: int) -> Any:
     except KerasBertError:
         raise
     except (ValueError, IndexError, KeyError, TypeError) as error:
-        raise mismatch(path, "a pickle as torch.save writes it", one_line(error), "the file is damaged") from error
+        raise mismatch(path, "a pickle as torch.save writes it", one_line(error), _DAMAGED) from error
     return machine.result
 
 
-def brief(value: Any) -> str:
+def brief_repr(value: Any) -> str:
     """Return a short `repr` of data from a hostile pickle, whose nested lists may be huge when written out."""
     return short_repr(value)[:200]
 
@@ -236,34 +237,34 @@ def _ordered_dict(path: Path, arguments: tuple) -> dict:
     """Arguments: none, if later instructions fill the dict, or a list of pairs, as Python 2 writes it."""
     pairs = arguments[0] if arguments else []
     if len(arguments) > 1 or type(pairs) is not list or not all(_is_pair(pair) for pair in pairs):
-        raise mismatch(path, "a list of pairs for an OrderedDict", brief(arguments))
+        raise mismatch(path, "a list of pairs for an OrderedDict", brief_repr(arguments), _DAMAGED)
     return dict(pairs)
 
 
 def _parameter(path: Path, arguments: tuple) -> TensorView:
     """Arguments: tensor, requires_grad, backward_hooks."""
     if not arguments or type(arguments[0]) is not TensorView:
-        raise mismatch(path, "a parameter's tensor", brief(arguments))
+        raise mismatch(path, "a parameter's tensor", brief_repr(arguments), _DAMAGED)
     return arguments[0]
 
 
 def _tensor(path: Path, arguments: tuple) -> TensorView:
     """Arguments: storage, offset, shape, strides and more. The view must be inside its storage."""
     if len(arguments) < 4:
-        raise mismatch(path, "a tensor's storage, offset, shape and strides", brief(arguments))
+        raise mismatch(path, "a tensor's storage, offset, shape and strides", brief_repr(arguments), _DAMAGED)
     storage, offset, shape, strides = arguments[:4]
     where = f"{path}: a tensor"
     if type(storage) is not Storage:
-        raise mismatch(where, "a storage", brief(storage))
+        raise mismatch(where, "a storage", brief_repr(storage), _DAMAGED)
     if not _is_count(offset) or not _are_counts(shape) or not _are_counts(strides) or len(shape) != len(strides):
         received = f"{short_repr(offset)}, {short_repr(shape)} and {short_repr(strides)}"
-        raise mismatch(where, "offset, shape and strides as whole numbers", received)
+        raise mismatch(where, "offset, shape and strides as whole numbers", received, _DAMAGED)
     size = math.prod(shape)
     last_element = offset + sum((length - 1) * stride for length, stride in zip(shape, strides, strict=True))
     # With strides of 0, a view can be larger than its storage. Checkpoints have no such views, and a huge one would exhaust memory.
     if size and (last_element >= storage.count or size > storage.count) or offset > storage.count:
         received = f"offset {short_repr(offset)}, shape {short_repr(shape)}, strides {short_repr(strides)}"
-        raise mismatch(where, f"a view inside its storage of {storage.count} numbers", received)
+        raise mismatch(where, f"a view inside its storage of {storage.count} numbers", received, _DAMAGED)
     return TensorView(storage, offset, shape, strides)
 
 
@@ -278,7 +279,7 @@ def _storage(path: Path, reference: Any) -> Storage:
         or not _is_count(reference[4])
         or reference[5:] not in ((), (None,))
     ):
-        raise mismatch(path, "a reference to a storage", brief(reference))
+        raise mismatch(path, "a reference to a storage", brief_repr(reference), _DAMAGED)
     return Storage(reference[2], reference[1], reference[4])
 
 

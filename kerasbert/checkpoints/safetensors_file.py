@@ -31,6 +31,7 @@ _ITEM_BYTES = {
 }
 _MAX_DIMENSIONS = 32
 _TRUNCATED = "the file is truncated, get it again"
+_DAMAGED = "the file is damaged, get it again"
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     if (folder / INDEX_FILE).is_file():
         return read_shards(folder / INDEX_FILE, ".safetensors", read_file)
     received = "a folder with neither" if folder.is_dir() else "no such folder"
-    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received)
+    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received, "is this a checkpoint folder?")
 
 
 def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -87,7 +88,7 @@ def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
                 for tensor in ranges
             }
     except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise mismatch(path, "a safetensors file", one_line(error)) from error
+        raise mismatch(path, "a safetensors file", one_line(error), _DAMAGED) from error
 
 
 def write_tensors(
@@ -123,14 +124,14 @@ def read_header(path: str | os.PathLike) -> list[TensorRange]:
     """
     path = Path(path)
     if not path.is_file():
-        raise mismatch(path, "a safetensors file", "a folder" if path.is_dir() else "no such file")
+        raise mismatch(path, "a safetensors file", "a folder" if path.is_dir() else "no such file", "check the path")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             length = _header_length(path, file.read(8), size)
             text = file.read(length)
     except OSError as error:
-        raise mismatch(path, "a readable file", one_line(error)) from error
+        raise mismatch(path, "a readable file", one_line(error), "check the file's permissions") from error
     header = _parse_header(path, text)
     header.pop("__metadata__", None)
     ranges = [_tensor_range(path, name, entry, 8 + length) for name, entry in header.items()]
@@ -153,25 +154,28 @@ def _header_length(path: Path, first: bytes, size: int) -> int:
 def _parse_header(path: Path, text: bytes) -> dict[str, Any]:
     header = parse_json(text, path, expected=f"a JSON header of {len(text)} bytes", unique_names=True)
     if not isinstance(header, dict):
-        raise mismatch(path, "a JSON object as header", short_repr(header))
+        raise mismatch(path, "a JSON object as header", short_repr(header), _DAMAGED)
     return header
 
 
 def _tensor_range(path: Path, name: str, entry: Any, data_start: int) -> TensorRange:
     where = f"{path}: tensor {short_repr(name)}"
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
-        raise mismatch(where, "dtype, shape and data_offsets", short_repr(entry))
+        raise mismatch(where, "dtype, shape and data_offsets", short_repr(entry), _DAMAGED)
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _ITEM_BYTES:
-        raise mismatch(where, f"a dtype of {', '.join(_ITEM_BYTES)}", short_repr(dtype))
+        raise mismatch(where, f"a dtype of {', '.join(_ITEM_BYTES)}", short_repr(dtype), _DAMAGED)
     if not _are_counts(shape) or len(shape) > _MAX_DIMENSIONS:
-        raise mismatch(where, f"a shape of at most {_MAX_DIMENSIONS} whole numbers", short_repr(shape))
+        raise mismatch(where, f"a shape of at most {_MAX_DIMENSIONS} whole numbers", short_repr(shape), _DAMAGED)
     if not _are_counts(offsets) or len(offsets) != 2:
-        raise mismatch(where, "two data_offsets", short_repr(offsets))
+        raise mismatch(where, "two data_offsets", short_repr(offsets), _DAMAGED)
     expected, received = math.prod(shape) * _ITEM_BYTES[dtype], offsets[1] - offsets[0]
     if expected != received:
         raise mismatch(
-            where, f"{short_repr(expected)} bytes for {dtype} {short_repr(shape)}", f"{received} in data_offsets"
+            where,
+            f"{short_repr(expected)} bytes for {dtype} {short_repr(shape)}",
+            f"{received} in data_offsets",
+            _DAMAGED,
         )
     return TensorRange(name, dtype, tuple(shape), data_start + offsets[0], data_start + offsets[1])
 
@@ -193,7 +197,7 @@ def _check_coverage(path: Path, ranges: list[TensorRange], data_start: int, size
             raise mismatch(path, expected, str(tensor.begin), cause)
         position = tensor.end
     if position != size:
-        raise mismatch(path, f"the last tensor to end the file at byte {position}", f"a file of {size} bytes")
+        raise mismatch(path, f"the last tensor to end the file at byte {position}", f"a file of {size} bytes", _DAMAGED)
 
 
 def _read_bfloat16(path: Path, tensor: TensorRange) -> np.ndarray:

@@ -33,12 +33,20 @@ def read_shards(index: Path, suffix: str, read_file: Callable[[Path], dict[str, 
         absent = [name for name, file in shard_of.items() if file == shard and name not in shard_tensors]
         if absent:
             received = f"a shard without it ({pluralize(absent, 'such tensor')})"
-            raise mismatch(index, f"{short_repr(absent[0])} in {short_repr(shard)}", received)
+            raise mismatch(
+                index,
+                f"{short_repr(absent[0])} in {short_repr(shard)}",
+                received,
+                "get the index and all its shards again",
+            )
         for name, tensor in shard_tensors.items():
             # Tensors that the index does not list are accepted.
             if shard_of.setdefault(name, shard) != shard:
                 raise mismatch(
-                    index, f"{short_repr(name)} in {short_repr(shard_of[name])} only", f"one in {short_repr(shard)} too"
+                    index,
+                    f"{short_repr(name)} in {short_repr(shard_of[name])} only",
+                    f"one in {short_repr(shard)} too",
+                    "get the index and all its shards again",
                 )
             tensors[name] = tensor
     return tensors
@@ -48,11 +56,18 @@ def _read_weight_map(index: Path, suffix: str) -> dict[str, str]:
     expected = "a JSON object with a weight_map"
     shard_of = read_json_object(index, expected=expected, max_bytes=MAX_INDEX_BYTES).get("weight_map")
     if not isinstance(shard_of, dict) or not shard_of:
-        raise mismatch(index, f"{expected} that names tensors", short_repr(shard_of))
+        raise mismatch(
+            index, f"{expected} that names tensors", short_repr(shard_of), "the index is damaged, get it again"
+        )
     # A plain name cannot lead out of the index' folder. Symbolic links are allowed: the hub's cache consists of them.
     plain_name = re.compile(r"[^/\\:\x00-\x1f]+" + re.escape(suffix))
     for shard in shard_of.values():
         short = isinstance(shard, str) and len(shard.encode()) <= _MAX_NAME_BYTES
         if not short or ".." in shard or not plain_name.fullmatch(shard):
-            raise mismatch(index, f"shards as plain {suffix} file names in the same folder", short_repr(shard))
+            raise mismatch(
+                index,
+                f"shards as plain {suffix} file names in the same folder",
+                short_repr(shard),
+                "the index is damaged, get it again",
+            )
     return shard_of

@@ -66,7 +66,7 @@ def find_config(folder: str | os.PathLike) -> Path | None:
     matches = sorted({path for pattern in _CONFIG_PATTERNS for path in folder.glob(pattern)})
     configs = [path for path in matches if path.name not in _OTHER_CONFIGS]
     if len(configs) > 1:
-        raise mismatch(folder, "one *_config.json", first_three(path.name for path in configs))
+        raise mismatch(folder, "one *_config.json", first_three(path.name for path in configs), "leave the one to read")
     return configs[0] if configs else None
 
 
@@ -119,16 +119,24 @@ def read_tensors(folder: str | os.PathLike, model_type: str) -> dict[str, np.nda
     """
     prefix = find_checkpoint(folder)
     if prefix is None:
-        raise mismatch(folder, f"{_KNOWN_PREFIXES[0]}.index and its .data file", "none")
+        raise mismatch(folder, f"{_KNOWN_PREFIXES[0]}.index and its .data file", "none", "is this a checkpoint folder?")
     if model_type not in MODEL_TYPES:
-        raise mismatch(prefix, f"a model_type of {', '.join(MODEL_TYPES)}", short_repr(model_type))
+        raise mismatch(
+            prefix,
+            f"a model_type of {', '.join(MODEL_TYPES)}",
+            short_repr(model_type),
+            "check the model_type in the config",
+        )
     tensors: dict[str, np.ndarray] = {}
     source_of: dict[str, str] = {}  # Hugging Face's name -> TensorFlow's
     for name, array in _read(prefix):
         target, transpose = hugging_face_tensor(name, model_type) or (name, False)
         if target in tensors:
             raise mismatch(
-                prefix, f"one tensor for {target}", f"{short_repr(source_of[target])} and {short_repr(name)}"
+                prefix,
+                f"one tensor for {target}",
+                f"{short_repr(source_of[target])} and {short_repr(name)}",
+                "the checkpoint is not supported",
             )
         tensors[target] = array.T if transpose and array.ndim == 2 else array
         source_of[target] = name
@@ -151,7 +159,9 @@ def _read(prefix: Path) -> Iterator[tuple[str, np.ndarray]]:
     except KerasBertError:
         raise
     except Exception as error:  # TensorFlow raises many classes for a damaged file, IndexError among them
-        raise mismatch(prefix, "a TensorFlow checkpoint", one_line(error), "is it whole?") from error
+        raise mismatch(
+            prefix, "a TensorFlow checkpoint", one_line(error), "check that the download is complete"
+        ) from error
 
 
 def _check_size(prefix: Path, shapes: Mapping[str, Any], dtypes: Mapping[str, Any]) -> None:
