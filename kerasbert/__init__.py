@@ -1,13 +1,64 @@
 """kerasbert: from a BERT checkpoint to a validated int8 model on a phone, in Keras.
 
-Names are looked up when they are first used, so that `import kerasbert` costs nothing and the validators run without TensorFlow.
+Names resolve on first use (PEP 562), so `import kerasbert` is cheap and the validators run without TensorFlow.
 """
 
 import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for editors and type checkers; `__getattr__` imports the same names at run time
+    from kerasbert import compression, data, encoders, export, text, training, zoo
+    from kerasbert.errors import KerasBertError
+    from kerasbert.export.runtime.opened_model import open as open
+    from kerasbert.memory import keep_memory
+    from kerasbert.tasks import (
+        MaskedLM,
+        MultipleChoice,
+        NextSentencePredictor,
+        Pretrainer,
+        QuestionAnswerer,
+        ReplacedTokenDetector,
+        SentenceEncoder,
+        TextClassifier,
+        TokenTagger,
+    )
+    from kerasbert.tasks.adapters import load_adapters, save_adapters, train_adapters
+    from kerasbert.tasks.auto import load_task
+    from kerasbert.tasks.pretrained import load_encoder
+    from kerasbert.training import adamw
 
 __version__ = "0.1.0"
 
-_HOMES = {
+# `open` is left out: `from kerasbert import *` must not shadow the builtin.
+__all__ = [
+    "KerasBertError",
+    "MaskedLM",
+    "MultipleChoice",
+    "NextSentencePredictor",
+    "Pretrainer",
+    "QuestionAnswerer",
+    "ReplacedTokenDetector",
+    "SentenceEncoder",
+    "TextClassifier",
+    "TokenTagger",
+    "__version__",
+    "adamw",
+    "compression",
+    "data",
+    "encoders",
+    "export",
+    "keep_memory",
+    "load_adapters",
+    "load_encoder",
+    "load_task",
+    "save_adapters",
+    "text",
+    "train_adapters",
+    "training",
+    "zoo",
+]
+
+_MODULE_OF = {
     "KerasBertError": "kerasbert.errors",
     "MaskedLM": "kerasbert.tasks",
     "MultipleChoice": "kerasbert.tasks",
@@ -29,17 +80,14 @@ _HOMES = {
 }
 _PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")
 
-# Not `open`: `from kerasbert import *` must leave Python's own alone.
-__all__ = ["__version__", *(name for name in _HOMES if name != "open"), *_PACKAGES]
 
-
-def __getattr__(name: str):
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+def __getattr__(name: str) -> Any:
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
     if name in _PACKAGES:
         return importlib.import_module(f"kerasbert.{name}")
     raise AttributeError(f"module 'kerasbert' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*__all__, "open"])

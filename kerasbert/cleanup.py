@@ -1,4 +1,4 @@
-"""What must not outlive the process: temporary folders, and whatever else is registered here, also where a signal ends it at once."""
+"""Cleanups that run when the process ends, also when a signal ends it: temporary folders and anything else registered here."""
 
 import contextlib
 import os
@@ -8,97 +8,111 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kerasbert.files.partials import is_open_at, release, try_lock
+from kerasbert.files.partials import is_open_at, release_lock, try_lock
 
-_open: list[Callable[[], None]] = []
-_SECONDS = 3.0  # for processes that were killed to end; they may write until then
-_MARK = ".kerasbert-temporary"  # in every temporary folder of ours, locked as long as its process lives
-_place: str | None = None  # of temporary folders, where `tempfile` is told another
+_cleanups: list[Callable[[], None]] = []
+_RETRY_SECONDS = 3.0  # killed processes may still write for a moment
+_MARKER = ".kerasbert-temporary"  # in each of our temporary folders; locked while its process lives
+_temporary_root: str | None = None  # the system's temporary folder while `tempfile.tempdir` is redirected
 
 
 @contextlib.contextmanager
-def removed_by(remove: Callable[[], None]) -> Iterator[None]:
-    """While it lasts, `remove_all` calls `remove`; the block itself does not, whichever way it ends."""
-    _open.append(remove)
+def cleanup_on_exit(cleanup: Callable[[], None]) -> Iterator[None]:
+    """Registers `cleanup` with `run_cleanups` for the duration of the block.
+
+    The block itself does not call `cleanup`, neither on success nor on an error.
+    """
+    _cleanups.append(cleanup)
     try:
         yield
     finally:
-        _open.remove(remove)
+        _cleanups.remove(cleanup)
 
 
-def remove_all() -> None:
-    """Removes what is there now, the newest first. For a signal's handler that ends the process; errors are left aside."""
-    for remove in reversed(list(_open)):
+def run_cleanups() -> None:
+    """Run all registered cleanups, newest first, and ignore their errors. For a signal handler that ends the process."""
+    for cleanup in reversed(list(_cleanups)):
         with contextlib.suppress(Exception):
-            remove()
+            cleanup()
 
 
 @contextlib.contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
-    """A folder `kerasbert-PURPOSE-...` among the system's temporary ones. It is gone with the block, and with the process; one of a process
-    that was killed goes when the next one makes such a folder."""
-    place = Path(tempfile.gettempdir() if _place is None else _place)
-    clear_abandoned(place)
-    folder, lock = _marked_folder(place, purpose)
+    """Yield a temporary folder that is removed with the block and with the process.
+
+    The next call also removes folders of processes that were killed.
+
+    Args:
+        purpose: part of the folder's name, `kerasbert-PURPOSE-...`.
+    """
+    root = Path(tempfile.gettempdir() if _temporary_root is None else _temporary_root)
+    clear_abandoned(root)
+    folder, lock = _create_marked_folder(root, purpose)
 
     def remove() -> None:
-        # A browser that was killed may still be writing its profile.
-        until = time.monotonic() + _SECONDS
+        # A killed browser may still be writing its profile.
+        deadline = time.monotonic() + _RETRY_SECONDS
         shutil.rmtree(folder, ignore_errors=True)
-        while folder.exists() and time.monotonic() < until:
+        while folder.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
             shutil.rmtree(folder, ignore_errors=True)
 
-    with removed_by(remove):
+    with cleanup_on_exit(remove):
         try:
             yield folder
         finally:
             remove()
-            release(lock)
+            release_lock(lock)
 
 
 @contextlib.contextmanager
-def temporary_files_kept_together() -> Iterator[None]:
-    """While it lasts, what libraries make with `tempfile` lies in one `temporary_folder`, and goes with it. TensorFlow's AutoGraph, for
-    one, leaves its files behind where a signal ends the process."""
-    global _place
-    before, usual = _place, tempfile.tempdir
-    place = tempfile.gettempdir() if before is None else before
+def collect_temporary_files() -> Iterator[None]:
+    """Redirect `tempfile` to one `temporary_folder` for the duration of the block.
+
+    Files that libraries leave behind when a signal ends the process, such as those of TensorFlow's AutoGraph, are removed with it.
+    """
+    global _temporary_root
+    previous_root, previous_tempdir = _temporary_root, tempfile.tempdir
+    root = tempfile.gettempdir() if previous_root is None else previous_root
     with temporary_folder("command") as folder:
-        _place, tempfile.tempdir = place, str(folder)
+        _temporary_root, tempfile.tempdir = root, str(folder)
         try:
             yield
         finally:
-            _place, tempfile.tempdir = before, usual
+            _temporary_root, tempfile.tempdir = previous_root, previous_tempdir
 
 
-def _marked_folder(place: Path, purpose: str) -> tuple[Path, int | None]:
-    """A new folder with what tells that it is ours, and the lock that tells that it is in use."""
+def _create_marked_folder(root: Path, purpose: str) -> tuple[Path, int | None]:
+    """A new folder with our marker file, and the lock on the marker that shows the folder is in use."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"kerasbert-{purpose}-", dir=place))
-        mark = folder / _MARK
+        folder = Path(tempfile.mkdtemp(prefix=f"kerasbert-{purpose}-", dir=root))
+        marker = folder / _MARKER
         try:
-            mark.touch()
-            lock = try_lock(mark)
-        except FileNotFoundError:  # another process took it for abandoned
+            marker.touch()
+            lock = try_lock(marker)
+        except FileNotFoundError:  # another process considered it abandoned
             continue
         except OSError:
             return folder, None
-        if lock is not None and is_open_at(lock, mark):
+        if lock is not None and is_open_at(lock, marker):
             return folder, lock
-        release(lock)
+        release_lock(lock)
 
 
-def clear_abandoned(place: Path | None = None) -> None:
-    """Removes temporary folders of processes that were killed; place: where, by default the system's."""
-    place = place or Path(tempfile.gettempdir())
+def clear_abandoned(root: Path | None = None) -> None:
+    """Remove temporary folders of processes that were killed.
+
+    Args:
+        root: the folder to search; the system's temporary folder by default.
+    """
+    root = root or Path(tempfile.gettempdir())
     with contextlib.suppress(OSError):
-        for name in os.listdir(place):
-            mark = place / name / _MARK
-            if not name.startswith("kerasbert-") or not mark.is_file():
+        for name in os.listdir(root):
+            marker = root / name / _MARKER
+            if not name.startswith("kerasbert-") or not marker.is_file():
                 continue
             with contextlib.suppress(OSError):
-                lock = try_lock(mark)
+                lock = try_lock(marker)
                 if lock is not None:
-                    shutil.rmtree(place / name, ignore_errors=True)
-                    release(lock)
+                    shutil.rmtree(root / name, ignore_errors=True)
+                    release_lock(lock)

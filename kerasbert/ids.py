@@ -1,17 +1,27 @@
-"""Token ids that a model has words for."""
+"""Range check of token ids."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kerasbert.errors import KerasBertError
 
 
-def check_ids(ids, vocab_size: int, model: str) -> None:
-    """Raises KerasBertError naming the first of `ids` (any shape, whole numbers) that is below 0 or not below `vocab_size`."""
+def check_ids(ids: ArrayLike, vocab_size: int, model: str) -> None:
+    """Check that token ids are inside the vocabulary.
+
+    Args:
+        ids: integers of any shape.
+        vocab_size: the first id that is too large.
+        model: the model's name, for the error.
+
+    Raises:
+        KerasBertError: when an id is negative or not below `vocab_size`; the message names the first one.
+    """
     ids = np.asarray(ids)
     if not ids.size or (ids.min() >= 0 and ids.max() < vocab_size):
         return
-    place = np.argwhere((ids < 0) | (ids >= vocab_size))[0]
+    index = tuple(int(i) for i in np.argwhere((ids < 0) | (ids >= vocab_size))[0])
     raise KerasBertError(
-        f"expected input_ids from 0 to {vocab_size - 1} (the vocabulary of {model}), received {ids[tuple(place)]} at "
-        f"{tuple(int(i) for i in place)}. Tokenize with the vocabulary that belongs to this model"
+        f"expected input_ids from 0 to {vocab_size - 1} (the vocabulary of {model}), received {ids[index]} at {index}; "
+        "tokenize with the vocabulary that belongs to this model"
     )

@@ -1,45 +1,48 @@
-"""What the C library does with freed memory: kept for the next training step, or given back before a step that needs much."""
+"""Control over freed memory in glibc: keep it for the next training step, or return it to the system."""
 
 import ctypes
 import gc
 import os
 
-# <malloc.h> of glibc, and what mallopt(3) says of these values.
+# Parameter numbers of glibc's <malloc.h>; their values are explained in mallopt(3).
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX, _ARENA_MAX = -1, -2, -4, -8
-_KEEPING = {_TRIM_THRESHOLD: -1, _TOP_PAD: 64 * 2**20, _MMAP_MAX: 0, _ARENA_MAX: 1}
+_SETTINGS = {_TRIM_THRESHOLD: -1, _TOP_PAD: 64 * 2**20, _MMAP_MAX: 0, _ARENA_MAX: 1}
 
 
 def keep_memory() -> bool:
-    """Lets this process keep the memory it frees, for as long as it lives; gives whether it does so now.
+    """Make this process keep the memory that it frees, for the rest of its life.
 
-    A training step frees hundreds of megabytes and asks for them again in the next one. glibc returns large blocks to Linux in between, and
-    getting them back, page by page and zeroed, can take a third of the time of a step on a CPU. Call it before TensorFlow starts:
-    threads that have allocated already keep their ways. The process holds the most memory that it ever used; `release` still returns it.
+    A training step frees hundreds of megabytes and allocates them again in the next one. glibc returns large blocks to Linux in
+    between. Getting them back, zeroed and page by page, can take a third of a step on a CPU. Call this before TensorFlow starts:
+    threads that have already allocated memory keep their settings. The process then holds its peak memory until `release`.
 
-    Does nothing where the C library is not glibc, and where the environment sets `MALLOC_...` or `glibc.malloc` tunables: whoever did
-    so knows better.
+    Nothing changes where the C library is not glibc, or where the environment sets `MALLOC_...` or `glibc.malloc` tunables: these
+    settings take precedence.
+
+    Returns:
+        True if the settings are in effect.
     """
-    if not _glibc() or _set_by_environment():
+    if not _is_glibc() or _is_tuned_by_environment():
         return False
     mallopt = ctypes.CDLL(None).mallopt
-    return all([mallopt(name, value) == 1 for name, value in _KEEPING.items()])
+    return all([mallopt(name, value) == 1 for name, value in _SETTINGS.items()])
 
 
 def release() -> None:
-    """Collects what nothing refers to, and asks glibc, where there is one, to return what it keeps of freed memory."""
+    """Collect garbage and return freed memory to the system; without glibc, only collect garbage."""
     gc.collect()
-    if _glibc():
+    if _is_glibc():
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _glibc() -> bool:
-    """Others have functions of these names too, which take other numbers."""
+def _is_glibc() -> bool:
+    """Other C libraries have functions of the same names with other parameter numbers."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION") is not None
-    except (AttributeError, ValueError, OSError):  # Windows; macOS; musl, which knows the name and has no answer
+    except (AttributeError, ValueError, OSError):  # Windows; macOS; musl knows the name and has no value
         return False
 
 
-def _set_by_environment() -> bool:
+def _is_tuned_by_environment() -> bool:
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     return "glibc.malloc." in tunables or any(name.startswith("MALLOC_") for name in os.environ)

@@ -1,4 +1,4 @@
-"""Packages that only some of the work needs: imported where they are there, else an error that says how to install them."""
+"""Imports of optional dependencies, with errors that explain how to install them."""
 
 import importlib
 import importlib.util
@@ -6,7 +6,7 @@ from types import ModuleType
 
 from kerasbert.errors import KerasBertError
 
-# Package as it is imported -> the extra of kerasbert that installs it.
+# Import name of a package -> the extra of kerasbert that installs it.
 EXTRAS = {
     "fugashi": "japanese",
     "keras_nlp": "presets",
@@ -17,15 +17,15 @@ EXTRAS = {
 }
 
 
-def optional(name: str, purpose: str) -> ModuleType:
-    """The module of that name.
+def import_optional(name: str, purpose: str) -> ModuleType:
+    """Import a module of an optional dependency.
 
     Args:
-      name: as it is imported.
-      purpose: what needs it, such as "texts in a graph".
+        name: the module's import name.
+        purpose: the feature that needs it, such as "texts in a graph"; for the error.
 
     Raises:
-      KerasBertError: it is not installed, or what is installed cannot be imported.
+        KerasBertError: when the package is not installed, or the installed one cannot be imported.
     """
     package = name.partition(".")[0]
     try:
@@ -34,24 +34,35 @@ def optional(name: str, purpose: str) -> ModuleType:
         if error.name in (None, package) or isinstance(error, ModuleNotFoundError):
             raise _missing(package, purpose) from error
         raise KerasBertError(
-            f"expected the package {_shown(package)} for {purpose}, received one that cannot be imported ({error}); {_install(package)}"
+            f"expected the package {_pip_name(package)} for {purpose}, received one that cannot be imported ({error}); "
+            f"{_install_hint(package)}"
         ) from error
 
 
-def require(package: str, purpose: str) -> None:
-    """Raises KerasBertError where a package is not installed; it is not imported. For checks before work starts."""
+def require_package(package: str, purpose: str) -> None:
+    """Check that a package is installed, without importing it. For checks before long work starts.
+
+    Args:
+        package: its import name.
+        purpose: the feature that needs it, for the error.
+
+    Raises:
+        KerasBertError: when it is not installed.
+    """
     if importlib.util.find_spec(package) is None:
         raise _missing(package, purpose)
 
 
 def _missing(package: str, purpose: str) -> KerasBertError:
-    return KerasBertError(f"expected the package {_shown(package)} for {purpose}, received none; {_install(package)}")
+    return KerasBertError(
+        f"expected the package {_pip_name(package)} for {purpose}, received none; {_install_hint(package)}"
+    )
 
 
-def _install(package: str) -> str:
-    wanted = f"'kerasbert[{EXTRAS[package]}]'" if package in EXTRAS else _shown(package)
-    return f"install it: pip install {wanted}"
+def _install_hint(package: str) -> str:
+    requirement = f"'kerasbert[{EXTRAS[package]}]'" if package in EXTRAS else _pip_name(package)
+    return f"install it: pip install {requirement}"
 
 
-def _shown(package: str) -> str:
+def _pip_name(package: str) -> str:
     return package.replace("_", "-")

@@ -1,9 +1,9 @@
-"""The name that was probably meant: of an option, a setting or a column."""
+"""Did-you-mean suggestions for options, settings and columns."""
 
 import difflib
 from collections.abc import Iterable
 
-# What other libraries call the same thing.
+# Names in other libraries -> ours for the same thing, the likeliest first.
 _ALIASES = {
     "lr": ("learning_rate",), "rate": ("learning_rate",), "bs": ("batch_size",), "batch": ("batch_size",),
     "train_batch_size": ("batch_size",), "per_device_train_batch_size": ("batch_size",), "wd": ("weight_decay",),
@@ -26,15 +26,18 @@ _ALIASES = {
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The one of `known` that is meant by a name which is not among them: by what others call it, or by how it is written."""
-    by_plain = {_plain(each): each for each in known}
-    plain = _plain(name)
-    for alias in (plain, *_ALIASES.get(plain, ())):
-        if alias in by_plain:
-            return by_plain[alias]
-    near = difflib.get_close_matches(plain, by_plain, 1, 0.7)
-    return by_plain[near[0]] if near else None
+    """Return the known name that is closest to an unknown one, or None.
+
+    An alias from another library, such as `lr`, comes before a similar spelling.
+    """
+    known_by_normalized = {_normalize(candidate): candidate for candidate in known}
+    normalized = _normalize(name)
+    for alias in (normalized, *_ALIASES.get(normalized, ())):
+        if alias in known_by_normalized:
+            return known_by_normalized[alias]
+    matches = difflib.get_close_matches(normalized, known_by_normalized, 1, 0.7)
+    return known_by_normalized[matches[0]] if matches else None
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.strip().lstrip("-").replace("-", "_").casefold()

@@ -1,4 +1,4 @@
-"""What the documents import is there."""
+"""Imports in the documentation's code blocks."""
 
 import ast
 import importlib
@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def names(page: Path) -> list[tuple[str, str]]:
-    """(module, name) of every import of ours in the Python blocks of a page, and of every name used as `kb.name`."""
+def imported_names(page: Path) -> list[tuple[str, str]]:
+    """(module, name) of each kerasbert import in the Python blocks of a page, and of each name used as `kb.name`."""
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
     lines = [line.strip() for block in blocks for line in block.split("\n")]
     imports = [
@@ -21,14 +21,14 @@ def names(page: Path) -> list[tuple[str, str]]:
         if re.match(r"from kerasbert[\w.]* import \w", line)
         for node in ast.parse(line.partition("#")[0]).body
     ]
-    found = [(node.module, each.name) for node in imports for each in node.names]
-    return found + [("kerasbert", name) for name in re.findall(r"\bkb\.(\w+)", "\n".join(lines))]
+    imported = [(node.module, alias.name) for node in imports for alias in node.names]
+    return imported + [("kerasbert", name) for name in re.findall(r"\bkb\.(\w+)", "\n".join(lines))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_imports_of_a_page_are_there(page):
+def test_imports_of_a_page_resolve(page):
     missing = []
-    for module, name in dict.fromkeys(names(page)):
+    for module, name in dict.fromkeys(imported_names(page)):
         try:
             getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError):
@@ -40,4 +40,4 @@ def test_imports_of_a_page_are_there(page):
 
 
 def test_pages_have_imports():
-    assert sum(len(names(page)) for page in PAGES) > 30
+    assert sum(len(imported_names(page)) for page in PAGES) > 30

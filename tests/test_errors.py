@@ -1,7 +1,7 @@
 from kerasbert.errors import MAX_LENGTH, KerasBertError
 
 
-def test_a_long_message_keeps_its_start_and_its_end():
+def test_long_messages_are_shortened_in_the_middle():
     message = str(KerasBertError("expected a label, received " + "a" * 100_000 + "; take another"))
     assert MAX_LENGTH - 3 <= len(message) <= MAX_LENGTH
     assert message.startswith("expected a label, received aaa")
@@ -11,15 +11,15 @@ def test_a_long_message_keeps_its_start_and_its_end():
     assert len(start) + int(left_out.replace(",", "")) + len(end) == 27 + 100_000 + 14
 
 
-def test_a_short_message_stays_as_it_is():
+def test_short_messages_are_unchanged():
     assert str(KerasBertError("é" * MAX_LENGTH)) == "é" * MAX_LENGTH
     assert KerasBertError("a", 1).args == ("a", 1)
     assert str(KerasBertError()) == ""
 
 
-def test_a_message_is_one_line():
+def test_messages_are_one_line():
     assert str(KerasBertError("received a\n  b\u2028c\r\n; take another\n")) == "received a b c ; take another"
 
 
-def test_every_message_can_be_printed_and_written():
+def test_messages_are_encodable():
     assert str(KerasBertError("received \ud800")).encode("utf-8") == b"received \\ud800"

@@ -1,4 +1,4 @@
-"""Freed memory stays with a process that asked for it; measured in processes of their own, since it cannot be undone."""
+"""Page faults with and without `keep_memory`, in subprocesses because the setting cannot be undone."""
 
 import json
 import os
@@ -22,29 +22,29 @@ b"x" * {BLOCK}
 before = faults()
 for _ in range(5):
     b"x" * {BLOCK}
-found, held = faults() - before, resident()
+count, held = faults() - before, resident()
 release()
-print(json.dumps([kept, found, held - resident()]))
+print(json.dumps([kept, count, held - resident()]))
 """
-needs_glibc = pytest.mark.skipif(not memory._glibc(), reason="only glibc is asked to keep memory")
+needs_glibc = pytest.mark.skipif(not memory._is_glibc(), reason="only glibc can be told to keep memory")
 
 
-def child(*arguments, **environment):
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_"))}
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, *arguments], env={**clean, **environment}, capture_output=True, text=True, check=True
+def run_child(*arguments, **environment):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MALLOC_", "GLIBC_"))}
+    process = subprocess.run(
+        [sys.executable, "-c", CHILD, *arguments], env={**inherited, **environment}, capture_output=True, text=True, check=True
     )  # fmt: skip
-    return json.loads(done.stdout)
+    return json.loads(process.stdout)
 
 
 @needs_glibc
-def test_kept_memory_is_not_asked_for_again():
-    _, faults_of_glibc, _ = child()
-    kept, faults, returned = child("keep")
+def test_kept_memory_causes_no_page_faults():
+    _, default_faults, _ = run_child()
+    kept, faults, returned = run_child("keep")
     assert kept
-    assert faults_of_glibc >= 50  # five times 16 huge pages at least
-    assert faults <= faults_of_glibc / 10
-    assert returned >= 0.9 * BLOCK  # by `release` all the same
+    assert default_faults >= 50  # five times 16 huge pages at least
+    assert faults <= default_faults / 10
+    assert returned >= 0.9 * BLOCK  # by `release`, in spite of the settings
 
 
 @needs_glibc
@@ -53,14 +53,14 @@ def test_kept_memory_is_not_asked_for_again():
     [{"MALLOC_ARENA_MAX": "4"}, {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=8"}],
     ids=["old", "tunables"],
 )
-def test_settings_of_the_environment_win(environment):
-    kept, faults, _ = child("keep", **environment)
+def test_environment_settings_take_precedence(environment):
+    kept, faults, _ = run_child("keep", **environment)
     assert not kept
     assert faults >= 50
 
 
 @pytest.mark.parametrize("error", [AttributeError, ValueError, OSError])
-def test_other_c_libraries_are_left_alone(monkeypatch, error):
+def test_other_c_libraries_are_not_called(monkeypatch, error):
     def confstr(name):
         raise error(name)
 

@@ -1,4 +1,4 @@
-"""What an installed kerasbert consists of, and the versions it is tested with."""
+"""The contents of the installed package and the pinned versions of its dependencies."""
 
 import re
 import tomllib
@@ -12,19 +12,19 @@ def name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.match(r"[A-Za-z0-9._-]+", requirement)[0]).lower()
 
 
-def test_every_package_is_installed():
+def test_setuptools_lists_every_package():
     folders = {
         file.parent.relative_to(ROOT)
         for top in ("kerasbert", "export", "zoo")
         for file in (ROOT / top).rglob("__init__.py")
         if not any(folder.is_symlink() for folder in file.parents)
     }
-    found = {".".join(folder.parts) for folder in folders}
-    expected = {package if package.startswith("kerasbert") else f"kerasbert.{package}" for package in found}
+    packages = {".".join(folder.parts) for folder in folders}
+    expected = {package if package.startswith("kerasbert") else f"kerasbert.{package}" for package in packages}
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == expected
 
 
-def test_mapped_packages_are_complete():
+def test_every_package_outside_kerasbert_has_its_folder():
     setuptools = PROJECT["tool"]["setuptools"]
     outside = {
         package for package in setuptools["packages"] if package.startswith(("kerasbert.export", "kerasbert.zoo"))
@@ -34,11 +34,11 @@ def test_mapped_packages_are_complete():
     ]
 
 
-def test_constraints_are_exact_versions_only():
+def test_constraints_pin_every_dependency_exactly():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.+!]*", line)] == []
     pinned = [name(line) for line in lines]
     assert len(set(pinned)) == len(pinned)
     extras = PROJECT["project"]["optional-dependencies"].values()
-    wanted = {name(requirement) for group in (PROJECT["project"]["dependencies"], *extras) for requirement in group}
-    assert wanted - set(pinned) == set()
+    required = {name(requirement) for group in (PROJECT["project"]["dependencies"], *extras) for requirement in group}
+    assert required - set(pinned) == set()

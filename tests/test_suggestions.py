@@ -1,4 +1,4 @@
-"""The name that was probably meant."""
+"""Did-you-mean suggestions."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from kerasbert.suggestions import nearest
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "meant"),
+    ("name", "known", "expected"),
     [
         ("--lr", ("--label-column", "--learning-rate"), "--learning-rate"),
         ("--bs", ("--batch-size", "--seed"), "--batch-size"),
@@ -18,11 +18,11 @@ from kerasbert.suggestions import nearest
         ("--banana", ("--epochs", "--out"), None),
     ],
 )
-def test_nearest(name, known, meant):
-    assert nearest(name, known) == meant
+def test_nearest_name(name, known, expected):
+    assert nearest(name, known) == expected
 
 
-def test_options_of_commands(run_lines):
+def test_unknown_options_get_a_suggestion(run_lines):
     assert (
         run_lines("train", "--lr", "1e-5")
         == "error: no such option: --lr; did you mean --learning-rate? See `kerasbert train --help`."

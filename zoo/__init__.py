@@ -1,4 +1,4 @@
-"""The zoo: the small BERT that ships with the package, how it was made, and the quickstart that uses it."""
+"""The zoo: the small BERT that ships with the package, the script that built it, and the quickstart."""
 
 from importlib import resources
 from pathlib import Path
@@ -7,7 +7,7 @@ SMALL_MODEL = "small-en"
 
 
 def small_model() -> Path:
-    """The folder of the English BERT that ships with the package, in Hugging Face's layout, for any `from_pretrained`.
+    """Return the folder of the English BERT that ships with the package, in Hugging Face's layout, for any `from_pretrained`.
 
     Its model card is `README.md` in that folder.
     """

@@ -1,12 +1,12 @@
-"""Builds `small-en`, the BERT that ships with this package, by distilling a sentence encoder into it.
+"""Builds `small-en`, the BERT that ships with this package, by distillation from a sentence encoder.
 
     python -m kerasbert.zoo.build_small --teacher all-MiniLM-L6-v2 --books books.txt.gz --texts wikitext.txt.gz \
         --cache cache/ --out zoo/small-en
 
-The teacher's vectors of all texts are brought down to the student's width by their own principal directions. The
-student learns to give them twice: as the mean of its token vectors (so that it works as a sentence encoder) and as its
-pooler's output (so that a classifier starts from something useful). Sentence embeddings as targets: Reimers & Gurevych
-2020, arXiv:2004.09813; texts made by replacing words: Jiao et al. 2020 (TinyBERT), arXiv:1909.10351.
+The teacher's sentence embeddings are projected onto their principal components, to the student's width. The student has two outputs
+with these targets: the mean of its token vectors, for use as a sentence encoder, and its pooler's output, for classifiers. Sentence
+embeddings as targets: Reimers & Gurevych 2020, arXiv:2004.09813. Data augmentation by word replacement: Jiao et al. 2020 (TinyBERT),
+arXiv:1909.10351.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +27,15 @@ from kerasbert.data import assistant
 from kerasbert.files.atomic import atomic_file
 from kerasbert.text import WordPiece
 
+if TYPE_CHECKING:
+    from kerasbert.tasks import SentenceEncoder
+
 HIDDEN_SIZE, LAYERS, HEADS = 128, 3, 4
-LONGEST = 128  # tokens the student has positions for
-TRAINED_LENGTH = 32  # tokens a text is cut to while distilling
+MAX_LENGTH = 128  # position embeddings of the student
+TRAINING_LENGTH = 32  # tokens of a text during distillation; longer texts are truncated
 VOCABULARY = 8000
-POOLED_SCALE = 0.4  # root mean square of the pooler's targets: well inside tanh's straight part
-SHARD = 2048  # texts a file of the cache
+POOLED_SCALE = 0.4  # root mean square of the pooler's targets, inside the linear range of tanh
+SHARD = 2048  # texts in a file of the cache
 SEED = 20
 
 _SENTENCE = re.compile(r"[^.!?]+[.!?]+")
@@ -40,22 +44,22 @@ _UNCLEAN = re.compile(r"<unk>|@|[\[\]{}|_*#=]")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command; see the module's docstring."""
+    """Run the command; see the module's docstring."""
     options = _options(arguments)
-    random_numbers = random.Random(SEED)
+    generator = random.Random(SEED)
     books = list(_lines(options.books))
     others = [line for path in options.texts for line in _lines(path)]
-    own = list(assistant.load("train").texts)
-    tokenizer = WordPiece.train([*books, *others, *own * 20], VOCABULARY, min_frequency=3)
-    tokenizer = WordPiece(tokenizer.vocabulary, model_max_length=LONGEST)
+    requests = list(assistant.load("train").texts)
+    tokenizer = WordPiece.train([*books, *others, *requests * 20], VOCABULARY, min_frequency=3)
+    tokenizer = WordPiece(tokenizer.vocabulary, model_max_length=MAX_LENGTH)
     words = [token for token in tokenizer.vocabulary if token.isalpha()]
     texts = _unique(
-        own,
+        requests,
         words,
-        _sample(_speech(books), options.speech, random_numbers),
-        _sample(_sentences(books), options.narration, random_numbers),
-        _sample(_sentences(others), options.other, random_numbers),
-        _variants(own, words, options.variants, random_numbers),
+        _sample(_speech(books), options.speech, generator),
+        _sample(_sentences(books), options.narration, generator),
+        _sample(_sentences(others), options.other, generator),
+        _variants(requests, words, options.variants, generator),
     )
     print(f"{len(texts)} texts, {tokenizer.vocabulary_size} tokens in the vocabulary", flush=True)
     vectors = teacher_vectors(options.teacher, texts, options.cache)
@@ -69,7 +73,16 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def teacher_vectors(teacher: Path, texts: list[str], cache: Path) -> np.ndarray:
-    """(rows, H) float32 vectors of length 1. What an earlier run wrote to `cache` for the same texts is read there."""
+    """Compute the teacher's sentence embeddings, or read those that an earlier run cached.
+
+    Args:
+        teacher: folder of a sentence encoder.
+        texts: the texts to encode.
+        cache: folder of the cache, with one file for each `SHARD` texts.
+
+    Returns:
+        Unit vectors `(texts, hidden)`, float32.
+    """
     import kerasbert as kb
 
     encoder, shards, start = None, [], time.monotonic()
@@ -78,7 +91,7 @@ def teacher_vectors(teacher: Path, texts: list[str], cache: Path) -> np.ndarray:
         shard = texts[first : first + SHARD]
         path = cache / f"{hashlib.sha256(json.dumps([teacher.name, *shard]).encode()).hexdigest()[:24]}.npy"
         if not path.exists():
-            encoder = encoder or kb.SentenceEncoder.from_pretrained(teacher, sequence_length=TRAINED_LENGTH)
+            encoder = encoder or kb.SentenceEncoder.from_pretrained(teacher, sequence_length=TRAINING_LENGTH)
             with atomic_file(path) as partial, open(partial, "wb") as file:
                 np.save(file, encoder.predict(shard, batch_size=32).astype(np.float16))
             print(f"teacher: {first + len(shard)} of {len(texts)} texts, {time.monotonic() - start:.0f} s", flush=True)
@@ -87,13 +100,28 @@ def teacher_vectors(teacher: Path, texts: list[str], cache: Path) -> np.ndarray:
 
 
 def principal_directions(vectors: np.ndarray, size: int) -> np.ndarray:
-    """(H, size) orthonormal: the projection that keeps most of the vectors' squared length (Eckart & Young 1936)."""
+    """Return the projection that preserves most of the vectors' squared length (Eckart & Young 1936).
+
+    Args:
+        vectors: `(texts, hidden)`.
+        size: dimensions after the projection.
+
+    Returns:
+        Orthonormal directions `(hidden, size)`.
+    """
     _, directions = np.linalg.eigh(vectors.T @ vectors)  # ascending
     return directions[:, ::-1][:, :size]
 
 
-def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: int):
-    """A sentence encoder whose mean vector and pooler follow `targets` (rows, HIDDEN_SIZE) of length 1."""
+def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: int) -> "SentenceEncoder":
+    """Train a sentence encoder whose mean vector and pooler's output approximate the targets.
+
+    Args:
+        tokenizer: the student's tokenizer.
+        texts: the training texts.
+        targets: unit vectors `(texts, HIDDEN_SIZE)`.
+        epochs: number of epochs.
+    """
     import tensorflow as tf
     import tf_keras as keras
 
@@ -102,24 +130,24 @@ def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: 
     from kerasbert.layers.pooling import pool
 
     class Student(kb.SentenceEncoder):
-        """Gives both vectors, (B, 2, H)."""
+        """A sentence encoder with both vectors as its output, `(batch, 2, hidden)`."""
 
-        def call(self, inputs, training=None, **options):
+        def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None, **options: Any) -> tf.Tensor:
             output = self.encoder(inputs, training=training, **options)
             mean = tf.math.l2_normalize(pool(output.sequence, inputs["attention_mask"], "mean"), axis=-1)
             return tf.stack([mean, output.pooled], axis=1)
 
-    def imitation(target, output):
+    def distillation_loss(target: tf.Tensor, output: tf.Tensor) -> tf.Tensor:
         mean, pooled = output[:, 0], output[:, 1]
         scale = POOLED_SCALE * HIDDEN_SIZE**0.5
         cosine = tf.reduce_sum(mean * target, axis=-1)
         error = tf.reduce_sum(tf.square(pooled / scale - target), axis=-1)
         return 1.0 - cosine + error
 
-    def cosine(target, output):
+    def cosine(target: tf.Tensor, output: tf.Tensor) -> tf.Tensor:
         return tf.reduce_sum(output[:, 0] * target, axis=-1)
 
-    def pooled_cosine(target, output):
+    def pooled_cosine(target: tf.Tensor, output: tf.Tensor) -> tf.Tensor:
         return tf.reduce_sum(tf.math.l2_normalize(output[:, 1], axis=-1) * target, axis=-1)
 
     keras.utils.set_random_seed(SEED)
@@ -129,47 +157,47 @@ def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: 
         num_hidden_layers=LAYERS,
         num_attention_heads=HEADS,
         intermediate_size=4 * HIDDEN_SIZE,
-        max_position_embeddings=LONGEST,
+        max_position_embeddings=MAX_LENGTH,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    student = Student(BertEncoder(config), tokenizer, sequence_length=TRAINED_LENGTH)
-    _start_word_table(student, texts, targets)
+    student: kb.SentenceEncoder = Student(BertEncoder(config), tokenizer, sequence_length=TRAINING_LENGTH)
+    _initialize_token_embeddings(student, texts, targets)
     batch = 128
     optimizer = kb.adamw(2e-3, warmup=0.05, steps=epochs * -(-len(texts) // batch))
-    student.compile(optimizer, loss=imitation, metrics=[cosine, pooled_cosine], jit_compile=True)
+    student.compile(optimizer, loss=distillation_loss, metrics=[cosine, pooled_cosine], jit_compile=True)
     student.fit(texts, targets, batch_size=batch, epochs=epochs, seed=SEED, verbose=2)
     return student
 
 
-def _start_word_table(student, texts: list[str], targets: np.ndarray) -> None:
-    """Tokens that are texts of their own start from what the teacher says of them."""
+def _initialize_token_embeddings(student, texts: list[str], targets: np.ndarray) -> None:
+    """Initialize tokens that are texts by themselves from the teacher's embedding."""
     table = student.encoder.embeddings.word.table
-    known = dict(zip(texts, targets, strict=True))
+    target_of = dict(zip(texts, targets, strict=True))
     values = table.numpy()
     for row, token in enumerate(student.tokenizer.vocabulary):
-        if token in known:
-            values[row] = known[token] * 0.05 * HIDDEN_SIZE**0.5
+        if token in target_of:
+            values[row] = target_of[token] * 0.05 * HIDDEN_SIZE**0.5
     table.assign(values)
 
 
-def save(student, folder: Path) -> None:
-    """Writes config.json, model.safetensors (float16), vocab.txt, tokenizer_config.json; other files there stay."""
+def save(student: "SentenceEncoder", folder: Path) -> None:
+    """Write config.json, model.safetensors (float16), vocab.txt and tokenizer_config.json; other files in the folder stay."""
     from safetensors.numpy import save_file
 
-    from kerasbert.checkpoints.name_tables import name_map
+    from kerasbert.checkpoints.name_tables import build_name_map
 
     config = replace(student.config, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
-    tensors = name_map(config, pooler=True).export(student.encoder.variables_by_path())
-    halves = {name: np.ascontiguousarray(tensor, dtype=np.float16) for name, tensor in tensors.items()}
+    tensors = build_name_map(config, pooler=True).export(student.encoder.variables_by_path())
+    float16_tensors = {name: np.ascontiguousarray(tensor, dtype=np.float16) for name, tensor in tensors.items()}
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_file(folder / "model.safetensors") as partial:
-        save_file(halves, str(partial), metadata={"format": "pt"})
+        save_file(float16_tensors, str(partial), metadata={"format": "pt"})
     with atomic_file(folder / "config.json") as partial:
         content = {**config.to_dict(), "architectures": ["BertModel"], "torch_dtype": "float16"}
         partial.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     student.tokenizer.save(folder)
-    print(f"{sum(tensor.size for tensor in halves.values()):,} parameters in {folder}")
+    print(f"{sum(tensor.size for tensor in float16_tensors.values()):,} parameters in {folder}")
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -179,7 +207,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _speech(paragraphs: Iterable[str]) -> Iterator[str]:
-    """Sentences inside quotation marks: what people say to each other is the nearest a novel has to a request."""
+    """Sentences inside quotation marks: dialogue is the text of a novel that resembles requests most."""
     for paragraph in paragraphs:
         yield from _sentences(_SPEECH.findall(paragraph), most_words=14)
 
@@ -192,26 +220,26 @@ def _sentences(paragraphs: Iterable[str], most_words: int = 20) -> Iterator[str]
                 yield sentence
 
 
-def _variants(texts: list[str], words: list[str], count: int, random_numbers: random.Random) -> list[str]:
-    """In turn: halves of two texts, a text with one word replaced, one with two replaced, one with a word left out."""
-    made = []
+def _variants(texts: list[str], words: list[str], count: int, generator: random.Random) -> list[str]:
+    """Augmented texts, in turn: halves of two texts, one word replaced, two words replaced, one word removed."""
+    variants = []
     for number in range(count):
-        first, second = (random_numbers.choice(texts).split() for _ in range(2))
-        kind, at = number % 4, random_numbers.randrange(len(first))
+        first, second = (generator.choice(texts).split() for _ in range(2))
+        kind, position = number % 4, generator.randrange(len(first))
         if kind == 0:
-            made.append([*first[: at + 1], *second[random_numbers.randrange(len(second)) :]])
+            variants.append([*first[: position + 1], *second[generator.randrange(len(second)) :]])
         elif kind == 3:
-            made.append([*first[:at], *first[at + 1 :]])
+            variants.append([*first[:position], *first[position + 1 :]])
         else:
-            for place in random_numbers.sample(range(len(first)), min(kind, len(first))):
-                first[place] = random_numbers.choice(words)
-            made.append(first)
-    return [" ".join(row) for row in made if row]
+            for index in generator.sample(range(len(first)), min(kind, len(first))):
+                first[index] = generator.choice(words)
+            variants.append(first)
+    return [" ".join(variant) for variant in variants if variant]
 
 
-def _sample(texts: Iterable[str], count: int, random_numbers: random.Random) -> list[str]:
+def _sample(texts: Iterable[str], count: int, generator: random.Random) -> list[str]:
     texts = list(dict.fromkeys(texts))
-    return random_numbers.sample(texts, min(count, len(texts)))
+    return generator.sample(texts, min(count, len(texts)))
 
 
 def _unique(*groups: Iterable[str]) -> list[str]:

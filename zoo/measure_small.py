@@ -1,10 +1,11 @@
-"""Measures `small-en` on the bundled data: fine-tuned from the shipped weights, and the same architecture from scratch.
+"""Accuracy of `small-en` on the bundled data: fine-tuned from the shipped weights, and trained from scratch.
 
 python -m kerasbert.zoo.measure_small --seeds 3
 """
 
 import argparse
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from kerasbert.zoo.quickstart import BATCH_SIZE, EPOCHS, LEARNING_RATE, SEQUENCE
 
 
 def main() -> None:
-    """Prints one line a run and the mean of each kind."""
+    """Print one line for each run, and the mean of each kind."""
     parser = argparse.ArgumentParser(description="Fine-tunes the shipped BERT and one from scratch.")
     parser.add_argument("--folder", type=Path, default=small_model(), help="another model's folder")
     parser.add_argument("--seeds", type=int, default=3)
@@ -28,13 +29,13 @@ def main() -> None:
         for seed in range(options.seeds):
             start = time.monotonic()
             scores.append(_score(kind, options.folder, seed, options.epochs, options.learning_rate))
-            print(f"{kind}, seed {seed}: {_shown(scores[-1])} ({time.monotonic() - start:.0f} s)", flush=True)
+            print(f"{kind}, seed {seed}: {_format_scores(scores[-1])} ({time.monotonic() - start:.0f} s)", flush=True)
         mean, deviation = np.mean(scores, axis=0), np.std(scores, axis=0)
-        print(f"{kind}, mean: {_shown(mean)}; standard deviation of test {deviation[1]:.1%}", flush=True)
+        print(f"{kind}, mean: {_format_scores(mean)}; standard deviation of test {deviation[1]:.1%}", flush=True)
 
 
 def _score(kind: str, folder: Path, seed: int, epochs: int, learning_rate: float) -> list[float]:
-    """Accuracy on dev, test, and test's paraphrases."""
+    """Accuracy on dev, on test, and on the paraphrases of test."""
     import tf_keras as keras
 
     import kerasbert as kb
@@ -47,10 +48,10 @@ def _score(kind: str, folder: Path, seed: int, epochs: int, learning_rate: float
     steps = epochs * -(-len(train) // BATCH_SIZE)
     model.compile(kb.adamw(learning_rate, warmup=0.1, steps=steps))
     model.fit(train.texts, train.intents, batch_size=BATCH_SIZE, epochs=epochs, seed=seed, verbose=0)
-    return [accuracy(model, part.texts, part.intents) for part in (dev, test, test.with_source("paraphrase"))]
+    return [accuracy(model, split.texts, split.intents) for split in (dev, test, test.with_source("paraphrase"))]
 
 
-def _shown(scores) -> str:
+def _format_scores(scores: Iterable[float]) -> str:
     return ", ".join(f"{name} {score:.1%}" for name, score in zip(("dev", "test", "paraphrase"), scores, strict=True))
 
 

@@ -1,9 +1,11 @@
-"""The whole way on what ships with the package, offline: fine-tune, quantize, convert, validate, report."""
+"""The quickstart: fine-tune, quantize, convert, validate and report, offline on the bundled data and model."""
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +21,10 @@ from kerasbert.files.own_files import REPORT, SUMMARY, check_own, marked_json
 from kerasbert.zoo import small_model
 from kerasbert.zoo.progress import Step, Steps
 
+if TYPE_CHECKING:  # tasks need TensorFlow
+    from kerasbert.export.benchmarking import Benchmark
+    from kerasbert.tasks import TextClassifier
+
 SEQUENCE_LENGTH = 32
 BATCH_SIZE = 32
 EPOCHS, QAT_EPOCHS = 10, 4
@@ -32,13 +38,20 @@ EXAMPLES = (
     "a bit quieter please",
 )
 
+Examples = tuple[list[str], list[str]]  # texts and their intents
+
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One line of the result: a model, its bytes, and accuracies as shares.
+    """One line of the result.
 
-    `agreement` is the share of test rows on which a file gives the class of the Keras model it was made from, `latency`
-    its median seconds for one text on one thread; both None for a Keras model.
+    Attributes:
+        model: the model's name.
+        size: bytes of its file.
+        dev_accuracy: accuracy on the dev split; None for a file.
+        test_accuracy: accuracy on the test split.
+        agreement: fraction of test rows on which a file predicts the same class as its Keras model; None for a Keras model.
+        latency: median seconds of a file for one text on one thread; None for a Keras model.
     """
 
     model: str
@@ -51,10 +64,19 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the quickstart found. `history` holds a list an epoch: phase (`float`, `int8`) -> metric -> values."""
+    """Results of the quickstart.
+
+    Attributes:
+        models: the Keras models, then the files.
+        predictions: (text, intent, probability) of the int8 file.
+        history: phase (`float`, `int8`) -> metric -> one value for each epoch.
+        verdicts: recipe -> verdict of the file's validation.
+        report: path of the HTML report.
+        seconds: duration of the whole run.
+    """
 
     models: tuple[ModelRow, ...]
-    predictions: tuple[tuple[str, str, float], ...]  # text, intent, probability
+    predictions: tuple[tuple[str, str, float], ...]
     history: dict[str, dict[str, list[float]]]
     verdicts: dict[str, str]
     report: str
@@ -62,11 +84,11 @@ class Summary:
 
     @property
     def ok(self) -> bool:
-        """True when every file passed its validation."""
+        """True if every file passed its validation."""
         return set(self.verdicts.values()) == {"passed"}
 
     def cells(self) -> list[tuple[str, ...]]:
-        """The models as table cells, in the order of `COLUMNS`."""
+        """Return the models as table cells, in the order of `COLUMNS`."""
         return [
             (
                 row.model,
@@ -79,8 +101,17 @@ class Summary:
         ]
 
     def table(self) -> Table:
-        """The models, for `kerasbert.console.tables.render`; as plain text with `str`."""
+        """Return the models as a table."""
         return Table(COLUMNS, self.cells())
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The splits of the bundled data."""
+
+    train: Examples
+    dev: Examples
+    test: Examples
 
 
 def run(
@@ -90,63 +121,33 @@ def run(
     rows: int | None = None,
     steps: Steps | None = None,
 ) -> Summary:
-    """Makes a classifier of assistant requests, 10 intents, as float and int8 files, and proves that the files do it.
+    """Train a classifier for 10 intents of assistant requests, and validate its float and int8 files.
 
-    Writes `float/` and `int8/` (Keras models), one `.tflite` a recipe with its card, `report.html` and `summary.json`.
+    Writes `float/` and `int8/` (Keras models), one `.tflite` file with metadata for each recipe, `report.html` and `summary.json`.
 
     Args:
-      out: the folder to write into; what an earlier run of it wrote is replaced, all else stays.
-      epochs: of fine-tuning and of quantization-aware training; None: what gives good results.
-      seed: of the new head, the order of the texts and dropout.
-      rows: use that many rows of each split only, for a quick look.
-      steps: shows progress; None: on stderr.
+        out: the output folder. Results of an earlier run are replaced, all other files stay.
+        epochs: number of epochs of fine-tuning and of quantization-aware training; by default values with good results.
+        seed: of the new head, the order of the texts and dropout.
+        rows: number of rows to use of each split, for a quick look; all by default.
+        steps: shows the progress; on stderr by default.
 
     Raises:
-      KerasBertError: `out` is a file, a file in it has a name that is needed here and was not written by kerasbert, or a count is below 1.
+        KerasBertError: when `out` is a file, a count is below 1, or a file that kerasbert did not write has one of the output's names.
     """
-    out = _checked(Path(out), epochs, rows)
+    out = _check_arguments(Path(out), epochs, rows)
     import tf_keras as keras
-
-    import kerasbert as kb
 
     start, steps = time.monotonic(), steps or Steps(7)
     keras.utils.set_random_seed(seed)
 
-    with steps.step("load the bundled data and model") as step:
-        train, dev, test = (_texts_and_intents(assistant.load(split), rows) for split in assistant.SPLITS)
-        model = kb.TextClassifier.from_pretrained(
-            small_model(), labels=assistant.INTENTS, sequence_length=SEQUENCE_LENGTH
-        )
-        parameters = sum(int(np.prod(variable.shape)) for variable in model.variables_by_path().values())
-        step.result = (
-            f"{len(train[0])} train, {len(dev[0])} dev, {len(test[0])} test rows; {parameters / 1e6:.1f} M parameters"
-        )
-
-    history = {}
-    with steps.step("fine-tune") as step:
-        history["float"] = _fit(model, train, dev, epochs or EPOCHS, LEARNING_RATE, seed, step)
-        model.save_pretrained(out / "float")
-        step.result = f"dev accuracy {history['float']['val_accuracy'][-1]:.1%}"
-
-    with steps.step("quantize: calibrate, then train on with 8-bit weights and activations") as step:
-        int8 = kb.compression.quantize(model, "static_wi8_ai8", calibration=train[0][:256])
-        history["int8"] = _fit(int8, train, dev, epochs or QAT_EPOCHS, QAT_LEARNING_RATE, seed, step)
-        int8.save_pretrained(out / "int8")
-        step.result = f"dev accuracy {history['int8']['val_accuracy'][-1]:.1%}"
-
-    with steps.step("evaluate in Keras") as step:
-        keras_rows = [_keras_row(task, out / name, dev, test) for name, task in (("float", model), ("int8", int8))]
-        step.result = "test accuracy " + ", ".join(f"{row.model} {row.test_accuracy:.1%}" for row in keras_rows)
-
-    sources = {recipe: int8 if recipe == "static_wi8_ai8" else model for recipe in RECIPES}
-    with steps.step("convert to .tflite") as step:
-        files = _convert(sources, out, step)
-        step.result = ", ".join(f"{path.stat().st_size / 1e6:.2f} MB" for path in files.values())
-
-    with steps.step("validate the files on this CPU against the Keras models") as step:
-        reports = {recipe: _validate(recipe, files[recipe], sources[recipe], test, step) for recipe in RECIPES}
-        benchmarks = {recipe: _benchmark(files[recipe]) for recipe in RECIPES}
-        step.result = ", ".join(f"{recipe} {report.verdict}" for recipe, report in reports.items())
+    data, float_model = _load(rows, steps)
+    history = {"float": _fine_tune(float_model, data, epochs or EPOCHS, seed, out / "float", steps)}
+    int8_model, history["int8"] = _quantize(float_model, data, epochs or QAT_EPOCHS, seed, out / "int8", steps)
+    keras_rows = _evaluate({"float": float_model, "int8": int8_model}, data, out, steps)
+    sources = {recipe: int8_model if recipe == "static_wi8_ai8" else float_model for recipe in RECIPES}
+    files = _convert(sources, out, steps)
+    reports, benchmarks = _validate(sources, files, data.test, steps)
 
     with steps.step("predict from the int8 file and write the report") as step:
         file_rows = [_file_row(files[recipe], reports[recipe], benchmarks[recipe]) for recipe in RECIPES]
@@ -158,40 +159,42 @@ def run(
             report=str(out / "report.html"),
             seconds=time.monotonic() - start,
         )
-        from kerasbert.zoo.quickstart_report import write_report
-
-        write_report(summary, reports, benchmarks, files["static_wi8_ai8"])
-        with atomic_file(out / "summary.json") as partial:
-            partial.write_text(marked_json(SUMMARY, {**asdict(summary), "ok": summary.ok}), encoding="utf-8")
+        _write_results(summary, reports, benchmarks, files["static_wi8_ai8"], out / "summary.json")
         step.result = summary.report
     return summary
 
 
 def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float], ...]:
-    """(text, most likely label, its probability) from a `.tflite` file that carries its vocabulary and labels."""
+    """Predict from a `.tflite` file that holds its vocabulary and labels.
+
+    Returns:
+        (text, most likely label, probability) for each text.
+    """
     from kerasbert.export.runtime.predictor import open_predictor
 
     answers = open_predictor(path).predictions(list(texts))
     return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
 
 
-def accuracy(task, texts, intents) -> float:
-    """Share of texts whose most likely class is the right one."""
+def accuracy(task: "TextClassifier", texts: Sequence[str], intents: Sequence[str]) -> float:
+    """Return the fraction of texts whose most likely class is the right one."""
     return float(np.mean(task.predict(list(texts)).argmax(axis=1) == task.encode_labels(intents)))
 
 
-def _checked(out: Path, epochs: int | None, rows: int | None) -> Path:
+def _check_arguments(out: Path, epochs: int | None, rows: int | None) -> Path:
     if out.exists() and not out.is_dir():
-        raise KerasBertError(f"expected a folder to write into, received the file {out}. Name a folder with --out")
+        raise KerasBertError(f"expected a folder to write into, received the file {out}; name a folder with --out")
     _check_content(out)
     for name, value in (("epochs", epochs), ("rows", rows)):
         if value is not None and value < 1:
-            raise KerasBertError(f"expected {name} of at least 1, received {value}")
+            raise KerasBertError(
+                f"expected {name} of at least 1, received {value}; pass a larger number or leave it out"
+            )
     return out
 
 
 def _check_content(out: Path) -> None:
-    """Raises KerasBertError where something of others has one of the names that are written."""
+    """Check that kerasbert wrote all existing files with the output's names."""
     from kerasbert.export.runtime.partitioned_model import written_files
 
     for folder in (out / "float", out / "int8"):
@@ -208,51 +211,113 @@ def _model_file(out: Path, recipe: str) -> Path:
     return out / f"assistant-{recipe}.tflite"
 
 
-def _texts_and_intents(split: AssistantSplit, rows: int | None) -> tuple[list[str], list[str]]:
+def _load(rows: int | None, steps: Steps) -> tuple[_Data, "TextClassifier"]:
+    import kerasbert as kb
+
+    with steps.step("load the bundled data and model") as step:
+        data = _Data(*(_examples(assistant.load(split), rows) for split in assistant.SPLITS))
+        model = kb.TextClassifier.from_pretrained(
+            small_model(), labels=assistant.INTENTS, sequence_length=SEQUENCE_LENGTH
+        )
+        parameters = sum(variable.numpy().size for variable in model.variables_by_path().values())
+        step.result = (
+            f"{len(data.train[0])} train, {len(data.dev[0])} dev, {len(data.test[0])} test rows; "
+            f"{parameters / 1e6:.1f} M parameters"
+        )
+    return data, model
+
+
+def _examples(split: AssistantSplit, rows: int | None) -> Examples:
     return list(split.texts[:rows]), list(split.intents[:rows])
 
 
-def _fit(task, train, dev, epochs: int, learning_rate: float, seed: int, step: Step) -> dict[str, list[float]]:
+def _fine_tune(
+    model: "TextClassifier", data: _Data, epochs: int, seed: int, folder: Path, steps: Steps
+) -> dict[str, list[float]]:
+    with steps.step("fine-tune") as step:
+        history = _fit(model, data, epochs, LEARNING_RATE, seed, step)
+        model.save_pretrained(folder)
+        step.result = f"dev accuracy {history['val_accuracy'][-1]:.1%}"
+    return history
+
+
+def _quantize(
+    model: "TextClassifier", data: _Data, epochs: int, seed: int, folder: Path, steps: Steps
+) -> tuple["TextClassifier", dict[str, list[float]]]:
     import kerasbert as kb
 
-    updates = epochs * -(-len(train[0]) // BATCH_SIZE)
+    with steps.step("quantize: calibrate, then train on with 8-bit weights and activations") as step:
+        int8 = kb.compression.quantize(model, "static_wi8_ai8", calibration=data.train[0][:256])
+        history = _fit(int8, data, epochs, QAT_LEARNING_RATE, seed, step)
+        int8.save_pretrained(folder)
+        step.result = f"dev accuracy {history['val_accuracy'][-1]:.1%}"
+    return int8, history
+
+
+def _fit(
+    task: "TextClassifier", data: _Data, epochs: int, learning_rate: float, seed: int, step: Step
+) -> dict[str, list[float]]:
+    import tf_keras as keras
+
+    import kerasbert as kb
+
+    history = keras.callbacks.History()
+    updates = epochs * -(-len(data.train[0]) // BATCH_SIZE)
     task.compile(kb.adamw(learning_rate, warmup=0.1, steps=updates))
-    fitted = task.fit(
-        *train,
+    task.fit(
+        *data.train,
         batch_size=BATCH_SIZE,
         epochs=epochs,
         seed=seed,
-        validation_data=dev,
+        validation_data=data.dev,
         verbose=0,
-        callbacks=[step.callback()],
+        callbacks=[history, step.callback()],
     )
-    return {name: [float(value) for value in values] for name, values in fitted.history.items()}
+    return {name: [float(value) for value in values] for name, values in history.history.items()}
 
 
-def _keras_row(task, folder: Path, dev, test) -> ModelRow:
-    scores = [
-        float(np.mean(task.predict(texts).argmax(axis=1) == task.encode_labels(intents)))
-        for texts, intents in (dev, test)
-    ]
-    return ModelRow(f"Keras {folder.name}", (folder / "model.safetensors").stat().st_size, *scores)
+def _evaluate(models: Mapping[str, "TextClassifier"], data: _Data, out: Path, steps: Steps) -> list[ModelRow]:
+    with steps.step("evaluate in Keras") as step:
+        rows = [_keras_row(task, out / name, data) for name, task in models.items()]
+        step.result = "test accuracy " + ", ".join(f"{row.model} {row.test_accuracy:.1%}" for row in rows)
+    return rows
 
 
-def _convert(sources: dict, out: Path, step: Step) -> dict[str, Path]:
+def _keras_row(task: "TextClassifier", folder: Path, data: _Data) -> ModelRow:
+    size = (folder / "model.safetensors").stat().st_size
+    return ModelRow(f"Keras {folder.name}", size, accuracy(task, *data.dev), accuracy(task, *data.test))
+
+
+def _convert(sources: Mapping[str, "TextClassifier"], out: Path, steps: Steps) -> dict[str, Path]:
     import kerasbert as kb
 
     files = {}
-    for number, (recipe, task) in enumerate(sources.items()):
-        step.advance(number, len(sources))
-        files[recipe] = kb.export.convert(task, recipe, target="cpu").save(_model_file(out, recipe))
+    with steps.step("convert to .tflite") as step:
+        for number, (recipe, task) in enumerate(sources.items()):
+            step.advance(number, len(sources))
+            files[recipe] = kb.export.convert(task, recipe, target="cpu").save(_model_file(out, recipe))
+        step.result = ", ".join(f"{path.stat().st_size / 1e6:.2f} MB" for path in files.values())
     return files
 
 
-def _validate(recipe: str, path: Path, task, test, step: Step) -> ValidationReport:
+def _validate(
+    sources: Mapping[str, "TextClassifier"], files: Mapping[str, Path], test: Examples, steps: Steps
+) -> tuple[dict[str, ValidationReport], dict[str, "Benchmark"]]:
+    from kerasbert.export.benchmarking import benchmark
+
+    with steps.step("validate the files on this CPU against the Keras models") as step:
+        reports = {recipe: _validate_file(recipe, files[recipe], sources[recipe], test, step) for recipe in RECIPES}
+        benchmarks = {recipe: benchmark(files[recipe], runs=100) for recipe in RECIPES}
+        step.result = ", ".join(f"{recipe} {report.verdict}" for recipe, report in reports.items())
+    return reports, benchmarks
+
+
+def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Examples, step: Step) -> ValidationReport:
     from kerasbert.export.validation.tolerances import TOLERANCES
     from kerasbert.export.validation.validator import validate
 
-    # Many of these texts are unlike the training texts, so their classes are near ties: the default of 2 % for dynamic
-    # ranges is eight texts here, too close to what rounding swaps. The reference kernels get all rows for that reason.
+    # Many test texts differ from the training texts, so their classes are near ties. The default of 2 % for dynamic ranges is eight
+    # texts here, too close to the effect of rounding. The reference kernels run all rows for the same reason.
     tolerance = TOLERANCES["static_wi8_ai8" if recipe == "dynamic_wi8_afp32" else recipe]
     return validate(
         path,
@@ -264,16 +329,12 @@ def _validate(recipe: str, path: Path, task, test, step: Step) -> ValidationRepo
     )
 
 
-def _benchmark(path: Path):
-    from kerasbert.export.benchmarking import benchmark
-
-    return benchmark(path, runs=100)
-
-
-def _file_row(path: Path, report: ValidationReport, benchmark) -> ModelRow:
+def _file_row(path: Path, report: ValidationReport, benchmark: "Benchmark") -> ModelRow:
     check = next((check for check in report.checks if check.metrics), None)
     if check is None:
-        raise KerasBertError(f"expected {path} to give finite numbers, received:\n{report.table()}")
+        raise KerasBertError(
+            f"expected finite outputs of {path}, received:\n{report.table()}; run `kerasbert validate` on the file"
+        )
     return ModelRow(
         model=path.name,
         size=path.stat().st_size,
@@ -282,3 +343,17 @@ def _file_row(path: Path, report: ValidationReport, benchmark) -> ModelRow:
         agreement=check.outputs[0].agreement,
         latency=benchmark.measurements[0].latency.p50,
     )
+
+
+def _write_results(
+    summary: Summary,
+    reports: Mapping[str, ValidationReport],
+    benchmarks: Mapping[str, "Benchmark"],
+    int8_file: Path,
+    summary_file: Path,
+) -> None:
+    from kerasbert.zoo.quickstart_report import write_report
+
+    write_report(summary, reports, benchmarks, int8_file)
+    with atomic_file(summary_file) as partial:
+        partial.write_text(marked_json(SUMMARY, {**asdict(summary), "ok": summary.ok}), encoding="utf-8")

@@ -1,27 +1,36 @@
-"""The quickstart's result as one self-contained HTML page."""
+"""The quickstart's results as one self-contained HTML page."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kerasbert.export.benchmarking import Benchmark
 from kerasbert.export.inspection import inspect
 from kerasbert.export.reporting.report import Bars, Lines, Table, write_html
 from kerasbert.export.validation.checks import ValidationReport
 
+if TYPE_CHECKING:  # that module imports this one
+    from kerasbert.zoo.quickstart import Summary
+
 _PHASES = {"float": "float", "int8": "8-bit training"}
 
 
 def write_report(
-    summary, reports: Mapping[str, ValidationReport], benchmarks: Mapping[str, Benchmark], int8_file: Path
+    summary: "Summary", reports: Mapping[str, ValidationReport], benchmarks: Mapping[str, Benchmark], int8_file: Path
 ) -> Path:
-    """Writes `summary.report`: the models side by side, how they were trained, and the validation of the int8 file.
+    """Write the report: a comparison of the models, their training curves, and the validation of the int8 file.
 
     Args:
-      summary: a `quickstart.Summary`.
-      reports, benchmarks: of each file, by recipe.
-      int8_file: the file that is inspected and whose validation is shown whole.
+        summary: the results; `summary.report` is the path of the page.
+        reports: validation of each file, by recipe.
+        benchmarks: latency of each file, by recipe.
+        int8_file: the file whose inspection and validation are shown in full.
+
+    Returns:
+        The path of the page.
     """
-    files = [row for row in summary.models if row.latency is not None]
+    latencies = [(row.model, row.latency) for row in summary.models if row.latency is not None]
+    file_sizes = [(row.model, row.size) for row in summary.models if row.latency is not None]
     sections = [
         Table(
             "Models",
@@ -35,9 +44,9 @@ def write_report(
         ),
         _curves("Loss", summary.history, "loss"),
         _curves("Accuracy", summary.history, "accuracy"),
-        Bars("Test accuracy", [(_short(row.model), row.test_accuracy) for row in summary.models], "percent"),
-        Bars("File size", [(_short(row.model), row.size) for row in files], "bytes"),
-        Bars("Latency p50, one thread", [(_short(row.model), row.latency) for row in files], "seconds"),
+        Bars("Test accuracy", [(_short_name(row.model), row.test_accuracy) for row in summary.models], "percent"),
+        Bars("File size", [(_short_name(name), size) for name, size in file_sizes], "bytes"),
+        Bars("Latency p50, one thread", [(_short_name(name), latency) for name, latency in latencies], "seconds"),
     ]
     all_files = Benchmark(
         tuple(m for benchmark in benchmarks.values() for m in benchmark.measurements),
@@ -67,9 +76,9 @@ def _verdict(report: ValidationReport) -> tuple[str, str, str]:
     return report.model, report.verdict, ", ".join(f"{check.name} {check.status}" for check in report.checks)
 
 
-def _predictions(summary) -> list[tuple[str, str, str]]:
+def _predictions(summary: "Summary") -> list[tuple[str, str, str]]:
     return [(text, intent, f"{probability:.1%}") for text, intent, probability in summary.predictions]
 
 
-def _short(model: str) -> str:
+def _short_name(model: str) -> str:
     return model.removeprefix("assistant-").removesuffix(".tflite")

@@ -349,11 +349,11 @@ _TEXT = [
 
 
 def _config(folder: Path) -> None:
-    from kerasbert.checkpoints.hugging_face import longest_row, read_config
+    from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config
     from kerasbert.encoders import encoder_class
 
     config = read_config(folder)
-    longest_row(config)
+    max_sequence_length(config)
     encoder_class(config["model_type"]).config_class.from_dict(config)
 
 

@@ -40,7 +40,14 @@ from kerasbert.data import assistant
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata
 from kerasbert.files.atomic import atomic_file, atomic_folder, recover
-from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_interrupted, is_model, is_of_the_model, read_own
+from kerasbert.files.model_folder import (
+    OWN_FILE,
+    RANGES_FILE,
+    has_interrupted_run,
+    is_model_file,
+    is_model_folder,
+    read_own_config,
+)
 
 SMALL_MODEL = Path(__file__).parents[2] / "zoo" / "small-en"
 CONFIG = {
@@ -93,13 +100,13 @@ def kill_writer(base: Path, count: int, draw: random.Random) -> dict[str, int]:
         os.waitpid(child, 0)
         counts["hidden_left"] += len(_hidden(out.parent)) > 0
         counts[_output_state(out)] += 1
-        recover(out, is_of_the_model)
+        recover(out, is_model_file)
         counts["not_cleared"] += len(_hidden(out.parent)) > 0
     return dict(counts)
 
 
 def _save(out: Path, version: int) -> None:
-    with atomic_folder(out, owns=is_of_the_model) as partial:
+    with atomic_folder(out, owns=is_model_file) as partial:
         write_folder_files(
             partial, {**CONFIG, "version": version}, {"w": np.full((2000, 8), version % 1000, np.float32)}
         )
@@ -255,7 +262,7 @@ def _kill(setup: Setup, name: str, number: int, fraction: float) -> collections.
     if name == "convert":
         with atomic_file(place / "out.tflite") as partial:  # like the start of the next command
             shutil.copy(setup.outputs / "convert" / "out.tflite", partial)
-        recover(place / "out.tflite.json", is_of_the_model)
+        recover(place / "out.tflite.json", is_model_file)
     else:
         with claims(None):
             check_out_folder(place / "out", overwrite=True)
@@ -272,17 +279,17 @@ def _wait_for_group(group: int) -> None:
 
 
 def _folder_state(out: Path, before: str, counts: collections.Counter) -> str:
-    if not is_model(out):
+    if not is_model_folder(out):
         return "model_lost"
     if _user_files(out) != USER_FILES:
         return "files_lost"
     try:
         read_config(out)
-        quantized = bool(read_own(out).get("quantization"))
+        quantized = bool(read_own_config(out).get("quantization"))
         read_tensors(out)
         if quantized != (out / RANGES_FILE).is_file():
             return "mixed"
-        if is_interrupted(out):
+        if has_interrupted_run(out):
             counts["state_whole"] += "card" in read_file(out / "run" / "state.safetensors")
     except KerasBertError:
         return "damaged"

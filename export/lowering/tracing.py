@@ -5,7 +5,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.console.native_output import quiet
+from kerasbert.console.native_output import suppress_stderr
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.export.lowering.saved_model import saved_model_converter
 from kerasbert.export.lowering.text_inputs import text_function
@@ -64,14 +64,14 @@ def save_function(function, specs: dict[str, tf.TensorSpec], folder: Path) -> No
     # reads: each takes time, and an integer-only model has twice as many ranges, which are constants here, as weights.
     module = tf.Module()
     module.weights = list(traced.variables)
-    with quiet():
+    with suppress_stderr():
         tf.saved_model.save(module, str(folder), signatures={SIGNATURE: traced})
 
 
 def converted_graph(folder: Path, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
     """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization. texts: with
     tensorflow-text's operators."""
-    with quiet():
+    with suppress_stderr():
         converter = saved_model_converter(folder, SIGNATURE)
         # Both save the memory of one to three copies of the weights (and much time, with a large model): building the file anew to write
         # constants inside the flatbuffer (`flatbuffer` does that where it matters), and once more to say which converter wrote it.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kerasbert.console.native_output import quiet
+from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
 from kerasbert.export.passes.float_graph import FloatGraph
@@ -63,7 +63,7 @@ def _rewrite(model: Model, recipe_manager, ranges: dict[str, dict[str, np.ndarra
     from ai_edge_quantizer.utils.tfl_flatbuffer_utils import read_model
 
     content = read_model(memoryview(encode(model)))  # its objects are not those of the schema: lists, and fewer buffers
-    with quiet():
+    with suppress_stderr():
         parameters = ParamsGenerator(content).generate_quantization_parameters(recipe_manager, ranges, False)
         quantized = bytes(ModelModifier(content).modify_model(parameters, enable_progress_bar=False))
     vars(model).update(vars(decode(quantized)))

@@ -19,7 +19,7 @@ from kerasbert.export.runtime.bucketed_model import BucketedModel
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
 from kerasbert.files.json_text import read_json_object
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 ONNX = ".onnx"
@@ -77,7 +77,7 @@ class OnnxSubject:
     partitions = None
 
     def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
-        onnxruntime = optional("onnxruntime", "an .onnx file")
+        onnxruntime = import_optional("onnxruntime", "an .onnx file")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         try:

@@ -16,7 +16,7 @@ from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_h
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import check_identifier
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 
 # Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
@@ -128,7 +128,7 @@ def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
     """The runtime's interpreter, for a file that takes texts with tensorflow-text's operators. Raises KerasBertError without that."""
     if card is None or card.inputs == metadata.IDS:
         return runtime.interpreter
-    registrar = optional("tensorflow_text", "the operators of a file that takes texts").tflite_registrar
+    registrar = import_optional("tensorflow_text", "the operators of a file that takes texts").tflite_registrar
     with_operators = importlib.import_module(runtime.interpreter.__module__).InterpreterWithCustomOps
     return functools.partial(with_operators, custom_op_registerers=registrar.SELECT_TFTEXT_OPS)
 

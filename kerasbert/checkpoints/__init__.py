@@ -1,1 +1,1 @@
-"""Checkpoints read and written: files, explicit name maps, the hub."""
+"""Checkpoint input and output: file formats, explicit name maps, the Hugging Face hub."""

@@ -1,10 +1,12 @@
-"""The keys of a `config.json` that no encoder here has a field for: harmless, unknown, or another architecture's."""
+"""Keys of a `config.json` without a field in our encoders: harmless, unknown, or for another architecture."""
 
+import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-from kerasbert.checkpoints.messages import counted, first_three, mismatch
+from kerasbert.checkpoints.messages import first_three, mismatch, pluralize
 
-# What Hugging Face writes into every config.json, or what another program needs: it does not change what an encoder computes.
+# Keys that Hugging Face writes into every config.json, or that other programs need. They do not affect the encoder's outputs.
 HARMLESS = frozenset(
     """
     _name_or_path architectures attn_implementation auto_map bos_token_id chunk_size_feed_forward classifier_dropout
@@ -18,7 +20,7 @@ HARMLESS = frozenset(
     type_vocab_size use_bfloat16 use_cache vocab_type initializer_range layer_norm_eps tie_word_embeddings
     """.split()
 )
-# Keys with which an encoder would compute something else; the value that it computes with.
+# Keys that affect the encoder's outputs -> the only supported value.
 EXPECTED = {
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -26,16 +28,26 @@ EXPECTED = {
 }
 
 
-def unknown_keys(config: Mapping, known: Iterable[str], where) -> str | None:
-    """A line for the user that names the keys which were ignored, or None.
+def unknown_keys(config: Mapping[str, Any], known: Iterable[str], where: str | os.PathLike) -> str | None:
+    """Check the keys of a config that the encoder does not read.
 
-    known: the keys that the encoder reads. where: the file, for errors.
-    Raises KerasBertError for a key with a value that this encoder does not compute with.
+    Args:
+        config: the content of `config.json`.
+        known: the keys that the encoder reads.
+        where: the file, for messages.
+
+    Returns:
+        A note to the user about unknown keys, or None where there are none.
+
+    Raises:
+        KerasBertError: when a key has a value that the encoder does not support.
     """
     for key, expected in EXPECTED.items():
         if config.get(key) not in (expected, None):
-            raise mismatch(where, f"{key} {expected!r}, the only one that is computed here", repr(config[key]))
+            raise mismatch(
+                where, f"{key} {expected!r}, the only supported value", repr(config[key]), "take another checkpoint"
+            )
     ignored = sorted(config.keys() - set(known) - HARMLESS - EXPECTED.keys())
     if not ignored:
         return None
-    return f"note: {where}: ignored {counted(ignored, 'unknown key')} ({first_three(ignored)})"
+    return f"note: {where}: ignored {pluralize(ignored, 'unknown key')} ({first_three(ignored)})"

@@ -1,4 +1,4 @@
-"""Backbones of keras-nlp (keras-hub) as Hugging Face configs and tensors."""
+"""Conversion of keras-nlp (keras-hub) backbones to Hugging Face configs and tensors."""
 
 import os
 import re
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
-from kerasbert.optional import optional
+from kerasbert.checkpoints.messages import first_three, mismatch, one_line, short_repr
+from kerasbert.optional import import_optional
 
-_BLOCK = {  # below a keras-nlp TransformerEncoder: BERT's, ELECTRA's and RoBERTa's names
+_BLOCK = {  # names inside a keras-nlp TransformerEncoder -> those of BERT, ELECTRA and RoBERTa at Hugging Face
     "self_attention_layer/query": "attention.self.query",
     "self_attention_layer/key": "attention.self.key",
     "self_attention_layer/value": "attention.self.value",
@@ -53,7 +53,7 @@ _OUTSIDE_BLOCKS = {
         "embedding_projection": "encoder.embedding_hidden_mapping_in",
         "pooled_dense": "pooler",
     },
-    # Hugging Face's ELECTRA has no pooler, and keras-nlp's presets leave theirs untrained: under this name a report shows it as unused.
+    # Hugging Face's ELECTRA has no pooler, and keras-nlp's is untrained. Under this name, a load report lists it as unused.
     "electra": {**_EMBEDDINGS, "embeddings_projection": "embeddings_project", "pooled_dense": "pooled_dense"},
     "distilbert": {
         "token_and_position_embedding/token_embedding": "embeddings.word_embeddings",
@@ -66,7 +66,7 @@ _OUTSIDE_BLOCKS = {
         "embeddings_layer_norm": "embeddings.LayerNorm",
     },
 }
-_BLOCKS = {  # how a block's path begins, the name it has at Hugging Face, and the names below it
+_BLOCKS = {  # a block's path as a pattern, its name at Hugging Face, and the names inside it
     "albert": (r"group_(\d+)_inner_layer_(\d+)", r"encoder.albert_layer_groups.\1.albert_layers.\2", _ALBERT_BLOCK),
     "distilbert": (r"transformer_layer_(\d+)", r"transformer.layer.\1", _DISTILBERT_BLOCK),
     **dict.fromkeys(("bert", "electra", "roberta"), (r"transformer_layer_(\d+)", r"encoder.layer.\1", _BLOCK)),
@@ -83,25 +83,37 @@ _MODEL_TYPES = {
     "RobertaBackbone": "roberta",
 }
 _ACTIVATIONS = {"gelu": "gelu", "gelu_approximate": "gelu_new", "relu": "relu"}
-# RoBERTa's position rows begin behind its padding id, 1; keras-nlp's table leaves the first rows out.
+# RoBERTa's positions start after its padding id, 1; keras-nlp's embedding table omits the unused first rows.
 _ROBERTA_FIRST_POSITION = 2
 
 
-def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict, dict[str, np.ndarray]]:
-    """A Hugging Face config and tensors (float32, dense weights (out, in)) of a keras-nlp backbone.
+def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Convert a keras-nlp backbone to Hugging Face's config and tensors.
 
-    backbone_or_preset: a Bert-, Albert-, DistilBert-, Electra- or RobertaBackbone, a preset's name, or a preset's folder.
-    keras-nlp's RoBERTa has no token types and no position rows for padding: both come as zeros, as Hugging Face's has them.
-    Raises KerasBertError for another backbone, a weight that no rule knows, a preset that cannot be had, and without keras-nlp.
+    keras-nlp's RoBERTa has no token types and no position embeddings for padding. Both are added as zeros, as Hugging Face has them.
+
+    Args:
+        backbone_or_preset: a Bert-, Albert-, DistilBert-, Electra- or RobertaBackbone, a preset's name, or a preset's folder.
+
+    Returns:
+        The config, and float32 tensors by name; Dense kernels are `(out, in)`.
+
+    Raises:
+        KerasBertError: when keras-nlp is not installed, the preset cannot be loaded, or the backbone's class or a weight is unknown.
     """
     if isinstance(backbone_or_preset, str | os.PathLike):
-        backbone_or_preset = _preset(os.fspath(backbone_or_preset))
+        backbone_or_preset = _load_preset(os.fspath(backbone_or_preset))
     model_type = _model_type(backbone_or_preset)
     tensors = {}
     for weight in backbone_or_preset.weights:
         name = _name(weight.path, model_type)
         if name is None or name in tensors:
-            raise mismatch("keras-nlp backbone", "weights that Hugging Face's has too", shown(weight.path))
+            raise mismatch(
+                "keras-nlp backbone",
+                "weights that Hugging Face's has too",
+                short_repr(weight.path),
+                "remove adapters and layers of your own from the backbone",
+            )
         tensors[name] = _in_pytorch_layout(weight)
     config = _config(backbone_or_preset, model_type)
     if model_type == "roberta":
@@ -109,14 +121,16 @@ def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict, dict[str, np.ndarray]
     return config, tensors
 
 
-def _preset(name: str):
-    keras_nlp = optional("keras_nlp", "presets of keras-nlp")
-    # Any exception counts: what a download raises depends on the hub behind the preset.
+def _load_preset(name: str) -> Any:
+    keras_nlp = import_optional("keras_nlp", "presets of keras-nlp")
+    # Exception, because the classes of a failed download depend on the hub behind the preset.
     try:
         return keras_nlp.models.Backbone.from_preset(name)
     except Exception as error:
         advice = "without a network pass a preset's folder or a backbone"
-        raise mismatch(f"keras-nlp preset {shown(name)}", "to load it", one_line(error), advice) from error
+        raise mismatch(
+            f"keras-nlp preset {short_repr(name)}", "a preset that can be loaded", one_line(error), advice
+        ) from error
 
 
 def _model_type(backbone: Any) -> str:
@@ -124,26 +138,26 @@ def _model_type(backbone: Any) -> str:
         if kind.__name__ in _MODEL_TYPES and kind.__module__.startswith(("keras_nlp.", "keras_hub.")):
             return _MODEL_TYPES[kind.__name__]
     expected = f"a keras-nlp backbone of {', '.join(_MODEL_TYPES)}, a preset's name or folder"
-    raise mismatch("from_keras_nlp", expected, type(backbone).__name__)
+    raise mismatch("from_keras_nlp", expected, type(backbone).__name__, "pass one of these")
 
 
 def _name(path: str, model_type: str) -> str | None:
-    """A weight's name at Hugging Face, or None for a path that no rule knows."""
+    """A weight's name at Hugging Face, or None for an unknown path."""
     layer, _, leaf = path.rpartition("/")
     if leaf not in _LEAVES:
         return None
     if layer in _OUTSIDE_BLOCKS[model_type]:
         return f"{model_type}.{_OUTSIDE_BLOCKS[model_type][layer]}.{_LEAVES[leaf]}"
-    pattern, theirs, parts = _BLOCKS[model_type]
+    pattern, block_name, parts = _BLOCKS[model_type]
     block, _, part = layer.partition("/")
     match = re.fullmatch(pattern, block)
     if match is None or part not in parts:
         return None
-    return f"{model_type}.{match.expand(theirs)}.{parts[part]}.{_LEAVES[leaf]}"
+    return f"{model_type}.{match.expand(block_name)}.{parts[part]}.{_LEAVES[leaf]}"
 
 
 def _in_pytorch_layout(weight: Any) -> np.ndarray:
-    """Kernels (in, out) become (out, in); in attention either side is two axes, heads and their size, which become one."""
+    """Kernels (in, out) become (out, in); in attention layers, the axes of heads and head size are merged."""
     import keras
 
     array = np.asarray(keras.ops.convert_to_numpy(keras.ops.cast(weight, "float32")))
@@ -156,64 +170,76 @@ def _in_pytorch_layout(weight: Any) -> np.ndarray:
     return np.ascontiguousarray(array.reshape(inputs, -1).T)
 
 
-def _config(backbone: Any, model_type: str) -> dict:
-    own, activation, epsilon = backbone.get_config(), *_block_settings(backbone)
-    config = _distilbert_config(own, activation) if model_type == "distilbert" else _bert_config(own, activation)
+def _config(backbone: Any, model_type: str) -> dict[str, Any]:
+    source, activation, epsilon = backbone.get_config(), *_block_settings(backbone)
+    convert = _distilbert_config if model_type == "distilbert" else _bert_config
+    config = convert(source, activation)
     if model_type in ("albert", "electra"):
-        config["embedding_size"] = own["embedding_dim"]
+        config["embedding_size"] = source["embedding_dim"]
     if model_type == "albert":
-        config |= {"num_hidden_groups": own["num_groups"], "inner_group_num": own["num_inner_repetitions"]}
+        config |= {"num_hidden_groups": source["num_groups"], "inner_group_num": source["num_inner_repetitions"]}
         config |= {"bos_token_id": 2, "eos_token_id": 3}
     family = type(backbone).__name__.removesuffix("Backbone")
     return {**config, "model_type": model_type, "architectures": [f"{family}Model"], "layer_norm_eps": epsilon}
 
 
-def _bert_config(own: Mapping, activation: str) -> dict:
+def _bert_config(source: Mapping[str, Any], activation: str) -> dict[str, Any]:
     return {
         # ELECTRA's argument is called vocab_size.
-        "vocab_size": own["vocabulary_size"] if "vocabulary_size" in own else own["vocab_size"],
-        "hidden_size": own["hidden_dim"],
-        "num_hidden_layers": own["num_layers"],
-        "num_attention_heads": own["num_heads"],
-        "intermediate_size": own["intermediate_dim"],
+        "vocab_size": source["vocabulary_size"] if "vocabulary_size" in source else source["vocab_size"],
+        "hidden_size": source["hidden_dim"],
+        "num_hidden_layers": source["num_layers"],
+        "num_attention_heads": source["num_heads"],
+        "intermediate_size": source["intermediate_dim"],
         "hidden_act": activation,
-        "hidden_dropout_prob": own["dropout"],
-        "attention_probs_dropout_prob": own["dropout"],
-        "max_position_embeddings": own["max_sequence_length"],
-        "type_vocab_size": own.get("num_segments", 1),
+        "hidden_dropout_prob": source["dropout"],
+        "attention_probs_dropout_prob": source["dropout"],
+        "max_position_embeddings": source["max_sequence_length"],
+        "type_vocab_size": source.get("num_segments", 1),
         "pad_token_id": 0,
     }
 
 
-def _distilbert_config(own: Mapping, activation: str) -> dict:
+def _distilbert_config(source: Mapping[str, Any], activation: str) -> dict[str, Any]:
     return {
-        "vocab_size": own["vocabulary_size"],
-        "dim": own["hidden_dim"],
-        "n_layers": own["num_layers"],
-        "n_heads": own["num_heads"],
-        "hidden_dim": own["intermediate_dim"],
+        "vocab_size": source["vocabulary_size"],
+        "dim": source["hidden_dim"],
+        "n_layers": source["num_layers"],
+        "n_heads": source["num_heads"],
+        "hidden_dim": source["intermediate_dim"],
         "activation": activation,
-        "dropout": own["dropout"],
-        "attention_dropout": own["dropout"],
-        "max_position_embeddings": own["max_sequence_length"],
+        "dropout": source["dropout"],
+        "attention_dropout": source["dropout"],
+        "max_position_embeddings": source["max_sequence_length"],
         "sinusoidal_pos_embds": False,
         "pad_token_id": 0,
     }
 
 
 def _block_settings(backbone: Any) -> tuple[str, float]:
-    """The blocks' activation under Hugging Face's name, and the epsilon of every norm."""
-    blocks = [b for item in backbone.transformer_layers for b in (item if isinstance(item, list | tuple) else [item])]
+    """The blocks' activation by Hugging Face's name, and the epsilon of the layer norms."""
+    groups = [item if isinstance(item, list | tuple) else [item] for item in backbone.transformer_layers]
+    blocks = [block for group in groups for block in group]
     activations = {block.activation.__name__ for block in blocks}
     epsilons = {backbone.embeddings_layer_norm.epsilon, *(block.layer_norm_epsilon for block in blocks)}
     if len(activations) != 1 or not activations <= _ACTIVATIONS.keys():
-        raise mismatch("keras-nlp backbone", f"one activation of {', '.join(_ACTIVATIONS)}", first_three(activations))
+        raise mismatch(
+            "keras-nlp backbone",
+            f"one activation of {', '.join(_ACTIVATIONS)}",
+            first_three(activations),
+            "take another backbone",
+        )
     if len(epsilons) != 1:
-        raise mismatch("keras-nlp backbone", "one epsilon in all layer norms", shown(sorted(epsilons)))
+        raise mismatch(
+            "keras-nlp backbone",
+            "one epsilon in all layer norms",
+            short_repr(sorted(epsilons)),
+            "take another backbone",
+        )
     return _ACTIVATIONS[activations.pop()], float(epsilons.pop())
 
 
-def _complete_roberta(config: dict, tensors: dict[str, np.ndarray]) -> None:
+def _complete_roberta(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> None:
     config |= {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
     config["max_position_embeddings"] += _ROBERTA_FIRST_POSITION
     positions = tensors["roberta.embeddings.position_embeddings.weight"]

@@ -1,8 +1,9 @@
-"""Folders that keras-nlp (keras-hub) wrote with `save_to_preset`, as Hugging Face configs and tensors."""
+"""Preset folders of keras-nlp (keras-hub), as `save_to_preset` writes them, read as Hugging Face configs and tensors."""
 
 import functools
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ _CONFIG, _WEIGHTS, _TASK = "config.json", "model.weights.h5", "task.json"
 
 
 def is_preset(folder: str | os.PathLike) -> bool:
-    """Whether keras-nlp wrote the folder: its config.json names a class of keras-nlp's and its weights lie beside it."""
+    """Return True if keras-nlp wrote the folder: its `config.json` names a keras-nlp class, and its weights file exists."""
     folder = Path(folder)
     if not (folder / _WEIGHTS).is_file() or not (folder / _CONFIG).is_file():
         return False
@@ -25,15 +26,19 @@ def is_preset(folder: str | os.PathLike) -> bool:
         return False
 
 
-def read_preset(folder: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
-    """The config and the tensors of the folder's backbone; see `from_keras_nlp`, also for what is raised. Heads are left aside."""
+def read_preset(folder: str | os.PathLike) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read the config and the tensors of the folder's backbone, without a task's head.
+
+    Raises:
+        KerasBertError: as `from_keras_nlp`.
+    """
     folder = Path(folder).resolve()
     config, tensors = _read(str(folder), (folder / _WEIGHTS).stat().st_mtime_ns)
     return dict(config), dict(tensors)
 
 
-@functools.lru_cache(1)  # config and tensors are asked for one after the other
-def _read(folder: str, changed: int) -> tuple[dict, dict[str, np.ndarray]]:
+@functools.lru_cache(1)  # callers ask for the config and then for the tensors
+def _read(folder: str, modified_ns: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     from kerasbert.checkpoints.keras_nlp import from_keras_nlp
 
     if (Path(folder) / _TASK).is_file():

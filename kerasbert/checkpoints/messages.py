@@ -1,4 +1,4 @@
-"""One-line complaints about checkpoints, in which names and numbers of a hostile file stay short."""
+"""One-line errors about checkpoints, in which names and numbers of a hostile file stay short."""
 
 import re
 import reprlib
@@ -7,37 +7,44 @@ from collections.abc import Iterable, Sized
 from kerasbert.errors import KerasBertError
 
 _PLAIN_NAME = re.compile(r"[\w.\-]{1,100}")
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 100
-_SHORT.maxlist = 8
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 100
+_REPR.maxlist = 8
 
 
-def shown(value: object) -> str:
-    """A value as Python writes it, shortened in the middle."""
-    return _SHORT.repr(value)
+def short_repr(value: object) -> str:
+    """Return the `repr` of a value, shortened in the middle."""
+    return _REPR.repr(value)
 
 
 def mismatch(where: object, expected: str, received: str, advice: str = "") -> KerasBertError:
-    """The error "where: expected ..., received ...; advice", to be raised."""
+    """Return the error "where: expected ..., received ...; advice" for the caller to raise."""
     return KerasBertError(f"{where}: expected {expected}, received {received}" + (f"; {advice}" if advice else ""))
 
 
-def named(name: str) -> str:
-    """A tensor's name as it is, or quoted and shortened when it is not a plain one."""
-    return name if _PLAIN_NAME.fullmatch(name) else shown(name)
+def with_advice(error: KerasBertError, advice: str) -> KerasBertError:
+    """Return an error with further advice at its end."""
+    return KerasBertError(f"{error}; {advice}")
+
+
+def display_name(name: str) -> str:
+    """Return a tensor's name, quoted and shortened unless it is a plain one."""
+    return name if _PLAIN_NAME.fullmatch(name) else short_repr(name)
 
 
 def first_three(names: Iterable[str]) -> str:
-    """ "a, b, c and 5 more"."""
+    """Format names as "a, b, c and 5 more"."""
     names = list(names)
-    return ", ".join(named(name) for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(display_name(name) for name in names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )
 
 
-def counted(things: Sized, noun: str) -> str:
-    """ "1 tensor", "2 tensors"."""
-    return f"{len(things)} {noun}" + ("" if len(things) == 1 else "s")
+def pluralize(items: Sized, noun: str) -> str:
+    """Format a count of items as "1 tensor" or "2 tensors"."""
+    return f"{len(items)} {noun}" + ("" if len(items) == 1 else "s")
 
 
 def one_line(error: BaseException) -> str:
-    """Another library's error: its class and the beginning of its text."""
+    """Format another library's error: its class and the start of its message."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:150]

@@ -1,4 +1,4 @@
-"""An explicit table between a checkpoint's tensor names and a model's variables, in which nothing is lost silently."""
+"""Explicit maps between a checkpoint's tensor names and a model's variables, in which no tensor is lost silently."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.checkpoints.messages import counted, first_three, mismatch, named
+from kerasbert.checkpoints.messages import display_name, first_three, mismatch, pluralize
 
 
 @dataclass(frozen=True)
 class Entry:
     """One tensor under both its names.
 
-    transpose: the checkpoint keeps a (out, in) matrix where the model's kernel is (in, out).
-    optional: a checkpoint may leave it out, and the variable then keeps its initial value.
+    Attributes:
+        checkpoint: its name in the checkpoint.
+        model: the path of its variable in the model.
+        transpose: True if the checkpoint's matrix is (out, in) and the model's kernel (in, out).
+        optional: True if a checkpoint may omit it; the variable then keeps its initial value.
     """
 
     checkpoint: str
@@ -26,7 +29,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ignored:
-    """Checkpoint names that are knowingly unused: a regular expression over the whole name without prefix, and why."""
+    """Checkpoint tensors that are deliberately unused.
+
+    Attributes:
+        pattern: a regular expression that matches the whole name without prefix.
+        reason: the reason, for the report.
+    """
 
     pattern: str
     reason: str
@@ -34,7 +42,13 @@ class Ignored:
 
 @dataclass(frozen=True)
 class WrongShape:
-    """A tensor that does not fit its variable; both shapes in the checkpoint's layout."""
+    """A tensor whose shape differs from its variable's.
+
+    Attributes:
+        name: its name in the checkpoint.
+        expected: the variable's shape in the checkpoint's layout.
+        received: the tensor's shape.
+    """
 
     name: str
     expected: tuple[int, ...]
@@ -43,10 +57,14 @@ class WrongShape:
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What became of every tensor of a checkpoint and of every variable of a model.
+    """The outcome for every tensor of a checkpoint and every variable of a model.
 
-    loaded, unused: names as they are in the checkpoint. ignored: (name, reason) pairs.
-    missing: the checkpoint names that variables would have had; a variable's own path where the map has none.
+    Attributes:
+        loaded: names of loaded tensors, as in the checkpoint.
+        missing: expected checkpoint names of variables without tensor; the variable's path where the map has no name.
+        unused: names of tensors without variable, as in the checkpoint.
+        ignored: (name, reason) of deliberately unused tensors.
+        wrong_shape: tensors that do not fit their variables.
     """
 
     loaded: tuple[str, ...] = ()
@@ -56,8 +74,8 @@ class LoadReport:
     wrong_shape: tuple[WrongShape, ...] = ()
 
     def summary(self) -> str:
-        """One line: "103 tensors loaded, 2 initialised anew (classifier.weight, ...), 1 ignored (position_ids)"."""
-        parts = [f"{counted(self.loaded, 'tensor')} loaded"]
+        """Format the report as one line: "103 tensors loaded, 2 initialised anew (classifier.weight, ...), 1 ignored (position_ids)"."""
+        parts = [f"{pluralize(self.loaded, 'tensor')} loaded"]
         if self.missing:
             parts.append(f"{len(self.missing)} initialised anew ({first_three(self.missing)})")
         if self.unused:
@@ -66,18 +84,20 @@ class LoadReport:
             reasons = dict.fromkeys(reason for _, reason in self.ignored)
             parts.append(f"{len(self.ignored)} ignored ({', '.join(reasons)})")
         if self.wrong_shape:
-            wrong = first_three(w.name for w in self.wrong_shape)
+            wrong = first_three(tensor.name for tensor in self.wrong_shape)
             parts.append(f"{len(self.wrong_shape)} of the wrong shape ({wrong})")
         return ", ".join(parts)
 
 
 @dataclass(frozen=True)
 class NameMap:
-    """The table for one model, read in both directions.
+    """The map for one model, for loading and for export.
 
-    entries: checkpoint names as `export` writes them.
-    prefixes: what a checkpoint's names may begin with or not; the first that fits is taken off before comparing.
-    aliases: pairs of older endings of names and today's, such as (".gamma", ".weight").
+    Attributes:
+        entries: all tensors; `export` writes these checkpoint names.
+        ignored: tensors that are deliberately unused.
+        prefixes: optional prefixes of a checkpoint's names; the first that matches is removed before names are compared.
+        aliases: (old, current) suffixes of names, such as (".gamma", ".weight").
     """
 
     entries: tuple[Entry, ...]
@@ -88,29 +108,35 @@ class NameMap:
     def apply(
         self, tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any], *, may_initialize: Collection[str] = ()
     ) -> LoadReport:
-        """Fills `variables` (by path; TensorFlow variables or NumPy arrays) from `tensors`: all of them, or none.
+        """Assign the tensors to the variables: either to all of them, or to none on an error.
 
-        may_initialize: variables that may keep their initial values, such as a new head: paths, or what paths begin
-            with up to a dot.
-        Raises KerasBertError when any other variable finds no tensor, a tensor has the wrong shape, or does not
-        consist of finite floats.
+        Args:
+            tensors: the checkpoint's arrays by name.
+            variables: TensorFlow variables or NumPy arrays by path.
+            may_initialize: variables that may keep their initial values, such as a new head's: paths, or their prefixes up to a dot.
+
+        Raises:
+            KerasBertError: when any other variable has no tensor, a shape differs, or a tensor holds anything but finite floats.
         """
         report = self.compare(tensors, variables)
         self._require_shapes(report)
         self._require_tensors(report, variables, may_initialize)
-        found = self._by_todays_name(tensors)
-        names = {e: found.get(self._todays_name(e.checkpoint)) for e in self.entries if e.model in variables}
-        values = {e.model: _checked(name, tensors[name], e.transpose) for e, name in names.items() if name is not None}
+        actual_names = self._index_by_canonical_name(tensors)
+        values = {}
+        for entry in self.entries:
+            name = actual_names.get(self._canonical_name(entry.checkpoint))
+            if entry.model in variables and name is not None:
+                values[entry.model] = _check_values(name, tensors[name], entry.transpose)
         for path, value in values.items():
             _assign(variables[path], value)
         return report
 
     def compare(self, tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any]) -> LoadReport:
-        """What `apply` would find, without its demands and without touching a variable."""
-        found = self._by_todays_name(tensors)
+        """Report the outcome of `apply` without its checks and without a change of any variable."""
+        remaining = self._index_by_canonical_name(tensors)
         loaded, missing, wrong = [], [], []
-        for entry in self._wanted(variables):
-            name = found.pop(self._todays_name(entry.checkpoint), None)
+        for entry in self._expected_entries(variables):
+            name = remaining.pop(self._canonical_name(entry.checkpoint), None)
             if name is None:
                 missing.append(entry.checkpoint)
                 continue
@@ -119,7 +145,7 @@ class NameMap:
                 loaded.append(name)
             else:
                 wrong.append(WrongShape(name, expected, received))
-        reasons = {name: self._reason_to_ignore(today) for today, name in found.items()}
+        reasons = {name: self._reason_to_ignore(canonical) for canonical, name in remaining.items()}
         return LoadReport(
             loaded=tuple(loaded),
             missing=tuple(missing),
@@ -129,59 +155,81 @@ class NameMap:
         )
 
     def export(self, variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """The reverse: float32 arrays under the checkpoint's names, in its layout.
+        """Convert variables to float32 arrays under the checkpoint's names and in its layout.
 
-        Raises KerasBertError when a variable has no entry, or an entry that is not optional has no variable.
+        Args:
+            variables: TensorFlow variables or NumPy arrays by path.
+
+        Raises:
+            KerasBertError: when a variable has no entry, or an entry that is not optional has no variable.
         """
-        nameless = sorted(variables.keys() - {entry.model for entry in self.entries})
-        if nameless:
-            raise mismatch("model", "a checkpoint name for each variable", f"none for {first_three(nameless)}")
+        unmapped = sorted(variables.keys() - {entry.model for entry in self.entries})
+        if unmapped:
+            raise mismatch(
+                "model",
+                "a checkpoint name for each variable",
+                f"none for {first_three(unmapped)}",
+                "add entries to the name map",
+            )
         absent = [entry.model for entry in self.entries if entry.model not in variables and not entry.optional]
         if absent:
-            raise mismatch("model", "a variable for each checkpoint name", f"none at {first_three(absent)}")
+            raise mismatch(
+                "model",
+                "a variable for each checkpoint name",
+                f"none at {first_three(absent)}",
+                "build the model before export",
+            )
         present = [entry for entry in self.entries if entry.model in variables]
-        return {entry.checkpoint: _exported(variables[entry.model], entry.transpose) for entry in present}
+        return {entry.checkpoint: _to_checkpoint_layout(variables[entry.model], entry.transpose) for entry in present}
 
-    def _wanted(self, variables: Mapping[str, Any]) -> list[Entry]:
-        """The entries whose variables exist, then one for each variable without: no checkpoint can fill that."""
+    def _expected_entries(self, variables: Mapping[str, Any]) -> list[Entry]:
+        """The entries of the variables, then one for each unmapped variable, which no checkpoint can fill."""
         mapped = {entry.model for entry in self.entries}
-        nameless = [Entry(path, path) for path in variables if path not in mapped]
-        return [entry for entry in self.entries if entry.model in variables] + nameless
+        unmapped = [Entry(path, path) for path in variables if path not in mapped]
+        return [entry for entry in self.entries if entry.model in variables] + unmapped
 
     def _require_shapes(self, report: LoadReport) -> None:
         if not report.wrong_shape:
             return
         first, *others = report.wrong_shape
-        more = f" (wrong too: {first_three(w.name for w in others)})" if others else ""
-        where = f"checkpoint tensor {named(first.name)}"
+        more = f" (wrong too: {first_three(tensor.name for tensor in others)})" if others else ""
+        where = f"checkpoint tensor {display_name(first.name)}"
         advice = "the configuration and the weights disagree"
         raise mismatch(where, f"shape {first.expected}", f"{first.received}{more}", advice)
 
-    def _require_tensors(self, report: LoadReport, variables: Mapping, may_initialize: Collection[str]) -> None:
+    def _require_tensors(
+        self, report: LoadReport, variables: Mapping[str, Any], may_initialize: Collection[str]
+    ) -> None:
         missing = set(report.missing)
         required = [
             entry.checkpoint
-            for entry in self._wanted(variables)
+            for entry in self._expected_entries(variables)
             if entry.checkpoint in missing
             and not entry.optional
-            and not any(_covers(listed, entry.model) for listed in may_initialize)
+            and not any(_covers(prefix, entry.model) for prefix in may_initialize)
         ]
         if required:
             received = f"{len(report.loaded)} of them; missing: {first_three(required)}"
-            advice = f"it has {first_three(report.unused)} instead" if report.unused else "is it whole?"
+            advice = (
+                f"it has {first_three(report.unused)} instead"
+                if report.unused
+                else "check that the download is complete"
+            )
             raise mismatch("checkpoint", f"{len(report.loaded) + len(required)} tensors", received, advice)
 
-    def _by_todays_name(self, tensors: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name in tensors:
-            today = self._todays_name(name)
-            if today in found:
-                raise mismatch("checkpoint", "each tensor once", f"{named(found[today])} and {named(name)}")
-            found[today] = name
-        return found
+    def _index_by_canonical_name(self, names: Iterable[str]) -> dict[str, str]:
+        actual_names: dict[str, str] = {}
+        for name in names:
+            canonical = self._canonical_name(name)
+            if canonical in actual_names:
+                received = f"{display_name(actual_names[canonical])} and {display_name(name)}"
+                raise mismatch("checkpoint", "each tensor once", received, "remove one of them")
+            actual_names[canonical] = name
+        return actual_names
 
-    def _todays_name(self, name: str) -> str:
-        name = name.removeprefix(next((p for p in self.prefixes if name.startswith(p)), ""))
+    def _canonical_name(self, name: str) -> str:
+        """The name without prefix and with current suffixes."""
+        name = name.removeprefix(next((prefix for prefix in self.prefixes if name.startswith(prefix)), ""))
         for old, new in self.aliases:
             if name.endswith(old):
                 return name.removesuffix(old) + new
@@ -191,8 +239,8 @@ class NameMap:
         return next((item.reason for item in self.ignored if re.fullmatch(item.pattern, name)), None)
 
 
-def _covers(listed: str, path: str) -> bool:
-    return path == listed or path.startswith(listed.rstrip(".") + ".")
+def _covers(prefix: str, path: str) -> bool:
+    return path == prefix or path.startswith(prefix.rstrip(".") + ".")
 
 
 def _checkpoint_shape(variable: Any, transpose: bool) -> tuple[int, ...]:
@@ -200,13 +248,16 @@ def _checkpoint_shape(variable: Any, transpose: bool) -> tuple[int, ...]:
     return shape[::-1] if transpose else shape
 
 
-def _checked(name: str, tensor: np.ndarray, transpose: bool) -> np.ndarray:
-    where = f"checkpoint tensor {named(name)}"
+def _check_values(name: str, tensor: np.ndarray, transpose: bool) -> np.ndarray:
+    """The tensor in the model's layout, checked to be finite floats."""
+    where = f"checkpoint tensor {display_name(name)}"
     if tensor.dtype.kind != "f":
         raise mismatch(where, "floating-point weights", str(tensor.dtype), "quantized checkpoints are not read")
-    bad = tensor.size - int(np.isfinite(tensor).sum())
-    if bad:
-        raise mismatch(where, "finite weights", f"{bad} of {tensor.size} infinite or NaN", "the checkpoint is damaged")
+    num_invalid = tensor.size - int(np.isfinite(tensor).sum())
+    if num_invalid:
+        raise mismatch(
+            where, "finite weights", f"{num_invalid} of {tensor.size} infinite or NaN", "the checkpoint is damaged"
+        )
     return tensor.T if transpose else tensor
 
 
@@ -217,7 +268,7 @@ def _assign(variable: Any, value: np.ndarray) -> None:
         variable.assign(value)
 
 
-def _exported(variable: Any, transpose: bool) -> np.ndarray:
-    # A copy: a variable's array may be its own memory, and an export must not change with further training.
+def _to_checkpoint_layout(variable: Any, transpose: bool) -> np.ndarray:
+    # Copied, because the array may share the variable's memory, and an export must not change with further training.
     value = np.array(variable.numpy() if hasattr(variable, "numpy") else variable, dtype=np.float32)
     return np.ascontiguousarray(value.T) if transpose else value

@@ -1,6 +1,6 @@
-"""Hugging Face's names of the tensors of every architecture (transformers' models and task classes) beside ours.
+"""Tensor names of every architecture at Hugging Face (transformers' models and task classes), mapped to ours.
 
-An encoder's names are the same in every checkpoint but for a prefix such as `bert.`, which stands before them where there is a head.
+An encoder's names are the same in every checkpoint, except that a prefix such as `bert.` precedes them in a model with a head.
 """
 
 import re
@@ -12,37 +12,46 @@ from kerasbert.checkpoints.name_map import Entry, Ignored, NameMap
 from kerasbert.errors import KerasBertError
 
 
-def dense(theirs: str, ours: str) -> list[Entry]:
-    return [Entry(f"{theirs}.weight", f"{ours}.kernel", transpose=True), Entry(f"{theirs}.bias", f"{ours}.bias")]
+def dense_entries(source: str, target: str) -> list[Entry]:
+    """Return the entries of a Dense layer, kernel and bias, under its names at Hugging Face and here."""
+    return [Entry(f"{source}.weight", f"{target}.kernel", transpose=True), Entry(f"{source}.bias", f"{target}.bias")]
 
 
-def norm(theirs: str, ours: str) -> list[Entry]:
-    return [Entry(f"{theirs}.weight", f"{ours}.gamma"), Entry(f"{theirs}.bias", f"{ours}.beta")]
+def norm_entries(source: str, target: str) -> list[Entry]:
+    """Return the entries of a LayerNorm, scale and shift, under its names at Hugging Face and here."""
+    return [Entry(f"{source}.weight", f"{target}.gamma"), Entry(f"{source}.bias", f"{target}.beta")]
 
 
-def masked_lm(transform: str, scale: str, bias: str, decoder: str) -> list[Entry]:
-    """A masked-LM head; the decoder has a tensor of its own only where it is not the word table."""
+def masked_lm_entries(transform: str, scale: str, bias: str, decoder: str) -> list[Entry]:
+    """Return the entries of a masked-LM head.
+
+    Args:
+        transform: Hugging Face's name of the Dense layer.
+        scale: of the LayerNorm.
+        bias: of the output bias.
+        decoder: of the decoder's matrix, which is optional: most decoders are tied to the token embeddings.
+    """
     return [
-        *dense(transform, "masked_lm.transform"),
-        *norm(scale, "masked_lm.norm"),
+        *dense_entries(transform, "masked_lm.transform"),
+        *norm_entries(scale, "masked_lm.norm"),
         Entry(bias, "masked_lm.bias"),
         Entry(decoder, "masked_lm.decoder", optional=True),
     ]
 
 
-BERT_MASKED_LM = masked_lm(
+BERT_MASKED_LM = masked_lm_entries(
     "cls.predictions.transform.dense",
     "cls.predictions.transform.LayerNorm",
     "cls.predictions.bias",
     "cls.predictions.decoder.weight",
 )
 BERT_HEADS = {
-    "classifier": dense("classifier", "classifier"),
-    "choice_classifier": dense("classifier", "choice_classifier"),
-    "token_classifier": dense("classifier", "token_classifier"),
-    "qa_outputs": dense("qa_outputs", "qa_outputs"),
+    "classifier": dense_entries("classifier", "classifier"),
+    "choice_classifier": dense_entries("classifier", "choice_classifier"),
+    "token_classifier": dense_entries("classifier", "token_classifier"),
+    "qa_outputs": dense_entries("qa_outputs", "qa_outputs"),
     "masked_lm": BERT_MASKED_LM,
-    "next_sentence": dense("cls.seq_relationship", "next_sentence"),
+    "next_sentence": dense_entries("cls.seq_relationship", "next_sentence"),
 }
 HEAD_NAMES = {
     "classifier": "classifier",
@@ -55,25 +64,27 @@ HEAD_NAMES = {
 }
 
 
-def _bert_tables(theirs: str = "embeddings") -> list[Entry]:
+def _bert_embeddings() -> list[Entry]:
     return [
-        Entry(f"{theirs}.word_embeddings.weight", "embeddings.word.table"),
-        Entry(f"{theirs}.position_embeddings.weight", "embeddings.position.table"),
-        Entry(f"{theirs}.token_type_embeddings.weight", "embeddings.token_type.table"),
-        *norm(f"{theirs}.LayerNorm", "embeddings.norm"),
+        Entry("embeddings.word_embeddings.weight", "embeddings.word.table"),
+        Entry("embeddings.position_embeddings.weight", "embeddings.position.table"),
+        Entry("embeddings.token_type_embeddings.weight", "embeddings.token_type.table"),
+        *norm_entries("embeddings.LayerNorm", "embeddings.norm"),
     ]
 
 
 def _bert_layer(i: int) -> list[Entry]:
-    theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
+    source, target = f"encoder.layer.{i}", f"layers.{i}"
     return [
-        *(e for part in ("query", "key", "value") for e in dense(f"{theirs}.attention.self.{part}", f"{ours}.attention.{part}")),
-        *dense(f"{theirs}.attention.output.dense", f"{ours}.attention.output_dense"),
-        *norm(f"{theirs}.attention.output.LayerNorm", f"{ours}.attention_norm"),
-        *dense(f"{theirs}.intermediate.dense", f"{ours}.feed_forward.intermediate"),
-        *dense(f"{theirs}.output.dense", f"{ours}.feed_forward.output_dense"),
-        *norm(f"{theirs}.output.LayerNorm", f"{ours}.feed_forward_norm"),
-    ]  # fmt: skip
+        *dense_entries(f"{source}.attention.self.query", f"{target}.attention.query"),
+        *dense_entries(f"{source}.attention.self.key", f"{target}.attention.key"),
+        *dense_entries(f"{source}.attention.self.value", f"{target}.attention.value"),
+        *dense_entries(f"{source}.attention.output.dense", f"{target}.attention.output_dense"),
+        *norm_entries(f"{source}.attention.output.LayerNorm", f"{target}.attention_norm"),
+        *dense_entries(f"{source}.intermediate.dense", f"{target}.feed_forward.intermediate"),
+        *dense_entries(f"{source}.output.dense", f"{target}.feed_forward.output_dense"),
+        *norm_entries(f"{source}.output.LayerNorm", f"{target}.feed_forward_norm"),
+    ]
 
 
 def _layers(config: Any, layer: Callable[[int], list[Entry]]) -> list[Entry]:
@@ -81,86 +92,90 @@ def _layers(config: Any, layer: Callable[[int], list[Entry]]) -> list[Entry]:
 
 
 def _bert(config: Any) -> list[Entry]:
-    return [*_bert_tables(), *_layers(config, _bert_layer)]
+    return [*_bert_embeddings(), *_layers(config, _bert_layer)]
 
 
 def _electra(config: Any) -> list[Entry]:
     projected = config.embedding_size != config.hidden_size
-    return [*_bert(config), *(dense("embeddings_project", "embeddings.projection") if projected else [])]
+    return [*_bert(config), *(dense_entries("embeddings_project", "embeddings.projection") if projected else [])]
 
 
 def _distilbert_layer(i: int) -> list[Entry]:
-    theirs, ours = f"transformer.layer.{i}", f"layers.{i}"
+    source, target = f"transformer.layer.{i}", f"layers.{i}"
     return [
-        *dense(f"{theirs}.attention.q_lin", f"{ours}.attention.query"),
-        *dense(f"{theirs}.attention.k_lin", f"{ours}.attention.key"),
-        *dense(f"{theirs}.attention.v_lin", f"{ours}.attention.value"),
-        *dense(f"{theirs}.attention.out_lin", f"{ours}.attention.output_dense"),
-        *norm(f"{theirs}.sa_layer_norm", f"{ours}.attention_norm"),
-        *dense(f"{theirs}.ffn.lin1", f"{ours}.feed_forward.intermediate"),
-        *dense(f"{theirs}.ffn.lin2", f"{ours}.feed_forward.output_dense"),
-        *norm(f"{theirs}.output_layer_norm", f"{ours}.feed_forward_norm"),
+        *dense_entries(f"{source}.attention.q_lin", f"{target}.attention.query"),
+        *dense_entries(f"{source}.attention.k_lin", f"{target}.attention.key"),
+        *dense_entries(f"{source}.attention.v_lin", f"{target}.attention.value"),
+        *dense_entries(f"{source}.attention.out_lin", f"{target}.attention.output_dense"),
+        *norm_entries(f"{source}.sa_layer_norm", f"{target}.attention_norm"),
+        *dense_entries(f"{source}.ffn.lin1", f"{target}.feed_forward.intermediate"),
+        *dense_entries(f"{source}.ffn.lin2", f"{target}.feed_forward.output_dense"),
+        *norm_entries(f"{source}.output_layer_norm", f"{target}.feed_forward_norm"),
     ]
 
 
 def _distilbert(config: Any) -> list[Entry]:
-    tables = [entry for entry in _bert_tables() if "token_type" not in entry.model]
-    return [*tables, *_layers(config, _distilbert_layer)]
+    embeddings = [entry for entry in _bert_embeddings() if "token_type" not in entry.model]
+    return [*embeddings, *_layers(config, _distilbert_layer)]
 
 
 def _albert(config: Any) -> list[Entry]:
-    entries = [*_bert_tables(), *dense("encoder.embedding_hidden_mapping_in", "embeddings.projection")]
+    entries = [*_bert_embeddings(), *dense_entries("encoder.embedding_hidden_mapping_in", "embeddings.projection")]
     for i in range(config.num_hidden_groups * config.inner_group_num):
         group, inner = divmod(i, config.inner_group_num)
-        theirs, ours = f"encoder.albert_layer_groups.{group}.albert_layers.{inner}", f"layers.{i}"
+        source, target = f"encoder.albert_layer_groups.{group}.albert_layers.{inner}", f"layers.{i}"
         for part in ("query", "key", "value"):
-            entries += dense(f"{theirs}.attention.{part}", f"{ours}.attention.{part}")
+            entries += dense_entries(f"{source}.attention.{part}", f"{target}.attention.{part}")
         entries += [
-            *dense(f"{theirs}.attention.dense", f"{ours}.attention.output_dense"),
-            *norm(f"{theirs}.attention.LayerNorm", f"{ours}.attention_norm"),
-            *dense(f"{theirs}.ffn", f"{ours}.feed_forward.intermediate"),
-            *dense(f"{theirs}.ffn_output", f"{ours}.feed_forward.output_dense"),
-            *norm(f"{theirs}.full_layer_layer_norm", f"{ours}.feed_forward_norm"),
+            *dense_entries(f"{source}.attention.dense", f"{target}.attention.output_dense"),
+            *norm_entries(f"{source}.attention.LayerNorm", f"{target}.attention_norm"),
+            *dense_entries(f"{source}.ffn", f"{target}.feed_forward.intermediate"),
+            *dense_entries(f"{source}.ffn_output", f"{target}.feed_forward.output_dense"),
+            *norm_entries(f"{source}.full_layer_layer_norm", f"{target}.feed_forward_norm"),
         ]
     return entries
 
 
 def _mobilebert_layer(config: Any, i: int) -> list[Entry]:
-    theirs, ours = f"encoder.layer.{i}", f"layers.{i}"
+    source, target = f"encoder.layer.{i}", f"layers.{i}"
     entries = []
     if config.use_bottleneck:
         shared = config.key_query_shared_bottleneck and not config.use_bottleneck_attention
-        for name, brick in (("input", "bottleneck"), ("attention", "shared_bottleneck"))[: 1 + shared]:
-            entries += dense(f"{theirs}.bottleneck.{name}.dense", f"{ours}.{brick}.dense")
-            entries += norm(f"{theirs}.bottleneck.{name}.LayerNorm", f"{ours}.{brick}.norm")
-        entries += dense(f"{theirs}.output.bottleneck.dense", f"{ours}.output_dense")
-        entries += norm(f"{theirs}.output.bottleneck.LayerNorm", f"{ours}.output_norm")
+        for name, layer in (("input", "bottleneck"), ("attention", "shared_bottleneck"))[: 1 + shared]:
+            entries += dense_entries(f"{source}.bottleneck.{name}.dense", f"{target}.{layer}.dense")
+            entries += norm_entries(f"{source}.bottleneck.{name}.LayerNorm", f"{target}.{layer}.norm")
+        entries += dense_entries(f"{source}.output.bottleneck.dense", f"{target}.output_dense")
+        entries += norm_entries(f"{source}.output.bottleneck.LayerNorm", f"{target}.output_norm")
     for part in ("query", "key", "value"):
-        entries += dense(f"{theirs}.attention.self.{part}", f"{ours}.attention.{part}")
-    entries += dense(f"{theirs}.attention.output.dense", f"{ours}.attention.output_dense")
-    entries += norm(f"{theirs}.attention.output.LayerNorm", f"{ours}.attention_norm")
+        entries += dense_entries(f"{source}.attention.self.{part}", f"{target}.attention.{part}")
+    entries += dense_entries(f"{source}.attention.output.dense", f"{target}.attention.output_dense")
+    entries += norm_entries(f"{source}.attention.output.LayerNorm", f"{target}.attention_norm")
     last = config.num_feedforward_networks - 1
     for n in range(last + 1):
-        network, block = f"{ours}.feed_forwards.{n}", theirs if n == last else f"{theirs}.ffn.{n}"
-        entries += dense(f"{block}.intermediate.dense", f"{network}.feed_forward.intermediate")
-        entries += dense(f"{block}.output.dense", f"{network}.feed_forward.output_dense")
-        entries += norm(f"{block}.output.LayerNorm", f"{network}.norm")
+        network, block = f"{target}.feed_forwards.{n}", source if n == last else f"{source}.ffn.{n}"
+        entries += dense_entries(f"{block}.intermediate.dense", f"{network}.feed_forward.intermediate")
+        entries += dense_entries(f"{block}.output.dense", f"{network}.feed_forward.output_dense")
+        entries += norm_entries(f"{block}.output.LayerNorm", f"{network}.norm")
     return entries
 
 
 def _mobilebert(config: Any) -> list[Entry]:
-    entries = _bert_tables()
+    entries = _bert_embeddings()
     if config.trigram_input or config.embedding_size != config.hidden_size:
-        entries += dense("embeddings.embedding_transformation", "embeddings.transformation")
+        entries += dense_entries("embeddings.embedding_transformation", "embeddings.transformation")
     return [*entries, *_layers(config, lambda i: _mobilebert_layer(config, i))]
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """The names of one architecture.
+    """Tensor names of one architecture.
 
-    encoder: config -> its entries, without the prefix. pooler: the layer over the first token, a part of the encoder; under some heads
-    the first layer of the head takes its place, and `head_poolers` says which.
+    Attributes:
+        prefix: of the encoder's names in a model with a head.
+        encoder: returns the encoder's entries without prefix for a config.
+        heads: head -> its entries.
+        pooler: name of the encoder's pooler, the Dense layer over the first token.
+        head_poolers: head -> name of the head's first layer, if that takes the pooler's place.
     """
 
     prefix: str
@@ -177,8 +192,8 @@ ARCHITECTURES = {
         _albert,
         heads={
             **BERT_HEADS,
-            "masked_lm": masked_lm("predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight"),
-            "next_sentence": dense("sop_classifier.classifier", "next_sentence"),
+            "masked_lm": masked_lm_entries("predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight"),
+            "next_sentence": dense_entries("sop_classifier.classifier", "next_sentence"),
         },
         pooler="pooler",
     ),
@@ -195,7 +210,7 @@ ARCHITECTURES = {
         _distilbert,
         heads={
             **BERT_HEADS,
-            "masked_lm": masked_lm("vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight"),
+            "masked_lm": masked_lm_entries("vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight"),
         },
         head_poolers={"classifier": "pre_classifier", "choice_classifier": "pre_classifier"},
     ),
@@ -204,13 +219,13 @@ ARCHITECTURES = {
         _electra,
         heads={
             **BERT_HEADS,
-            "classifier": dense("classifier.out_proj", "classifier"),
-            "masked_lm": masked_lm(
+            "classifier": dense_entries("classifier.out_proj", "classifier"),
+            "masked_lm": masked_lm_entries(
                 "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias", "generator_lm_head.weight"
             ),
             "discriminator": [
-                *dense("discriminator_predictions.dense", "discriminator.transform"),
-                *dense("discriminator_predictions.dense_prediction", "discriminator.logits"),
+                *dense_entries("discriminator_predictions.dense", "discriminator.transform"),
+                *dense_entries("discriminator_predictions.dense_prediction", "discriminator.logits"),
             ],
         },
         head_poolers={"classifier": "classifier.dense"},
@@ -220,80 +235,99 @@ ARCHITECTURES = {
         _bert,
         heads={
             **BERT_HEADS,
-            "classifier": dense("classifier.out_proj", "classifier"),
-            "masked_lm": masked_lm("lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight"),
+            "classifier": dense_entries("classifier.out_proj", "classifier"),
+            "masked_lm": masked_lm_entries("lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight"),
         },
         head_poolers={"classifier": "classifier.dense"},
     ),
 }  # fmt: skip
 
-ADDED = "kerasbert"  # what the names of tensors begin with that only we know
+ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have
 
-# What checkpoints repeat: constants that older versions stored, and the tensors of a tied decoder.
-REPEATED = (
+# Constants that older versions stored, and copies of a tied decoder's tensors.
+REDUNDANT_TENSORS = (
     Ignored(r"embeddings\.position_ids", "position_ids"),
     Ignored(r"(cls\.predictions|predictions|lm_head)\.decoder\.(weight|bias)", "tied decoder"),
     Ignored(r"(generator_lm_head|vocab_projector)\.weight", "tied decoder"),
 )
-# Checkpoints that were born in TensorFlow keep its names of a norm's scale and shift.
-OLD_NORMS = ((".LayerNorm.gamma", ".LayerNorm.weight"), (".LayerNorm.beta", ".LayerNorm.bias"))
+# Checkpoints that were converted from TensorFlow keep its names of a norm's scale and shift.
+LEGACY_NORM_ALIASES = ((".LayerNorm.gamma", ".LayerNorm.weight"), (".LayerNorm.beta", ".LayerNorm.bias"))
 
 
-def name_map(
+def build_name_map(
     config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool | None = None, additions: Iterable[str] = ()
 ) -> NameMap:
-    """The map between a Hugging Face checkpoint and the variables of an encoder, or of a task around one.
+    """Build the map between a Hugging Face checkpoint and the variables of an encoder or a task.
 
-    config: an encoder's config. pooler: whether the model has one with weights; if not, the checkpoint's is ignored.
-    heads: the model's heads, by the attribute that holds them; those of others are ignored.
-    bare: whether `export` writes the encoder's names without prefix; by default when there is no head. Reading takes either.
-    additions: variables that Hugging Face's model does not have. They lie in the checkpoint under our names and in our layout, and its
-        loaders report them as unexpected.
+    Args:
+        config: the encoder's config.
+        pooler: True if the model has a pooler with weights; otherwise the checkpoint's is ignored.
+        heads: the model's heads by their attributes' names; tensors of other heads are ignored.
+        bare: True if `export` writes the encoder's names without prefix; by default, if the model has no head. Loading accepts both.
+        additions: paths of variables that Hugging Face's model does not have. The checkpoint holds them under our names and in our
+            layout, and Hugging Face's loaders report them as unexpected.
+
+    Raises:
+        KerasBertError: when the architecture does not have one of the heads.
     """
-    names = ARCHITECTURES[config.model_type]
-    prefix = "" if (not heads if bare is None else bare) else names.prefix
-    entries = [replace(entry, checkpoint=prefix + entry.checkpoint) for entry in names.encoder(config)]
+    architecture = ARCHITECTURES[config.model_type]
+    prefix = "" if (not heads if bare is None else bare) else architecture.prefix
+    entries = [replace(entry, checkpoint=prefix + entry.checkpoint) for entry in architecture.encoder(config)]
     if pooler:
-        theirs = pooler_name(config.model_type, heads)
-        entries += dense(prefix + theirs if theirs == names.pooler else theirs, "pooler")
+        name = pooler_name(config.model_type, heads)
+        entries += dense_entries(prefix + name if name == architecture.pooler else name, "pooler")
     ignored = [
         Ignored(rf"{re.escape(name)}\.(weight|bias)", "pooler")
-        for name in dict.fromkeys((names.pooler, *names.head_poolers.values()))
+        for name in dict.fromkeys((architecture.pooler, *architecture.head_poolers.values()))
     ]
     for head in heads:
-        entries += _head(names, head, config.model_type)
-    entries += [Entry(f"{ADDED}.{path}", path) for path in additions]
-    for head in names.heads.keys() - set(heads):
-        theirs = {entry.checkpoint.rpartition(".")[0] for entry in names.heads[head]}
-        ignored += [Ignored(rf"{re.escape(name)}\.(weight|bias)", HEAD_NAMES[head]) for name in sorted(theirs)]
-    return NameMap(tuple(entries), ignored=(*ignored, *REPEATED), prefixes=(names.prefix,), aliases=OLD_NORMS)
+        entries += _head_entries(architecture, head, config.model_type)
+    entries += [Entry(f"{ADDED_PREFIX}.{path}", path) for path in additions]
+    for head in architecture.heads.keys() - set(heads):
+        layers = {entry.checkpoint.rpartition(".")[0] for entry in architecture.heads[head]}
+        ignored += [Ignored(rf"{re.escape(layer)}\.(weight|bias)", HEAD_NAMES[head]) for layer in sorted(layers)]
+    return NameMap(
+        tuple(entries),
+        ignored=(*ignored, *REDUNDANT_TENSORS),
+        prefixes=(architecture.prefix,),
+        aliases=LEGACY_NORM_ALIASES,
+    )
 
 
 def pooler_name(model_type: str, heads: Sequence[str]) -> str:
-    """What a checkpoint calls the layer that our encoder calls its pooler, without prefix."""
-    names = ARCHITECTURES[model_type]
-    return next((names.head_poolers[head] for head in heads if head in names.head_poolers), names.pooler)
+    """Return the checkpoint's name of our encoder's pooler, without prefix."""
+    architecture = ARCHITECTURES[model_type]
+    poolers = (architecture.head_poolers[head] for head in heads if head in architecture.head_poolers)
+    return next(poolers, architecture.pooler)
 
 
 def has_pooler(names: Iterable[str], model_type: str) -> bool:
-    """Whether a checkpoint with these tensor names has an encoder's pooler."""
+    """Return True if a checkpoint with these tensor names has the encoder's pooler."""
     architecture = ARCHITECTURES[model_type]
-    wanted = f"{architecture.pooler}.weight"
-    return any(name.removeprefix(architecture.prefix) == wanted for name in names)
+    kernel = f"{architecture.pooler}.weight"
+    return any(name.removeprefix(architecture.prefix) == kernel for name in names)
 
 
 def has_head(names: Iterable[str], model_type: str, head: str) -> bool:
-    """Whether a checkpoint with these tensor names has all of a head's tensors that it must have."""
-    wanted = {entry.checkpoint for entry in _head(ARCHITECTURES[model_type], head, model_type) if not entry.optional}
-    return wanted <= set(names)
+    """Return True if a checkpoint with these tensor names has all required tensors of a head.
+
+    Raises:
+        KerasBertError: when the architecture does not have the head.
+    """
+    entries = _head_entries(ARCHITECTURES[model_type], head, model_type)
+    return {entry.checkpoint for entry in entries if not entry.optional} <= set(names)
 
 
-def head_bias(model_type: str, head: str) -> str:
-    """The name of the bias of a head that is one dense: as long as the head has classes."""
-    return next(e.checkpoint for e in ARCHITECTURES[model_type].heads[head] if e.checkpoint.endswith("bias"))
+def head_bias_name(model_type: str, head: str) -> str:
+    """Return the checkpoint's name of the bias of a head with one Dense layer. The bias has one value for each class."""
+    entries = ARCHITECTURES[model_type].heads[head]
+    return next(entry.checkpoint for entry in entries if entry.checkpoint.endswith("bias"))
 
 
-def _head(names: Architecture, head: str, model_type: str) -> list[Entry]:
-    if head not in names.heads:
-        raise KerasBertError(f"expected a head of {model_type}: {sorted(names.heads)}, received {head!r}")
-    return names.heads[head]
+def _head_entries(architecture: Architecture, head: str, model_type: str) -> list[Entry]:
+    if head not in architecture.heads:
+        raise KerasBertError(
+            f"expected a head of {model_type}, one of {sorted(architecture.heads)}, received {head!r}; "
+            "take another architecture for this head"
+        )
+    return architecture.heads[head]

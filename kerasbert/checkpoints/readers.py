@@ -1,4 +1,4 @@
-"""The tensors of a checkpoint folder, in whichever format it has."""
+"""Readers of checkpoint folders in all supported formats."""
 
 import os
 from pathlib import Path
@@ -8,15 +8,25 @@ import numpy as np
 from kerasbert.checkpoints import hugging_face, pytorch_file, safetensors_file, tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
+from kerasbert.errors import KerasBertError
+from kerasbert.files.model_folder import RANGES_FILE
 
-_NOT_READ = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
+_UNSUPPORTED_FILES = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
 
 
 def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
-    """Every tensor of a checkpoint folder under Hugging Face's name and in PyTorch's layout, floating-point ones as float32.
+    """Read every tensor of a checkpoint folder.
 
-    Of several formats the first is taken: a preset of keras-nlp's, safetensors, `pytorch_model.bin`, a TensorFlow 1 checkpoint of Google's.
-    Raises KerasBertError when there is none, or the files are damaged.
+    The first format of these is taken: a keras-nlp preset, safetensors, `pytorch_model.bin`, Google's TensorFlow 1 checkpoint.
+
+    Args:
+        folder: the checkpoint folder.
+
+    Returns:
+        Arrays by Hugging Face's names, in PyTorch's layout; floating-point ones are float32.
+
+    Raises:
+        KerasBertError: when there are no weights, or the files are damaged.
     """
     folder = Path(folder)
     if is_preset(folder):
@@ -24,28 +34,28 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     for reader in (safetensors_file, pytorch_file):
         if any((folder / name).is_file() for name in (reader.WEIGHTS_FILE, reader.INDEX_FILE)):
             return reader.read_tensors(folder)
-    if folder.is_dir() and tf1.checkpoint_prefix(folder) is not None:
+    if folder.is_dir() and tf1.find_checkpoint(folder) is not None:
         return tf1.read_tensors(folder, hugging_face.read_config(folder)["model_type"])
-    raise _nothing_found(folder)
+    raise _no_weights_error(folder)
 
 
-def weight_files(folder: str | os.PathLike) -> list[Path]:
-    """The files that `read_tensors` takes the weights from."""
+def find_weight_files(folder: str | os.PathLike) -> list[Path]:
+    """Return the files from which `read_tensors` reads the weights."""
     folder = Path(folder)
     if is_preset(folder):
         return [folder / "model.weights.h5"]
-    prefix = tf1.checkpoint_prefix(folder) if folder.is_dir() else None
+    prefix = tf1.find_checkpoint(folder) if folder.is_dir() else None
     for pattern in ("*.safetensors", "pytorch_model*.bin", *([f"{Path(prefix).name}.*"] if prefix else ())):
-        if found := sorted(path for path in folder.glob(pattern) if path.name != "quantization.safetensors"):
-            return found
+        if files := sorted(path for path in folder.glob(pattern) if path.name != RANGES_FILE):
+            return files
     return []
 
 
-def _nothing_found(folder: Path) -> Exception:
+def _no_weights_error(folder: Path) -> KerasBertError:
     if not folder.is_dir():
-        return mismatch(folder, "a checkpoint folder", "no such folder")
+        return mismatch(folder, "a checkpoint folder", "no such folder", "check the path")
     names = (safetensors_file.WEIGHTS_FILE, pytorch_file.WEIGHTS_FILE)
     expected = f"{', '.join(names)} (or their .index.json with shards) or a TensorFlow checkpoint (*.ckpt.index) in it"
-    others = [name for name in _NOT_READ if (folder / name).is_file()]
-    advice = "convert it to safetensors first (transformers' save_pretrained writes that)" if others else ""
-    return mismatch(folder, expected, others[0] if others else "none of them", advice)
+    unsupported = [name for name in _UNSUPPORTED_FILES if (folder / name).is_file()]
+    advice = "convert it to safetensors first (transformers' save_pretrained writes that)" if unsupported else ""
+    return mismatch(folder, expected, unsupported[0] if unsupported else "none of them", advice)

@@ -1,7 +1,7 @@
-"""Weights in the safetensors format: checked before they are read, written atomically.
+"""Reader and writer for safetensors files: checked before reading, written atomically.
 
-The format: 8 bytes with the header's length (unsigned, little-endian), a JSON header that names each tensor's dtype,
-shape and byte range, then the data without gaps. Source: the specification in the safetensors project's README.
+The format: 8 bytes with the header's length (unsigned, little-endian), a JSON header with each tensor's dtype, shape and byte range,
+then the data without gaps. Source: the specification in the safetensors project's README.
 """
 
 import math
@@ -10,12 +10,13 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors
 import safetensors.numpy
 
-from kerasbert.checkpoints.messages import mismatch, one_line, shown
+from kerasbert.checkpoints.messages import mismatch, one_line, short_repr
 from kerasbert.checkpoints.shards import read_shards
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json
@@ -30,11 +31,20 @@ _ITEM_BYTES = {
 }
 _MAX_DIMENSIONS = 32
 _TRUNCATED = "the file is truncated, get it again"
+_DAMAGED = "the file is damaged, get it again"
 
 
 @dataclass(frozen=True)
 class TensorRange:
-    """Where one tensor lies: its dtype as the file names it, its shape, and bytes [begin, end) of the file."""
+    """Location of one tensor in a file.
+
+    Attributes:
+        name: its name.
+        dtype: its dtype in the format's words, such as "BF16".
+        shape: its shape.
+        begin: offset of its first byte in the file.
+        end: offset after its last byte.
+    """
 
     name: str
     dtype: str
@@ -44,10 +54,12 @@ class TensorRange:
 
 
 def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
-    """Every tensor of a checkpoint folder, from `model.safetensors` or the shards of `model.safetensors.index.json`.
+    """Read every tensor of a checkpoint folder, from `model.safetensors` or the shards of `model.safetensors.index.json`.
 
-    Floating-point tensors come as float32 (bfloat16 and float16 widened), integers and booleans as they are.
-    Raises KerasBertError when the files are missing, damaged, or disagree with each other.
+    Floating-point tensors become float32. Integers and booleans keep their dtypes.
+
+    Raises:
+        KerasBertError: when the files are missing, damaged or inconsistent.
     """
     folder = Path(folder)
     if (folder / WEIGHTS_FILE).is_file():
@@ -55,63 +67,75 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     if (folder / INDEX_FILE).is_file():
         return read_shards(folder / INDEX_FILE, ".safetensors", read_file)
     received = "a folder with neither" if folder.is_dir() else "no such folder"
-    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received)
+    raise mismatch(folder, f"{WEIGHTS_FILE} or {INDEX_FILE} in it", received, "is this a checkpoint folder?")
 
 
 def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """Every tensor of one safetensors file; dtypes as in `read_tensors`.
+    """Read every tensor of one safetensors file; dtypes as in `read_tensors`.
 
-    Raises KerasBertError when it is missing or damaged.
+    Raises:
+        KerasBertError: when the file is missing or damaged.
     """
     path = Path(path)
     ranges = read_header(path)
     try:
         with safetensors.safe_open(path, framework="np") as file:
             return {
-                # NumPy itself has no bfloat16, so those are not left to what else happens to be imported.
-                r.name: _read_bfloat16(path, r) if r.dtype == "BF16" else _as_float32(file.get_tensor(r.name))
-                for r in ranges
+                # NumPy has no bfloat16, and the library's support depends on other packages that are imported.
+                tensor.name: _read_bfloat16(path, tensor)
+                if tensor.dtype == "BF16"
+                else _as_float32(file.get_tensor(tensor.name))
+                for tensor in ranges
             }
     except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise mismatch(path, "a safetensors file", one_line(error)) from error
+        raise mismatch(path, "a safetensors file", one_line(error), _DAMAGED) from error
 
 
 def write_tensors(
     path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes one safetensors file, atomically. `metadata` defaults to `{"format": "pt"}`, which transformers asks for.
+    """Write one safetensors file atomically.
 
-    Raises KerasBertError when it cannot be written, as on a full disk; an existing file then stays as it was.
+    Args:
+        path: the file.
+        tensors: arrays by name.
+        metadata: the file's metadata; `{"format": "pt"}` by default, which transformers requires.
+
+    Raises:
+        KerasBertError: when the file cannot be written, as on a full disk. An existing file is then unchanged.
     """
-    # The library copies raw memory, so a transposed view has to become contiguous first.
+    # The library copies raw memory, so transposed views must become contiguous first.
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     metadata = {"format": "pt"} if metadata is None else dict(metadata)
     try:
         with atomic_file(path) as partial:
             safetensors.numpy.save_file(contiguous, partial, metadata=metadata)
     except (safetensors.SafetensorError, OSError) as error:
-        raise mismatch(path, "to write it", one_line(error), "check the disk and the folder's permissions") from error
+        raise mismatch(
+            path, "a writable file", one_line(error), "check the disk and the folder's permissions"
+        ) from error
 
 
 def read_header(path: str | os.PathLike) -> list[TensorRange]:
-    """The tensors that a file holds, in the order of their data, every number checked against the file's size.
+    """Read the locations of a file's tensors, in the order of their data and checked against the file's size.
 
-    Raises KerasBertError, naming the file and the numbers, for whatever the format does not allow.
+    Raises:
+        KerasBertError: when the file is missing, or its header violates the format.
     """
     path = Path(path)
     if not path.is_file():
-        raise mismatch(path, "a safetensors file", "a folder" if path.is_dir() else "no such file")
+        raise mismatch(path, "a safetensors file", "a folder" if path.is_dir() else "no such file", "check the path")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
             length = _header_length(path, file.read(8), size)
             text = file.read(length)
     except OSError as error:
-        raise mismatch(path, "to read it", one_line(error)) from error
+        raise mismatch(path, "a readable file", one_line(error), "check the file's permissions") from error
     header = _parse_header(path, text)
     header.pop("__metadata__", None)
     ranges = [_tensor_range(path, name, entry, 8 + length) for name, entry in header.items()]
-    ranges.sort(key=lambda r: (r.begin, r.end))
+    ranges.sort(key=lambda tensor: (tensor.begin, tensor.end))
     _check_coverage(path, ranges, 8 + length, size)
     return ranges
 
@@ -127,53 +151,59 @@ def _header_length(path: Path, first: bytes, size: int) -> int:
     return length
 
 
-def _parse_header(path: Path, text: bytes) -> dict:
+def _parse_header(path: Path, text: bytes) -> dict[str, Any]:
     header = parse_json(text, path, expected=f"a JSON header of {len(text)} bytes", unique_names=True)
     if not isinstance(header, dict):
-        raise mismatch(path, "a JSON object as header", shown(header))
+        raise mismatch(path, "a JSON object as header", short_repr(header), _DAMAGED)
     return header
 
 
-def _tensor_range(path: Path, name: str, entry, data_start: int) -> TensorRange:
-    where = f"{path}: tensor {shown(name)}"
+def _tensor_range(path: Path, name: str, entry: Any, data_start: int) -> TensorRange:
+    where = f"{path}: tensor {short_repr(name)}"
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
-        raise mismatch(where, "dtype, shape and data_offsets", shown(entry))
+        raise mismatch(where, "dtype, shape and data_offsets", short_repr(entry), _DAMAGED)
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _ITEM_BYTES:
-        raise mismatch(where, f"a dtype of {', '.join(_ITEM_BYTES)}", shown(dtype))
+        raise mismatch(where, f"a dtype of {', '.join(_ITEM_BYTES)}", short_repr(dtype), _DAMAGED)
     if not _are_counts(shape) or len(shape) > _MAX_DIMENSIONS:
-        raise mismatch(where, f"a shape of at most {_MAX_DIMENSIONS} whole numbers", shown(shape))
+        raise mismatch(where, f"a shape of at most {_MAX_DIMENSIONS} whole numbers", short_repr(shape), _DAMAGED)
     if not _are_counts(offsets) or len(offsets) != 2:
-        raise mismatch(where, "two data_offsets", shown(offsets))
+        raise mismatch(where, "two data_offsets", short_repr(offsets), _DAMAGED)
     expected, received = math.prod(shape) * _ITEM_BYTES[dtype], offsets[1] - offsets[0]
     if expected != received:
-        raise mismatch(where, f"{shown(expected)} bytes for {dtype} {shown(shape)}", f"{received} in data_offsets")
+        raise mismatch(
+            where,
+            f"{short_repr(expected)} bytes for {dtype} {short_repr(shape)}",
+            f"{received} in data_offsets",
+            _DAMAGED,
+        )
     return TensorRange(name, dtype, tuple(shape), data_start + offsets[0], data_start + offsets[1])
 
 
-def _are_counts(numbers) -> bool:
+def _are_counts(numbers: Any) -> bool:
     return isinstance(numbers, list) and all(type(n) is int and 0 <= n < 2**63 for n in numbers)
 
 
 def _check_coverage(path: Path, ranges: list[TensorRange], data_start: int, size: int) -> None:
-    """The format wants the data covered once, from its first byte to the file's last."""
-    reached = data_start
-    for r in ranges:
-        if r.end > size:
-            expected = f"tensor {shown(r.name)} to end at byte {r.end}"
+    """The tensors must cover the data exactly once, from its first byte to the file's last."""
+    position = data_start
+    for tensor in ranges:
+        if tensor.end > size:
+            expected = f"tensor {short_repr(tensor.name)} to end at byte {tensor.end}"
             raise mismatch(path, expected, f"a file of {size} bytes", _TRUNCATED)
-        if r.begin != reached:
-            fault = "it overlaps another" if r.begin < reached else "there is a gap before it"
-            raise mismatch(path, f"tensor {shown(r.name)} to begin at byte {reached}", str(r.begin), fault)
-        reached = r.end
-    if reached != size:
-        raise mismatch(path, f"the last tensor to end the file at byte {reached}", f"a file of {size} bytes")
+        if tensor.begin != position:
+            cause = "it overlaps another" if tensor.begin < position else "there is a gap before it"
+            expected = f"tensor {short_repr(tensor.name)} to begin at byte {position}"
+            raise mismatch(path, expected, str(tensor.begin), cause)
+        position = tensor.end
+    if position != size:
+        raise mismatch(path, f"the last tensor to end the file at byte {position}", f"a file of {size} bytes", _DAMAGED)
 
 
-def _read_bfloat16(path: Path, r: TensorRange) -> np.ndarray:
+def _read_bfloat16(path: Path, tensor: TensorRange) -> np.ndarray:
     """A bfloat16 is the upper half of a float32."""
-    halves = np.fromfile(path, "<u2", (r.end - r.begin) // 2, offset=r.begin)
-    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(r.shape)
+    halves = np.fromfile(path, "<u2", (tensor.end - tensor.begin) // 2, offset=tensor.begin)
+    return (halves.astype(np.uint32) << 16).view(np.float32).reshape(tensor.shape)
 
 
 def _as_float32(tensor: np.ndarray) -> np.ndarray:

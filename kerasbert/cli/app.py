@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import typer
 
-from kerasbert.cleanup import temporary_files_kept_together
+from kerasbert.cleanup import collect_temporary_files
 from kerasbert.cli.common.claims import claims
 from kerasbert.cli.common.failures import Interrupted, explain
 from kerasbert.cli.common.flags import with_flags
@@ -35,7 +35,7 @@ class ResultCommand(typer.core.TyperCommand):
                 with (
                     contextlib.redirect_stdout(sys.stderr),
                     interrupts_told(claimed.what_became),
-                    temporary_files_kept_together(),
+                    collect_temporary_files(),
                 ):
                     result = super().invoke(ctx)
             except KeyboardInterrupt:

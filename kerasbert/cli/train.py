@@ -51,11 +51,11 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.training_data import read_data
-    from kerasbert.optional import require
+    from kerasbert.optional import require_package
 
     check_out_folder(out, training.model, resume=resume, overwrite=overwrite)
     if training.tensorboard:
-        require("tensorboard", "--tensorboard")
+        require_package("tensorboard", "--tensorboard")
     if training.top_layers is not None:
         check_layer_count(training.model, training.top_layers, option="--top-layers")
     run = TrainingRun(training, resume, out=out)

@@ -75,7 +75,7 @@ def validate(
     with progress("loading the models") as bar:
         found = run(
             model, against=against, data=table, on=backends, rows=rows, reference_rows=reference_rows, tolerance=max_error, threads=threads,
-            progress=lambda what, done, total: bar.update(done, total, what=f"running {what}", unit="rows"), report=report, isolated=True,
+            progress=lambda what, done, total: bar.update(done, total, stage=f"running {what}", unit="rows"), report=report, isolated=True,
         )  # fmt: skip
     written = [f"report: {report}"] if report else []
     return Result({**found.as_dict(), "report": report}, [*found.blocks(), *written], exit_code=0 if found.ok else 1)

@@ -1,1 +1,1 @@
-"""What reaches a terminal, and how: control characters shown escaped, tables that fit, lines beside a progress bar."""
+"""Terminal output: escaped control characters, tables that fit, and notes above a progress bar."""

@@ -1,25 +1,26 @@
-"""Control characters as visible text, so that nobody's data steers the terminal it is shown on."""
+"""Escapes for control characters, so that no data can control the terminal that shows it."""
 
 import re
 
-# C0 and C1 controls, line separators, Unicode's Bidi_Control, lone surrogates, which no encoding holds.
+# C0 and C1 controls, line separators, Unicode's Bidi_Control, and lone surrogates, which cannot be encoded.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
-_ANY = re.compile(f"[{_CONTROLS}]")
-_BUT_NEWLINE_AND_TAB = re.compile(f"(?![\\n\\t])[{_CONTROLS}]")
+_ALL = re.compile(f"[{_CONTROLS}]")
+_ALL_BUT_NEWLINE_AND_TAB = re.compile(f"(?![\\n\\t])[{_CONTROLS}]")
 
 
 def escape_controls(text: str, keep_lines: bool = False) -> str:
-    """`text` with control characters as Python writes them: `\\x1b[31m`, `\\u202e`.
+    """Replace control characters by Python's escapes: `\\x1b[31m`, `\\u202e`.
 
     Args:
-        keep_lines: leave newlines and tabs as they are.
+        text: any text.
+        keep_lines: leave newlines and tabs unchanged.
     """
-    return (_BUT_NEWLINE_AND_TAB if keep_lines else _ANY).sub(_python_escape, text)
+    return (_ALL_BUT_NEWLINE_AND_TAB if keep_lines else _ALL).sub(_python_escape, text)
 
 
 def escape_json(text: str) -> str:
-    """JSON text whose strings hold no raw control character: the same values, `\\u009b` for what JSON leaves raw."""
-    return _BUT_NEWLINE_AND_TAB.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    """Replace control characters that JSON allows in strings by JSON's escapes, such as `\\u009b`; the values stay the same."""
+    return _ALL_BUT_NEWLINE_AND_TAB.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _python_escape(match: re.Match) -> str:

@@ -1,14 +1,18 @@
-"""Holding back what native code writes past Python's logging."""
+"""Suppression of messages that native code writes to stderr directly."""
 
 import contextlib
 import io
 import os
 import tempfile
+from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def quiet():
-    """Converter and quantizer write to stderr whatever the log level; this holds it back, and shows it if the block fails."""
+def suppress_stderr() -> Iterator[None]:
+    """Hold back everything written to stderr, and show it only if the block fails.
+
+    TensorFlow's converter and ai-edge-quantizer write there at any log level.
+    """
     with tempfile.TemporaryFile() as log, contextlib.redirect_stderr(io.StringIO()) as text:
         stderr = os.dup(2)
         os.dup2(log.fileno(), 2)

@@ -1,17 +1,19 @@
-"""Numbers as people read them. Tables of them: `kerasbert.console.tables`."""
+"""Human-readable sizes, numbers and times."""
 
 
 def format_bytes(size: float) -> str:
-    """Decimal units, as download pages use: 23.1 MB."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if abs(size) < 1000 or unit == "GB":
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+    """Format a size in decimal units, such as 23.1 MB."""
+    if abs(size) < 1000:
+        return f"{size:.0f} B"
+    for unit in ("kB", "MB"):
         size /= 1000
-    raise AssertionError("unreachable")
+        if abs(size) < 1000:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} GB"
 
 
 def format_number(value: float | None, digits: int = 4) -> str:
-    """Fixed digits, scientific where they would all be zero, `-` for nothing."""
+    """Format a number with fixed digits, or scientific where all of them would be zero; None becomes `-`."""
     if value is None:
         return "-"
     if value != 0 and abs(value) < 10 ** -(digits - 1):
@@ -20,10 +22,10 @@ def format_number(value: float | None, digits: int = 4) -> str:
 
 
 def format_seconds(seconds: float | None) -> str:
-    """In the unit that reads best: 2.1 µs, 4.37 ms, 1.2 s; `-` for nothing."""
+    """Format a time in a fitting unit, such as 2.1 µs, 4.37 ms or 1.2 s; None becomes `-`."""
     if seconds is None:
         return "-"
-    for factor, unit, below in ((1e6, "µs", 100), (1e3, "ms", 1000)):
-        if seconds * factor < below:
+    for factor, unit, limit in ((1e6, "µs", 100), (1e3, "ms", 1000)):
+        if seconds * factor < limit:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds:.3g} s"

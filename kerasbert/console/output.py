@@ -1,4 +1,4 @@
-"""Where every line of the package goes out: results to stdout, notes and errors to stderr. Nothing else prints."""
+"""The only module that prints: results go to stdout, notes and errors to stderr."""
 
 import os
 import sys
@@ -7,57 +7,55 @@ from typing import TextIO
 
 from kerasbert.console.tables import Block, render
 
-_takers: list[Callable[[str], None]] = []  # of progress bars on the terminal now, the last one on top
+_note_handlers: list[Callable[[str], None]] = []  # of the progress bars on the terminal; the last one gets the notes
 
 
 def write(blocks: Block | Iterable[Block], stream: TextIO | None = None) -> None:
-    """Prints lines and tables: in the width of the terminal, or as wide as they are where `stream` is none.
+    """Print lines and tables, fitted to the terminal; unlimited in width where `stream` is not a terminal.
 
     Args:
-        blocks: see `kerasbert.console.tables.render`. Control characters are shown escaped.
-        stream: stdout if left out. What its encoding lacks is shown escaped too.
+        blocks: see `kerasbert.console.tables.render`. Control characters are escaped.
+        stream: stdout by default. Characters that its encoding lacks are escaped.
     """
     stream = stream or sys.stdout
     write_exactly(render(blocks, terminal_width(stream)), stream)
 
 
 def write_exactly(text: str, stream: TextIO | None = None) -> None:
-    """Prints text that holds no control characters any more."""
+    """Print text whose control characters are already escaped."""
     stream = stream or sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
 
 
 def note(line: str) -> None:
-    """A line for people on stderr, above the progress bar if there is one."""
+    """Print a line for people on stderr, above the progress bar if there is one."""
     text = render(line, terminal_width(sys.stderr))
-    if _takers:
-        _takers[-1](text)
+    if _note_handlers:
+        _note_handlers[-1](text)
     else:
         write_exactly(text, sys.stderr)
 
 
-def take_notes(show: Callable[[str], None]) -> None:
-    """From now on `show` gets the notes, ready to be printed: a progress bar is on the terminal, which they must not break."""
-    _takers.append(show)
+def add_note_handler(handler: Callable[[str], None]) -> None:
+    """Send notes to `handler`, ready to be printed, so that they do not break the progress bar on the terminal."""
+    _note_handlers.append(handler)
 
 
-def leave_notes(show: Callable[[str], None]) -> None:
-    """Notes go where they went before `take_notes`; nothing happens where it was not called."""
-    if show in _takers:
-        _takers.remove(show)
+def remove_note_handler(handler: Callable[[str], None]) -> None:
+    """Send notes to where they went before `add_note_handler`; an unknown handler is ignored."""
+    if handler in _note_handlers:
+        _note_handlers.remove(handler)
 
 
-def terminal_width(stream: TextIO) -> int | None:
-    """Cells in a line of the terminal behind a stream, or `COLUMNS` where that is set; None where it is no terminal."""
+def terminal_width(stream: TextIO | None) -> int | None:
+    """Return the width of the stream's terminal in cells, or `COLUMNS` if that is set; None for a stream without terminal."""
     try:
-        if not stream.isatty():
+        if stream is None or not stream.isatty():
             return None
         columns = os.environ.get("COLUMNS", "")
-        return (
-            int(columns)
-            if columns.isdecimal() and int(columns)
-            else os.get_terminal_size(stream.fileno()).columns or 80
-        )
+        if columns.isdecimal() and int(columns):
+            return int(columns)
+        return os.get_terminal_size(stream.fileno()).columns or 80
     except (AttributeError, OSError, ValueError):
         return None

@@ -6,94 +6,134 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 from kerasbert.console.escapes import escape_controls
-from kerasbert.console.output import leave_notes, note, take_notes
+from kerasbert.console.output import add_note_handler, note, remove_note_handler
 from kerasbert.console.widths import cell_width, wrap
 
-_FIRST_LINE, _EVERY = 2.0, 10.0  # seconds
-BAR, GAP = "\uf8ff", "  "  # a cell of the bar, of a private character; blanks between parts
-_MAIN = 2  # figures that stay longest
-_BESIDE, _NAME = 45, 20  # cells for what stands beside the name of a stage; the fewest for the name
-_BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
+if TYPE_CHECKING:  # rich is imported when a bar starts
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+_FIRST_LINE_SECONDS, _LINE_SECONDS = 2.0, 10.0
+BAR = "\uf8ff"  # one cell of the bar; a private-use character
+GAP = "  "  # between parts
+_MAIN_FIGURES = 2  # that are dropped last
+_RESERVED_WIDTH = 45  # cells kept free for the parts after the stage's name
+_MIN_NAME_WIDTH = 20  # cells
+_LONG_BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
 
 
-def progress(what: str) -> "Progress":
-    """A context manager that shows how far `what` is; see `Progress.update`."""
-    moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    return _Bar(what) if moves else _Lines(what)
+def progress(stage: str) -> "Progress":
+    """Return a context manager that shows the progress of a stage; see `Progress.update`."""
+    animated = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return _Bar(stage) if animated else _Lines(stage)
 
 
 class Progress(AbstractContextManager):
-    """Shows nothing beyond that it is running until `update` tells more.
+    """Progress of a job with one or several stages.
 
-    A stage has a clock of its own, which stands while another one runs.
+    Before the first `update` only the elapsed time is known. Each stage has a clock, which pauses while another stage runs.
+
+    Attributes:
+        on_terminal: True for a bar, which disappears at the end.
+        state: the progress of the running stage.
     """
 
     on_terminal = False
 
-    def __init__(self, what: str):
-        self.state = _State(what)
+    def __init__(self, stage: str) -> None:
+        self.state = _State(stage)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.start()
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     def start(self) -> None:
+        """Begin to show the progress."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Takes the bar off the terminal; once more does nothing."""
+        """Remove the bar from the terminal; further calls do nothing."""
         raise NotImplementedError
 
     def update(
-        self, done: int, total: int, remark: str | Sequence[str] = "", what: str | None = None, unit: str = ""
+        self, done: int, total: int, figures: str | Sequence[str] = "", stage: str | None = None, unit: str = ""
     ) -> None:
-        """`done` of `total`, which is 0 while it is not known.
+        """Set the progress of the running stage.
 
         Args:
-            remark: figures to show, the most important one first: where room is short, the last ones are left out.
-            what: another name from now on, such as the next stage's.
-            unit: what is counted, such as `steps`.
+            done: units done.
+            total: units in all; 0 while it is not known.
+            figures: values to show, such as `loss 0.43`, the most important first. The last ones are dropped where space is short.
+            stage: the name of the stage that runs from now on, if another one.
+            unit: the units that are counted, such as `steps`.
         """
-        self.state.update(done, total, (remark,) if isinstance(remark, str) else tuple(remark), what, unit)
+        self.state.update(done, total, (figures,) if isinstance(figures, str) else tuple(figures), stage, unit)
 
     def rows(self, done: int, total: int) -> None:
-        """`update` for what counts rows."""
+        """Set the progress of a stage that counts rows."""
         self.update(done, total, unit="rows")
 
 
+@dataclass
+class _Clock:
+    """Time and counts of one stage.
+
+    Attributes:
+        started: the time at which the stage would have started without pauses.
+        first_done: the count at the stage's first update.
+        measured_from: elapsed seconds and count after the first unit. Rates are measured from there: models compile in the first step.
+    """
+
+    started: float
+    first_done: int | None = None
+    measured_from: tuple[float, int] | None = None
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+
 class _State:
-    """How far the running stage is, and how long each one ran."""
+    """Progress of the running stage, and the paused clocks of the others."""
 
-    def __init__(self, what: str):
-        self.what, self.unit, self.remarks = what, "", ()
-        self.done = self.total = None
-        self._stood: dict[str, tuple] = {}  # clocks of stages that stand still
-        self._began = time.monotonic()
-        self._before: int | None = None  # what was done when the stage began
-        self._first: tuple[float, int] | None = None  # seconds and what was done once the first part of it was
+    def __init__(self, stage: str) -> None:
+        self.stage, self.unit = stage, ""
+        self.figures: tuple[str, ...] = ()
+        self.done = self.total = 0
+        self._clock = _Clock(time.monotonic())
+        self._paused: dict[str, tuple[float, int, _Clock]] = {}  # stage -> elapsed seconds, count, clock
 
-    def update(self, done: int, total: int, remarks: Sequence[str], what: str | None, unit: str) -> None:
-        if what is not None and what != self.what:
-            self._stood[self.what] = (self.elapsed, self._before, self._first, self.done)
-            elapsed, self._before, self._first, stood = self._stood.pop(what, (0.0, None, None, None))
-            if stood is not None and done < stood:  # it begins anew
-                elapsed, self._before, self._first = 0.0, None, None
-            self.what, self._began = what, time.monotonic() - elapsed
+    def update(self, done: int, total: int, figures: Sequence[str], stage: str | None, unit: str) -> None:
+        if stage is not None and stage != self.stage:
+            self._switch(stage, done)
         self.done, self.total, self.unit = done, total, unit
-        self.remarks = tuple(remark for remark in remarks if remark)
-        self._before = done if self._before is None else self._before
-        if self._first is None and done > self._before:  # the first step is no measure: models are compiled in it
-            self._first = (self.elapsed, done)
+        self.figures = tuple(figure for figure in figures if figure)
+        clock = self._clock
+        if clock.first_done is None:
+            clock.first_done = done
+        if clock.measured_from is None and done > clock.first_done:
+            clock.measured_from = (clock.elapsed, done)
+
+    def _switch(self, stage: str, done: int) -> None:
+        """Pause the running stage's clock and start another's, anew if that stage starts over."""
+        self._paused[self.stage] = (self.elapsed, self.done, self._clock)
+        now = time.monotonic()
+        elapsed, previous_done, clock = self._paused.pop(stage, (0.0, 0, _Clock(now)))
+        if done < previous_done:
+            elapsed, clock = 0.0, _Clock(now)
+        clock.started = now - elapsed
+        self.stage, self._clock = stage, clock
 
     @property
     def elapsed(self) -> float:
         """Seconds of this stage."""
-        return time.monotonic() - self._began
+        return self._clock.elapsed
 
     @property
     def count(self) -> str:
@@ -101,52 +141,52 @@ class _State:
 
     @property
     def left(self) -> str:
-        """The time that is left, once it can be estimated."""
-        began, done = self._first or (0.0, 0)
+        """The remaining time, or nothing while it cannot be estimated."""
+        seconds, done = self._clock.measured_from or (0.0, 0)
         if not self.done or not done < self.done < self.total:
             return ""
-        return f"{clock((self.elapsed - began) / (self.done - done) * (self.total - self.done))} left"
+        return f"{format_duration((self.elapsed - seconds) / (self.done - done) * (self.total - self.done))} left"
 
     def parts(self, width: int) -> list[str]:
-        """What fits into `width` cells: the stage, a bar as that many BAR, the count, figures and times.
+        """The parts of the line that fit into `width` cells: the stage, a bar as a run of `BAR`, the count, figures and times.
 
-        First the last figure goes, then the time that has passed, figures from the third on, the bar, and the time that is left.
+        Parts are dropped in this order: the last figure, the elapsed time, figures from the third on, the bar, the remaining time.
         """
-        what = _shortened(self.what, max(width - _BESIDE, _NAME))
-        choices = [[escape_controls(part) for part in choice if part] for choice in self._choices(what)]
-        fitting = (choice for choice in choices if sum(map(cell_width, choice)) + len(GAP) * (len(choice) - 1) <= width)
-        return next(fitting, choices[-1])
+        stage = _shorten(self.stage, max(width - _RESERVED_WIDTH, _MIN_NAME_WIDTH))
+        layouts = [[escape_controls(part) for part in layout if part] for layout in self._layouts(stage)]
+        fitting = (layout for layout in layouts if sum(map(cell_width, layout)) + len(GAP) * (len(layout) - 1) <= width)
+        return next(fitting, layouts[-1])
 
-    def _choices(self, what: str) -> list[list[str]]:
-        """Longer ones first."""
-        count, left, elapsed = self.count, self.left, f"{clock(self.elapsed)} elapsed"
-        figures = self.remarks
+    def _layouts(self, stage: str) -> list[list[str]]:
+        """All layouts of the line, the longest first."""
+        count, left, elapsed = self.count, self.left, f"{format_duration(self.elapsed)} elapsed"
+        figures = self.figures
         fewer = figures[: max(len(figures) - 1, 1)]
-        main = fewer[:_MAIN]
+        main = fewer[:_MAIN_FIGURES]
         return [
-            [what, _BAR, count, *figures, elapsed, left],
-            [what, _BAR, count, *fewer, elapsed, left],
-            *([what, _BAR, count, *fewer[:kept], left] for kept in range(len(fewer), len(main), -1)),
-            [what, _BAR, count, *main, left],
-            [what, _SHORT_BAR, count, *main, left],
-            [what, count, *main, left],
-            *([what, count, *main[:kept]] for kept in range(len(main), 0, -1)),
-            [what, count],
-            [what],
+            [stage, _LONG_BAR, count, *figures, elapsed, left],
+            [stage, _LONG_BAR, count, *fewer, elapsed, left],
+            *([stage, _LONG_BAR, count, *fewer[:number], left] for number in range(len(fewer), len(main), -1)),
+            [stage, _LONG_BAR, count, *main, left],
+            [stage, _SHORT_BAR, count, *main, left],
+            [stage, count, *main, left],
+            *([stage, count, *main[:number]] for number in range(len(main), 0, -1)),
+            [stage, count],
+            [stage],
         ]
 
     def line(self) -> str:
-        """All of it, without a bar."""
-        figures = [self.count, *self.remarks, f"{clock(self.elapsed)} elapsed", self.left]
-        return f"{self.what}: {', '.join(figure for figure in figures if figure)}"
+        """The whole state as one line without a bar."""
+        figures = [self.count, *self.figures, f"{format_duration(self.elapsed)} elapsed", self.left]
+        return f"{self.stage}: {', '.join(figure for figure in figures if figure)}"
 
 
 class _Bar(Progress):
-    """rich asks how it looks several times a second, in the width that the terminal has then."""
+    """A bar drawn by rich, which renders it several times a second in the terminal's current width."""
 
     on_terminal = True
 
-    def start(self):
+    def start(self) -> None:
         from rich.console import Console
         from rich.live import Live
 
@@ -155,28 +195,28 @@ class _Bar(Progress):
             self, console=self._console, transient=True, redirect_stdout=False, redirect_stderr=False, refresh_per_second=8
         )  # fmt: skip
         self._live.start()
-        take_notes(self._above)
+        add_note_handler(self._print_above)
 
-    def stop(self):
-        leave_notes(self._above)
+    def stop(self) -> None:
+        remove_note_handler(self._print_above)
         self._live.stop()
 
-    def _above(self, text: str) -> None:
+    def _print_above(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def __rich_console__(self, console, options):
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
 
         state = self.state
 
-        def shown(part: str):
+        def render(part: str) -> Text | ProgressBar:
             if not part.startswith(BAR):
                 return Text(part, no_wrap=True)
-            return ProgressBar(state.total or None, state.done or 0, width=len(part), pulse=not state.total)
+            return ProgressBar(state.total or None, state.done, width=len(part), pulse=not state.total)
 
-        parts = list(map(shown, state.parts(options.max_width)))
+        parts = list(map(render, state.parts(options.max_width)))
         line = Table.grid(padding=(0, len(GAP)), pad_edge=False)
         for _ in parts:
             line.add_column(no_wrap=True)
@@ -185,27 +225,29 @@ class _Bar(Progress):
 
 
 class _Lines(Progress):
-    def start(self):
+    """Plain lines from a thread of their own."""
+
+    def start(self) -> None:
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._talk, daemon=True)
+        self._thread = threading.Thread(target=self._print_lines, daemon=True)
         self._thread.start()
 
-    def stop(self):
+    def stop(self) -> None:
         self._stop.set()
 
-    def _talk(self) -> None:
-        pause = _FIRST_LINE
+    def _print_lines(self) -> None:
+        pause = _FIRST_LINE_SECONDS
         while not self._stop.wait(pause):
             note(self.state.line())
-            pause = _EVERY
+            pause = _LINE_SECONDS
 
 
-def _shortened(what: str, width: int) -> str:
-    return what if cell_width(what) <= width else f"{wrap(what, width - 4)[0]} ..."
+def _shorten(stage: str, width: int) -> str:
+    return stage if cell_width(stage) <= width else f"{wrap(stage, width - 4)[0]} ..."
 
 
-def clock(seconds: float) -> str:
-    """`1:05` or `2:00:07`."""
+def format_duration(seconds: float) -> str:
+    """Format a time as `1:05` or `2:00:07`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""Text measured in terminal cells, padded and wrapped."""
+"""Width, padding and wrapping of text in terminal cells."""
 
 import re
 
@@ -6,7 +6,7 @@ _BLANKS = " \t"
 
 
 def cell_width(text: str) -> int:
-    """How many cells of a terminal `text` takes."""
+    """Return the number of terminal cells that a text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -15,15 +15,19 @@ def cell_width(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """`text` with blanks behind it up to `width` cells."""
+    """Pad a text with blanks to `width` cells."""
     return text + " " * (width - cell_width(text))
 
 
 def wrap(text: str, width: int | None) -> list[str]:
-    """Lines of at most `width` cells, broken at blanks that are no no-break ones.
+    """Break a text into lines at spaces and tabs.
 
-    A longer word stays whole on a line of its own, such as a path; one with wide characters, as Chinese and Japanese are written, is cut
-    between two of them. None: one line.
+    A longer word, such as a path, stays whole on a line of its own. A longer word with wide characters, as in Chinese and Japanese,
+    is broken between two characters.
+
+    Args:
+        text: the text; no-break spaces do not break.
+        width: cells of a line; None for a single line.
     """
     if width is None or cell_width(text) <= width:
         return [text]
@@ -38,17 +42,17 @@ def wrap(text: str, width: int | None) -> list[str]:
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    """Words with the blanks behind them; words of wide characters in parts of at most `width` cells."""
+    """Words with the blanks after them; long words of wide characters in parts of at most `width` cells."""
     pieces = []
     for word in re.findall(r"[ \t]*[^ \t]+[ \t]*|[ \t]+", text):
         if cell_width(word.rstrip(_BLANKS)) > width and cell_width(word) != len(word):
-            pieces += _chopped(word, width)
+            pieces += _split_word(word, width)
         else:
             pieces.append(word)
     return pieces
 
 
-def _chopped(word: str, width: int) -> list[str]:
+def _split_word(word: str, width: int) -> list[str]:
     parts, part = [], ""
     for character in word:
         if part and cell_width(part + character) > width:

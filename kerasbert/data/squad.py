@@ -219,7 +219,9 @@ def _questions_of_article(path: Path, where: str, article: object) -> Iterator[t
 
 def _read_json(path: Path) -> Any:
     text = read_whole(path)
-    return parse_json(text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).most)
+    return parse_json(
+        text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).max_bytes
+    )
 
 
 def _get_list(path: Path, where: str, record: object, name: str) -> list:

@@ -1,4 +1,4 @@
-"""Writing so that a half-written output never carries the final name, and nothing of others is lost."""
+"""Atomic writes: a half-written output never has the final name, and files of others are never lost."""
 
 import contextlib
 import os
@@ -6,82 +6,98 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import removed_by
+from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
-from kerasbert.files.exchange import Owns, carry_over, check_movable, exchange, settle
+from kerasbert.files.exchange import Owns, check_movable, exchange, link_foreign_files, remove_replaced
 
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
-    """Yields a temporary path beside `path`; renames it to `path` when the block ends without an error.
+    """Yield a temporary path beside `path` and rename it to `path` when the block ends without an error.
 
-    On an error (a full disk and Ctrl-C included) the temporary file is removed and an existing `path` stays as it was. Where `path` is a
-    link, the file that it names is written. What a killed process left of an earlier attempt is removed.
+    On an error, a full disk and Ctrl-C included, the temporary file is removed and an existing `path` is unchanged. Where `path` is a
+    link, its target is written. Files that a killed process left there are removed first.
 
-    Raises KerasBertError where there is no folder for it.
+    Raises:
+        KerasBertError: when the parent folder does not exist.
     """
     path = Path(os.path.realpath(path))
     _check_parent(path)
-    for left in partials.abandoned(path):
-        left.unlink()
+    for abandoned in partials.abandoned_paths(path):
+        abandoned.unlink()
     partial, lock = partials.create(path)
 
     def remove() -> None:
         partial.unlink(missing_ok=True)
 
-    with removed_by(remove):
+    with cleanup_on_exit(remove):
         try:
             yield partial
-            partial.chmod(_mode(path, 0o666))
+            partial.chmod(_permissions(path, 0o666))
             os.replace(partial, path)
         finally:
             remove()
-            partials.release(lock)
+            partials.release_lock(lock)
 
 
 @contextlib.contextmanager
 def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> Iterator[Path]:
-    """Yields a new, empty folder beside `path`; it takes the place of `path`, in one step, when the block ends without an error.
+    """Yield a new, empty folder beside `path` that replaces `path` in one step when the block ends without an error.
 
-    Of an existing folder everything goes that `owns`, given a path inside such as `a/b`, says is of the writer's making, so that no file of
-    an earlier one can be mistaken for this one's; all else moves over. A process that is killed at any moment leaves one of both
-    folders whole at `path`; the next one that writes there clears what else it left. Where the file system cannot exchange two folders,
-    `path` may be missing after a kill, until `recover` puts it back.
+    Files of an existing folder that the writer owns are removed, so that none can be mistaken for a part of the new content. All
+    others move to the new folder. A process that is killed at any moment leaves either the old or the new folder complete at `path`,
+    and the next writer clears the rest. Where the file system cannot exchange two folders, `path` may be missing after a kill until
+    `recover` restores it.
+
+    Args:
+        path: the folder to write.
+        owns: returns True for the writer's own paths inside the folder, such as `a/b`.
+
+    Raises:
+        KerasBertError: when the folder cannot be replaced; see `check_replaceable`.
     """
     path = Path(os.path.realpath(path))
-    check_replaceable_as_a_whole(path, owns)
+    check_replaceable(path, owns)
     path.parent.mkdir(parents=True, exist_ok=True)
     recover(path, owns)
     partial, lock = partials.create(path, folder=True)
-    complete, aside = (partial.with_name(partial.name + ending) for ending in (partials.NEW, partials.OLD))
+    complete, aside = (partial.with_name(partial.name + suffix) for suffix in (partials.NEW, partials.OLD))
     locks = [lock]
 
     def remove() -> None:
-        shutil.rmtree(partial, ignore_errors=True)  # links to what `path` holds as well
-        _settle(complete, aside, path, owns)
+        shutil.rmtree(partial, ignore_errors=True)  # its hard links too: `path` holds the same files
+        _finish(complete, aside, path, owns)
 
-    with removed_by(remove):
+    with cleanup_on_exit(remove):
         try:
             yield partial
-            partial.chmod(_mode(path, 0o777))
+            partial.chmod(_permissions(path, 0o777))
             if path.exists():
                 with contextlib.suppress(OSError):
                     locks.append(partials.try_lock(path))
-                carry_over(path, partial, owns)
+                link_foreign_files(path, partial, owns)
                 os.rename(partial, complete)
                 _replace(complete, path, aside)
             else:
                 os.rename(partial, path)
         finally:
             remove()
-            for each in locks:
-                partials.release(each)
+            for descriptor in locks:
+                partials.release_lock(descriptor)
 
 
-def check_replaceable_as_a_whole(path: Path, owns: Owns) -> None:
-    """Raises KerasBertError for a folder that no other can take the place of: where a disk is mounted, where this process works, one that
-    may not be changed, and one with others' folders in it that cannot move over. owns: see `atomic_folder`."""
+def check_replaceable(path: Path, owns: Owns) -> None:
+    """Check that a new folder can take the place of an existing one.
+
+    Args:
+        path: the folder; one that does not exist passes.
+        owns: see `atomic_folder`.
+
+    Raises:
+        KerasBertError: when the folder is a mount point, contains the working directory, is not writable, or holds folders of others
+            that cannot be moved.
+    """
     path = Path(os.path.realpath(path))
     if not path.is_dir():
         return
@@ -100,24 +116,29 @@ def check_replaceable_as_a_whole(path: Path, owns: Owns) -> None:
 
 
 def recover(path: str | os.PathLike, owns: Owns | None = None) -> list[Path]:
-    """Puts a folder back that a killed process had moved aside to replace it, and clears what else it left beside it.
+    """Restore a folder that a killed process had moved aside, and clear the other files that it left.
 
-    owns: see `atomic_folder`; without it nothing is cleared. Returns what stays because somebody else's files are in it.
+    Args:
+        path: the folder's usual place.
+        owns: see `atomic_folder`; without it nothing is cleared.
+
+    Returns:
+        Abandoned folders that stay because they hold files of others.
     """
     path = Path(os.path.realpath(path))
-    for left in partials.abandoned(path):
-        if left.name.endswith(partials.OLD) and not os.path.lexists(path):
-            os.rename(left, path)
+    for abandoned in partials.abandoned_paths(path):
+        if abandoned.name.endswith(partials.OLD) and not os.path.lexists(path):
+            os.rename(abandoned, path)
     if owns is None:
         return []
-    for left in partials.abandoned(path):
-        if not left.is_dir():
-            left.unlink(missing_ok=True)
-        elif not left.name.endswith((partials.NEW, partials.OLD)):
-            shutil.rmtree(left, ignore_errors=True)
+    for abandoned in partials.abandoned_paths(path):
+        if not abandoned.is_dir():
+            abandoned.unlink(missing_ok=True)
+        elif not abandoned.name.endswith((partials.NEW, partials.OLD)):
+            shutil.rmtree(abandoned, ignore_errors=True)
         elif path.is_dir():
-            settle(left, path, owns)
-    return list(partials.abandoned(path))
+            remove_replaced(abandoned, path, owns)
+    return list(partials.abandoned_paths(path))
 
 
 def _replace(complete: Path, path: Path, aside: Path) -> None:
@@ -126,26 +147,27 @@ def _replace(complete: Path, path: Path, aside: Path) -> None:
         os.rename(complete, path)
 
 
-def _settle(complete: Path, aside: Path, path: Path, owns: Owns) -> None:
+def _finish(complete: Path, aside: Path, path: Path, owns: Owns) -> None:
+    """Restore the old folder if `path` is missing, then remove the replaced ones."""
     if aside.exists() and not os.path.lexists(path):
         os.rename(aside, path)
-    for each in (complete, aside):
-        if each.exists():
-            settle(each, path, owns)
+    for replaced in (complete, aside):
+        if replaced.exists():
+            remove_replaced(replaced, path, owns)
 
 
 def _check_parent(path: Path) -> None:
     if not path.parent.is_dir():
         raise KerasBertError(
-            f"expected a file in a folder that is there, received {str(path)!r}; make {str(path.parent)!r} first"
+            f"expected a file in an existing folder, received {str(path)!r}; make {str(path.parent)!r} first"
         )
 
 
-def _mode(path: Path, usual: int) -> int:
-    """Permissions of what is there already; of something new the usual ones."""
+def _permissions(path: Path, default: int) -> int:
+    """The permissions of an existing file or folder, else `default` under the process' umask."""
     try:
         return path.stat().st_mode & 0o777
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)
-        return usual & ~mask
+        return default & ~mask

@@ -1,4 +1,4 @@
-"""One folder in the place of another, in a single step, and nothing lost of what others keep in it."""
+"""Replacement of one folder by another in a single step, without loss of files that belong to others."""
 
 import contextlib
 import errno
@@ -11,16 +11,20 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.files.partials import is_temporary
 
-Owns = Callable[[str], bool]  # whether a path inside of a folder, with "/" between its parts, is of the writer's making
+Owns = Callable[[str], bool]  # True for the writer's own paths inside a folder, with "/" as separator
 
 _AT_FDCWD, _RENAME_EXCHANGE, _RENAME_SWAP = -100, 2, 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Lets two paths change places in one step (Linux: renameat2, macOS: renamex_np). False where the system or the file system cannot.
+    """Exchange two paths in one step (Linux: renameat2, macOS: renamex_np).
 
-    Raises OSError as `os.rename` does.
+    Returns:
+        False where the system or the file system does not support it.
+
+    Raises:
+        OSError: as `os.rename` does.
     """
     import ctypes
 
@@ -31,7 +35,7 @@ def exchange(one: Path, other: Path) -> bool:
             status = library.renamex_np(*paths, _RENAME_SWAP)
         else:
             status = library.renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE)
-    except (OSError, AttributeError, TypeError):  # no such function here
+    except (OSError, AttributeError, TypeError):  # the C library lacks the function
         return False
     number = ctypes.get_errno()
     if status == 0:
@@ -41,10 +45,19 @@ def exchange(one: Path, other: Path) -> bool:
     raise OSError(number, os.strerror(number), str(one), None, str(other))
 
 
-def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
-    """Puts into `new` by hard links what `old` holds beyond the writer's own; both folders have it then.
+def link_foreign_files(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
+    """Hard-link the files of `old` that the writer does not own into `new`, so that both folders hold them.
 
-    What cannot be linked is left to `settle`. Raises OSError for a folder inside that cannot be read: see `check_movable`.
+    Files that cannot be linked are left for `remove_replaced`.
+
+    Args:
+        old: the folder to be replaced.
+        new: its replacement.
+        owns: returns True for the writer's own paths inside the folder.
+        inside: the subfolder to process, with a "/" at its end.
+
+    Raises:
+        OSError: when a subfolder cannot be read; `check_movable` finds these beforehand.
     """
     for name in os.listdir(old / inside):
         path = f"{inside}{name}"
@@ -53,9 +66,9 @@ def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
         if not _is_folder(old / path):
             with contextlib.suppress(OSError):
                 (new / inside).mkdir(parents=True, exist_ok=True)
-                _linked(old / path, new / path)
+                _link(old / path, new / path)
             continue
-        carry_over(old, new, owns, f"{path}/")
+        link_foreign_files(old, new, owns, f"{path}/")
         if not os.listdir(old / path):
             (new / path).mkdir(parents=True, exist_ok=True)
         if (new / path).is_dir():
@@ -63,7 +76,16 @@ def carry_over(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
 
 
 def check_movable(folder: Path, owns: Owns, inside: str = "") -> None:
-    """Raises KerasBertError for a folder inside that is not the writer's and cannot move over."""
+    """Check that all subfolders that the writer does not own can be moved.
+
+    Args:
+        folder: the folder to be replaced.
+        owns: returns True for the writer's own paths inside the folder.
+        inside: the subfolder to check, with a "/" at its end.
+
+    Raises:
+        KerasBertError: when one is a mount point or not writable.
+    """
     for name in os.listdir(folder / inside):
         path = f"{inside}{name}"
         if owns(path) or not _is_folder(folder / path):
@@ -81,22 +103,28 @@ def check_movable(folder: Path, owns: Owns, inside: str = "") -> None:
         check_movable(folder, owns, f"{path}/")
 
 
-def settle(old: Path, heir: Path, owns: Owns, inside: str = "") -> None:
-    """Removes a folder whose place `heir` has taken: the writer's own, and what `heir` has too. What it has not moves there.
+def remove_replaced(old: Path, new: Path, owns: Owns, inside: str = "") -> None:
+    """Remove a folder that `new` has replaced, and move files that only the old folder holds to `new`.
 
-    What can neither be removed nor moved stays where it is.
+    Files that can be neither removed nor moved stay.
+
+    Args:
+        old: the replaced folder.
+        new: its replacement.
+        owns: returns True for the writer's own paths inside the folder.
+        inside: the subfolder to process, with a "/" at its end.
     """
     with contextlib.suppress(OSError):
         for name in os.listdir(old / inside):
             path = f"{inside}{name}"
             with contextlib.suppress(OSError):
                 if _is_folder(old / path) and not owns(path):
-                    settle(old, heir, owns, f"{path}/")
-                elif owns(path) or is_temporary(name) or _is_same(old / path, heir / path):
+                    remove_replaced(old, new, owns, f"{path}/")
+                elif owns(path) or is_temporary(name) or _is_same(old / path, new / path):
                     _remove(old / path)
-                elif not os.path.lexists(heir / path):
-                    (heir / inside).mkdir(parents=True, exist_ok=True)
-                    os.rename(old / path, heir / path)
+                elif not os.path.lexists(new / path):
+                    (new / inside).mkdir(parents=True, exist_ok=True)
+                    os.rename(old / path, new / path)
         os.rmdir(old / inside)
 
 
@@ -104,7 +132,7 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
-def _linked(source: Path, target: Path) -> None:
+def _link(source: Path, target: Path) -> None:
     if source.is_symlink():
         os.symlink(os.readlink(source), target)
     else:

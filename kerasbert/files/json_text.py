@@ -1,22 +1,24 @@
-"""JSON from files: the one place that parses it, out of which nothing but `KerasBertError` comes.
+"""JSON parsing for the whole package; raises no other error than `KerasBertError`.
 
-Python's parser also raises RecursionError (100,000 brackets), ValueError (5,000 digits) and UnicodeDecodeError, and accepts texts that fail
-later, when they are printed, written or encoded: lone surrogates, and nests too deep for `repr`.
+Python's parser also raises RecursionError (100,000 brackets), ValueError (5,000 digits) and UnicodeDecodeError. It accepts texts that
+fail later, when their values are printed, written or encoded: lone surrogates, and nesting too deep for `repr`.
 """
 
 import json
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files.read_limits import read_memory, too_large
+from kerasbert.files.read_limits import read_memory, too_large_error
 
-MAX_BYTES = 64 << 20  # of a file that describes a model; the largest tokenizer.json published have 35 MB
+MAX_BYTES = 64 << 20  # the largest published tokenizer.json files have 35 MB
 MAX_DEPTH = 100
-MAX_DIGITS = 100  # Hugging Face writes "no limit" with 31
-_SMALL = 100_000  # characters; what they can be made of takes a few megabytes
+MAX_DIGITS = 100  # Hugging Face's number for "no limit" has 31
+_SMALL = 100_000  # characters; their values take a few megabytes at most
+_TOO_DEEP = f"brackets nested more than {MAX_DEPTH} levels deep"
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -29,64 +31,82 @@ def parse_json(
     unique_names: bool = False,
     memory: int | None = None,
 ) -> Any:
-    """The value of a JSON text, in UTF-8 if it is bytes, with or without BOM.
+    """Parse a JSON text, with or without BOM; bytes are decoded as UTF-8.
 
-    As in Python's own writer and reader NaN and infinities are numbers, and of a name that stands twice in an object the last counts.
-    Whoever uses a number has to check it.
+    As in Python's own parser, NaN and infinities are numbers, and the last of duplicate names in an object counts. Callers check the
+    range of numbers themselves.
 
     Args:
-      text: the text.
-      where: what holds it, such as its path; the error begins with it.
-      expected, advice: of the error.
-      unique_names: refuse an object with a name twice.
-      memory: the most bytes that the value may take, by an estimate; by default `read_limits.read_memory()`.
+        text: the JSON text.
+        where: its source, such as a path; the error starts with it.
+        expected: what the source should hold, for the error.
+        advice: what to do, for the error.
+        unique_names: reject duplicate names in an object.
+        memory: limit in bytes on the estimated size of the value; `read_limits.read_memory()` by default.
 
     Raises:
-      KerasBertError: a text that is not UTF-8 or not JSON, a value of more than 100 levels, a whole number of more than 100 digits, half
-        of a surrogate pair, or more memory than `memory`.
+        KerasBertError: when the text is not valid JSON in UTF-8, or exceeds a limit: 100 nested levels, 100 digits of a whole number,
+            or `memory`. Lone surrogates are not valid either.
     """
 
-    def fault(received: str) -> KerasBertError:
+    def make_error(received: str) -> KerasBertError:
         return KerasBertError(f"{where}: expected {expected}, received {received}" + (f"; {advice}" if advice else ""))
 
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise fault(f"byte 0x{text[error.start]:02x} at offset {error.start}, which is not UTF-8") from None
+            raise make_error(f"byte 0x{text[error.start]:02x} at offset {error.start}, which is not UTF-8") from None
     text = text.removeprefix("\ufeff")
-    if len(text) > _SMALL and (needed := _memory(text)) > (most := read_memory() if memory is None else memory):
-        raise too_large(where, f"JSON that takes about {needed >> 20:,} MB", most)
+    if len(text) > _SMALL and (needed := _estimate_memory(text)) > (
+        limit := read_memory() if memory is None else memory
+    ):
+        raise too_large_error(where, f"JSON that takes about {needed >> 20:,} MB", limit)
     if not text or text.isspace():
-        raise fault("nothing")
+        raise make_error("nothing")
     try:
-        value = (_UNIQUE if unique_names else _DECODER).decode(text)
-    except _Refused as error:
-        raise fault(str(error)) from None
+        value = (_UNIQUE_DECODER if unique_names else _DECODER).decode(text)
+    except _Rejected as error:
+        raise make_error(str(error)) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
-        told = error.msg.removesuffix(" at")
-        raise fault(f"{told[:1].lower()}{told[1:]} at {place}") from None
+        position = f"line {error.lineno}, column {error.colno}" if "\n" in text.strip() else f"column {error.colno}"
+        cause = error.msg.removesuffix(" at")
+        raise make_error(f"{cause[:1].lower()}{cause[1:]} at {position}") from None
     except RecursionError:
-        raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels") from None
-    if len(text) > MAX_DEPTH and text.count("[") + text.count("{") > MAX_DEPTH and deeper_than(value, MAX_DEPTH):
-        raise fault(f"brackets inside of each other, more than {MAX_DEPTH} levels")
-    if _ESCAPED_SURROGATE.search(text):
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError as error:
-            code = ord(error.object[error.start])
-            raise fault(f"half of a surrogate pair (\\u{code:04x}), which is no character") from None
+        raise make_error(_TOO_DEEP) from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and is_deeper_than(value, MAX_DEPTH):
+        raise make_error(_TOO_DEEP)
+    if _ESCAPED_SURROGATE.search(text) and (surrogate := _find_surrogate(value)):
+        raise make_error(f"half of a surrogate pair ({surrogate}), which is no character")
     return value
 
 
 def read_json(path: str | os.PathLike, *, expected: str = "JSON", advice: str = "", max_bytes: int = MAX_BYTES) -> Any:
-    """The value of a JSON file. Raises KerasBertError as `parse_json`, and for a file that is missing, not readable or too large."""
+    """Read the value of a JSON file.
+
+    Args:
+        path: the file.
+        expected: what the file should hold, for the error.
+        advice: what to do, for the error.
+        max_bytes: limit on the file's size.
+
+    Raises:
+        KerasBertError: as `parse_json`, and when the file is missing, unreadable or too large.
+    """
     return parse_json(read_bounded(path, max_bytes, expected), path, expected=expected, advice=advice)
 
 
 def read_json_object(path: str | os.PathLike, *, expected: str = "a JSON object", max_bytes: int = MAX_BYTES) -> dict:
-    """The object of a JSON file. Raises KerasBertError as `read_json`, and for any other value."""
+    """Read the object of a JSON file.
+
+    Args:
+        path: the file.
+        expected: what the file should hold, for the error.
+        max_bytes: limit on the file's size.
+
+    Raises:
+        KerasBertError: as `read_json`, and when the value is not an object.
+    """
     value = read_json(path, expected=expected, max_bytes=max_bytes)
     if not isinstance(value, dict):
         raise KerasBertError(f"{path}: expected {expected}, received {JSON_NAMES[type(value)]}")
@@ -94,7 +114,11 @@ def read_json_object(path: str | os.PathLike, *, expected: str = "a JSON object"
 
 
 def read_json_lines(path: str | os.PathLike) -> list[dict]:
-    """The objects of a file of JSON lines. Raises KerasBertError as `read_json`, naming the line, and for any other value."""
+    """Read the objects of a file of JSON lines.
+
+    Raises:
+        KerasBertError: as `read_json`, and when a line is not an object; the message names the line.
+    """
     values = []
     for number, line in enumerate(read_bounded(path, MAX_BYTES, "JSON lines").split(b"\n"), start=1):
         if line.strip():
@@ -106,7 +130,16 @@ def read_json_lines(path: str | os.PathLike) -> list[dict]:
 
 
 def read_bounded(path: str | os.PathLike, max_bytes: int, expected: str = "a readable file") -> bytes:
-    """The content of a file. Raises KerasBertError for one that is missing, not readable, or larger than `max_bytes`."""
+    """Read the content of a file.
+
+    Args:
+        path: the file.
+        max_bytes: limit on its size.
+        expected: what the file should hold, for the error.
+
+    Raises:
+        KerasBertError: when the file is missing, unreadable, or larger than `max_bytes`.
+    """
     try:
         with Path(path).open("rb") as file:
             content = file.read(max_bytes + 1)
@@ -124,45 +157,54 @@ JSON_NAMES = {
 }  # fmt: skip
 
 
-class _Refused(ValueError):
-    """What JSON allows and we do not; the message says what was received."""
+class _Rejected(ValueError):
+    """Valid JSON that is not accepted here; the message is the "received" half of an error."""
 
 
-def _whole_number(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
-        raise _Refused(f"a number of {len(digits)} digits")
+        raise _Rejected(f"a number of {len(digits)} digits")
     return int(digits)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict:
-    names = dict(pairs)
-    if len(names) < len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-        raise _Refused(f"the name {twice[:100]!r} twice")
-    return names
+def _unique_object(pairs: list[tuple[str, Any]]) -> dict:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        duplicate = next(name for name, count in counts.items() if count > 1)
+        raise _Rejected(f"the name {duplicate[:100]!r} twice")
+    return value
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole_number)
-_UNIQUE = json.JSONDecoder(parse_int=_whole_number, object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(parse_int=_parse_int)
+_UNIQUE_DECODER = json.JSONDecoder(parse_int=_parse_int, object_pairs_hook=_unique_object)
 
 
-def _memory(text: str) -> int:
-    """About what the value takes: CPython's empty list, dict, string and number, and the places that hold them."""
+def _find_surrogate(value: Any) -> str | None:
+    """The escape of the first lone surrogate in the strings of a value."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(error.object[error.start]):04x}"
+    return None
+
+
+def _estimate_memory(text: str) -> int:
+    """Bytes of the parsed value: CPython's empty lists, dicts, strings and numbers, and the references to them."""
     return 2 * len(text) + 64 * text.count("[") + 232 * text.count("{") + 40 * text.count(",") + 26 * text.count('"')
 
 
-def deeper_than(value: Any, levels: int) -> bool:
-    """Whether lists and dicts stand inside of each other on more levels than that."""
-    level = [value]
+def is_deeper_than(value: Any, levels: int) -> bool:
+    """Return True if lists and dicts in a value are nested more than `levels` deep."""
+    containers = [value]
     for _ in range(levels):
-        level = [
-            part
-            for parent in level
+        containers = [
+            child
+            for parent in containers
             if isinstance(parent, dict | list)
-            for part in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(part, dict | list)
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
         ]
-        if not level:
+        if not containers:
             return False
     return True

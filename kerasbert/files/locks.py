@@ -1,26 +1,30 @@
-"""One process at a time writes to a place; the lock ends with the process, however that ends."""
+"""Inter-process locks that end with their process."""
 
 import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import removed_by
+from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
 
 
 @contextlib.contextmanager
 def locked(path: str | os.PathLike) -> Iterator[None]:
-    """While it lasts, no other process gets the lock of `path`, which need not be there; its folder must.
+    """Hold the lock of `path` against other processes for the duration of the block.
 
-    The lock is a hidden file beside `path` with this process' number in it. Where the file system has no locks there is none.
+    The lock is a hidden file beside `path` that holds this process' number. On a file system without locks nothing is locked.
 
-    Raises KerasBertError, with the number of the process that has it.
+    Args:
+        path: the file or folder; it need not exist, but its parent folder must.
+
+    Raises:
+        KerasBertError: when another process holds the lock; the message names that process.
     """
     path = Path(os.path.realpath(path))
     lock = path.with_name(partials.hidden_prefix(path.name) + "lock")
-    descriptor = _take(lock, path)
+    descriptor = _acquire(lock, path)
 
     def remove() -> None:
         lock.unlink(missing_ok=True)
@@ -28,21 +32,21 @@ def locked(path: str | os.PathLike) -> Iterator[None]:
     if descriptor is None:
         yield
         return
-    with removed_by(remove):
+    with cleanup_on_exit(remove):
         try:
             yield
         finally:
             remove()
-            partials.release(descriptor)
+            partials.release_lock(descriptor)
 
 
-def _take(lock: Path, path: Path) -> int | None:
+def _acquire(lock: Path, path: Path) -> int | None:
     while True:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         try:
             descriptor = partials.try_lock(lock)
-        except FileNotFoundError:  # whoever had it has just ended
+        except FileNotFoundError:  # its previous holder has just ended
             continue
         except OSError:
             return None
@@ -55,7 +59,7 @@ def _take(lock: Path, path: Path) -> int | None:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode())
             return descriptor
-        partials.release(descriptor)
+        partials.release_lock(descriptor)
 
 
 def _holder(lock: Path) -> str:

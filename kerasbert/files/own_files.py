@@ -1,4 +1,4 @@
-"""Whether a file was written here, told by what is in it: only such a file is ever replaced."""
+"""Recognition of files that kerasbert wrote, by their content. Only such files are ever replaced."""
 
 import json
 import os
@@ -6,45 +6,58 @@ import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 
 MODEL, HOST, METADATA, REPORT, SUMMARY, PLOT = "model", "host", "metadata", "report", "summary", "plot"
 _GENERATOR = "kerasbert "
-PACKED = {MODEL: "kerasbert.json", HOST: "kerasbert-host.json"}  # what an archive behind a .tflite file holds
-_BEGINNING = 4096  # bytes in which a mark stands
+PACKED = {
+    MODEL: "kerasbert.json",
+    HOST: "kerasbert-host.json",
+}  # kind -> member of the archive appended to a .tflite file
+_HEAD_BYTES = 4096  # a mark is within these first bytes
 
 
 def mark(kind: str) -> str:
-    """What a file of that kind names as its generator."""
+    """Return the generator name that marks a file of that kind."""
     return _GENERATOR + kind
 
 
-def marked_json(kind: str, content: Mapping) -> str:
-    """An object as JSON, indented, that says first what wrote it."""
+def marked_json(kind: str, content: Mapping[str, Any]) -> str:
+    """Return an object as indented JSON whose first key marks it as ours."""
     return json.dumps({"generator": mark(kind), **content}, indent=2, ensure_ascii=False) + "\n"
 
 
 def is_own(path: str | os.PathLike, kind: str) -> bool:
-    """Whether the file at `path` is of that kind and was written here. An empty file counts: nothing is lost with it."""
+    """Return True if kerasbert wrote the file, and it is of that kind. An empty file counts: replacing it loses nothing."""
     path = Path(path)
     try:
         if not path.stat().st_size:
             return True
         if kind in PACKED:
-            return zipfile.is_zipfile(path) and PACKED[kind] in _members(path)
+            return zipfile.is_zipfile(path) and PACKED[kind] in _member_names(path)
         with path.open("rb") as file:
-            beginning = file.read(_BEGINNING)
+            head = file.read(_HEAD_BYTES)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
-    return any(re.search(pattern.replace(b"MARK", mark(kind).encode()), beginning) for pattern in _PATTERNS)
+    return any(re.search(pattern.replace(b"MARK", mark(kind).encode()), head) for pattern in _PATTERNS)
 
 
 def check_own(path: str | os.PathLike, kind: str, option: str) -> None:
-    """Raises KerasBertError for a file at `path` that was not written here. option: what names it to the user."""
+    """Check that a file may be written: it does not exist, or kerasbert wrote it.
+
+    Args:
+        path: the file.
+        kind: its kind, such as `MODEL`.
+        option: the file's role in the user's words, such as `--out`; for the error.
+
+    Raises:
+        KerasBertError: when the path is a folder, or a file that kerasbert did not write.
+    """
     path = Path(path)
     if path.is_dir():
-        raise KerasBertError(f"expected a file as {option}, received the folder {str(path)!r}")
+        raise KerasBertError(f"expected a file as {option}, received the folder {str(path)!r}; name a file in it")
     if path.exists() and not is_own(path, kind):
         raise KerasBertError(
             f"expected a new file as {option}, or one that kerasbert wrote, received {str(path)!r}, which is neither; name another, or "
@@ -60,6 +73,6 @@ _PATTERNS = (
 )
 
 
-def _members(path: Path) -> list[str]:
+def _member_names(path: Path) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         return archive.namelist()

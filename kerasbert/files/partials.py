@@ -1,4 +1,4 @@
-"""What is being written, beside its place: under which name, held by whom, and what a process that was killed left there."""
+"""Temporary files and folders in the folder of their final path: names, locks, and the remains of killed processes."""
 
 import contextlib
 import hashlib
@@ -11,32 +11,33 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing is locked, and so nothing is taken for abandoned
+except ImportError:  # Windows: nothing is locked, so nothing is considered abandoned
     fcntl = None
 
-NEW, OLD = (
-    ".new",
-    ".old",
-)  # a folder that is complete and takes, or took, the place of another; one that was moved aside
-_MARK = ".kerasbert-"
-_TEMPORARY = re.compile(rf"\..*{re.escape(_MARK)}(lock|[a-z0-9_]{{8}}({re.escape(NEW)}|{re.escape(OLD)})?)")
-_LONGEST_NAME = 100  # bytes; longer names are hashed, so that ours fit wherever theirs do
+NEW = ".new"  # suffix of a complete folder that replaces another, or that was replaced by an exchange
+OLD = ".old"  # suffix of a folder that was moved aside
+_INFIX = ".kerasbert-"
+_TEMPORARY = re.compile(rf"\..*{re.escape(_INFIX)}(lock|[a-z0-9_]{{8}}({re.escape(NEW)}|{re.escape(OLD)})?)")
+_MAX_NAME_BYTES = 100  # longer names are hashed, so that the temporary name fits into the file system's limit too
 
 
 def hidden_prefix(name: str) -> str:
-    """`.NAME.kerasbert-`, what the names of all temporary files and folders beside `name` begin with."""
+    """Return `.NAME.kerasbert-`, the prefix of all temporary files and folders beside `name`."""
     encoded = os.fsencode(name)
-    return f".{name if len(encoded) <= _LONGEST_NAME else hashlib.sha256(encoded).hexdigest()[:16]}{_MARK}"
+    return f".{name if len(encoded) <= _MAX_NAME_BYTES else hashlib.sha256(encoded).hexdigest()[:16]}{_INFIX}"
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a file or folder of this name was made here, for as long as something is written."""
+    """Return True for the name of a temporary file or folder that this module made."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
 def create(path: Path, folder: bool = False) -> tuple[Path, int | None]:
-    """A new, empty file or folder beside `path`, and the descriptor that locks it until it is closed or the process ends (None where the
-    file system has no locks)."""
+    """Create a new, empty and locked file or folder beside `path`.
+
+    Returns:
+        Its path, and the descriptor that locks it until it is closed or the process ends; None where the file system has no locks.
+    """
     while True:
         if folder:
             partial = Path(tempfile.mkdtemp(prefix=hidden_prefix(path.name), dir=path.parent))
@@ -52,49 +53,53 @@ def create(path: Path, folder: bool = False) -> tuple[Path, int | None]:
             return partial, None
         if descriptor is not None and is_open_at(descriptor, partial):
             return partial, descriptor
-        # Another process looked at it before it was locked, took it for abandoned and removes it.
-        release(descriptor)
+        # Before it was locked, another process considered it abandoned and removes it.
+        release_lock(descriptor)
 
 
-def abandoned(path: Path) -> Iterator[Path]:
-    """Files and folders that processes made beside `path` to write it, and did not live to remove; locked while they are looked at."""
+def abandoned_paths(path: Path) -> Iterator[Path]:
+    """Iterate over the temporary files and folders beside `path` whose process was killed; each is locked until the next one."""
     prefix = hidden_prefix(path.name)
     try:
         names = sorted(name for name in os.listdir(path.parent) if name.startswith(prefix) and is_temporary(name))
     except OSError:
         return
     for name in names:
-        left = path.parent / name
+        candidate = path.parent / name
         with contextlib.suppress(OSError):
-            if os.lstat(left).st_uid != _user() or (descriptor := try_lock(left)) is None:
+            if os.lstat(candidate).st_uid != _user() or (descriptor := try_lock(candidate)) is None:
                 continue
             try:
-                yield left
+                yield candidate
             finally:
-                release(descriptor)
+                release_lock(descriptor)
 
 
 def clear_inside(folder: Path) -> None:
-    """Removes the files that killed processes were writing anywhere in a folder. Links in it are not followed."""
+    """Remove the temporary files of killed processes anywhere inside a folder, without following links."""
     for parent, _, names in os.walk(folder):
-        for left in (Path(parent, name) for name in names if is_temporary(name)):
+        for candidate in (Path(parent, name) for name in names if is_temporary(name)):
             with contextlib.suppress(OSError):
-                if (descriptor := try_lock(left)) is not None:
-                    left.unlink()
-                    release(descriptor)
+                if (descriptor := try_lock(candidate)) is not None:
+                    candidate.unlink()
+                    release_lock(descriptor)
 
 
 def try_lock(path: Path) -> int | None:
-    """A descriptor that locks a file or folder; None where another holds the lock.
+    """Lock a file or folder without waiting.
 
-    Raises OSError where there is no such thing, where it is a link, and where the file system has no locks.
+    Returns:
+        The descriptor that holds the lock, or None where another process holds it.
+
+    Raises:
+        OSError: when the path does not exist, is a link, or is on a file system without locks.
     """
     if fcntl is None:
         raise OSError("no locks")
-    kind = os.lstat(path).st_mode
-    if stat.S_ISDIR(kind):
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode):
         flags = os.O_RDONLY | os.O_DIRECTORY
-    elif stat.S_ISREG(kind):
+    elif stat.S_ISREG(mode):
         flags = os.O_RDWR
     else:
         raise OSError(f"{path} is no file or folder")
@@ -111,14 +116,15 @@ def try_lock(path: Path) -> int | None:
 
 
 def is_open_at(descriptor: int, path: Path) -> bool:
-    """Whether the descriptor's file or folder is the one at `path`."""
+    """Return True if the descriptor's file or folder is still the one at `path`."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False
 
 
-def release(descriptor: int | None) -> None:
+def release_lock(descriptor: int | None) -> None:
+    """Release the lock of `try_lock`; None holds nothing."""
     if descriptor is not None:
         os.close(descriptor)
 

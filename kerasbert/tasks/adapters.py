@@ -8,7 +8,7 @@ from pathlib import Path
 import safetensors
 import tensorflow as tf
 
-from kerasbert.checkpoints.messages import first_three, mismatch, one_line, shown
+from kerasbert.checkpoints.messages import first_three, mismatch, one_line, short_repr
 from kerasbert.checkpoints.name_map import Entry, NameMap
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
@@ -53,7 +53,9 @@ def load_adapters(task, path: str | os.PathLike) -> None:
     saved, mine = _read_description(Path(path)), _description(task)
     for name, value in mine.items():
         if saved.get(name) != value:
-            raise mismatch(path, f"adapters whose {name} is {shown(value)}, as in this task", shown(saved.get(name)))
+            raise mismatch(
+                path, f"adapters whose {name} is {short_repr(value)}, as in this task", short_repr(saved.get(name))
+            )
     if unknown := sorted(tensors.keys() - variables.keys()):
         raise mismatch(path, f"{len(variables)} tensors of this task", f"others too: {first_three(unknown)}")
     NameMap(tuple(Entry(name, name) for name in variables)).apply(tensors, variables)

@@ -4,7 +4,7 @@ import os
 
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.errors import KerasBertError
-from kerasbert.files.model_folder import read_own
+from kerasbert.files.model_folder import read_own_config
 from kerasbert.tasks import TASKS
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.pretrained import from_folder
@@ -16,7 +16,7 @@ def load_task(name_or_path: str | os.PathLike) -> Task:
     Raises KerasBertError when neither names a task that is known here.
     """
     folder = resolve(name_or_path)
-    own, config = read_own(folder), read_config(folder)
+    own, config = read_own_config(folder), read_config(folder)
     name = own.get("task")
     if name is None:
         architecture = (config.get("architectures") or ["none"])[0]

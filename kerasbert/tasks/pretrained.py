@@ -13,9 +13,9 @@ import numpy as np
 from kerasbert.checkpoints.config_keys import unknown_keys
 from kerasbert.checkpoints.hugging_face import read_config, resolve, write_folder_files
 from kerasbert.checkpoints.name_map import NameMap
-from kerasbert.checkpoints.name_tables import has_head, has_pooler, head_bias, name_map
+from kerasbert.checkpoints.name_tables import build_name_map, has_head, has_pooler, head_bias_name
 from kerasbert.checkpoints.readers import read_tensors
-from kerasbert.checkpoints.resizing import resized
+from kerasbert.checkpoints.resizing import resize_tables
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.console.output import note
 from kerasbert.encoders import encoder_class
@@ -23,7 +23,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
-from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model, is_replaceable, read_own
+from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file, is_replaceable, read_own_config
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.text import has_tokenizer, tokenizer_from_folder
@@ -51,7 +51,7 @@ def load_encoder(
     if isinstance(source, str | os.PathLike):
         folder = resolve(source)
         config, tensors = _checkpoint(folder, *sizes)
-        saved = read_own(folder).get("encoder", saved)
+        saved = read_own_config(folder).get("encoder", saved)
     else:
         from kerasbert.checkpoints.keras_nlp import from_keras_nlp
 
@@ -78,7 +78,7 @@ def from_folder(
     """
     folder = resolve(name_or_path)
     config, tensors = _checkpoint(folder, **sizes)
-    own = read_own(folder)
+    own = read_own_config(folder)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     told, saved = task_class.settings_of(config, folder), _own_settings(own, task_class, folder)
     if "labels" not in overrides:
@@ -122,7 +122,7 @@ def save_task(task, folder: str | os.PathLike) -> None:
         own["encoder"] = task.encoder.options
     if task.policy:
         own["quantization"] = task.policy.get_config()
-    with atomic_folder(folder, owns=is_of_the_model) as partial:
+    with atomic_folder(folder, owns=is_model_file) as partial:
         write_folder_files(partial, config, tensors)
         if task.has_tokenizer:
             task.tokenizer.save(partial)
@@ -223,7 +223,7 @@ def _with_sizes(config: dict, tensors, max_position_embeddings: int | None, voca
     sizes = {name: size for name, size in sizes.items() if size is not None}
     if sizes:
         kind = encoder_class(config.get("model_type")).config_class
-        tensors = resized(kind.from_dict(config), tensors, **sizes)
+        tensors = resize_tables(kind.from_dict(config), tensors, **sizes)
     return {**config, **sizes}, tensors
 
 
@@ -251,7 +251,7 @@ def _added(encoder: Encoder, options) -> list[str]:
 def _names(encoder: Encoder, heads=()) -> NameMap:
     """The checkpoint's names of an encoder's variables, and those of a task's heads."""
     additions = _added(encoder, encoder.options)
-    return name_map(encoder.config, pooler=encoder.pooler is not None, heads=heads, additions=additions)
+    return build_name_map(encoder.config, pooler=encoder.pooler is not None, heads=heads, additions=additions)
 
 
 def _checkpoint_variables(task) -> dict:
@@ -264,7 +264,7 @@ def _numbered_labels(task_class, config: dict, tensors) -> dict:
     architecture = (config.get("architectures") or [""])[0]
     if "id2label" in config or not task_class.labelled or not architecture.endswith(task_class.architecture):
         return {}
-    bias = tensors.get(head_bias(config["model_type"], task_class.heads[0]))
+    bias = tensors.get(head_bias_name(config["model_type"], task_class.heads[0]))
     return {} if bias is None else {"labels": [f"LABEL_{i}" for i in range(len(bias))]}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.checkpoints.hugging_face import longest_row
+from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json
@@ -85,7 +85,7 @@ class SentenceEncoder(Task):
             settings["normalize"] = any(module.get("type", "").endswith("Normalize") for module in modules)
         length = _read(folder / "sentence_bert_config.json", {}).get("max_seq_length")
         if isinstance(length, int):
-            settings["sequence_length"] = min(length, longest_row(config))
+            settings["sequence_length"] = min(length, max_sequence_length(config))
         return settings
 
     def write_companions(self, folder):

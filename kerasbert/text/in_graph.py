@@ -13,7 +13,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 from kerasbert.text.character_classes import CharacterClasses, character_classes
 from kerasbert.text.wordpiece import WordPiece
 
@@ -176,7 +176,7 @@ def import_tensorflow_text() -> ModuleType:
     Raises:
         KerasBertError: When it is not installed.
     """
-    return optional("tensorflow_text", "tokenizing in a graph")
+    return import_optional("tensorflow_text", "tokenizing in a graph")
 
 
 def _marks(tokenizer: WordPiece) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
-from kerasbert.optional import optional
+from kerasbert.optional import import_optional
 
 DICTIONARIES = ("unidic_lite", "ipadic", "unidic")
 # All code points with a canonical decomposition are below this one.
@@ -84,7 +84,7 @@ def check_installed(dictionary: str) -> None:
 def _tagger(dictionary: str) -> Any:
     if dictionary not in DICTIONARIES:
         raise KerasBertError(f"expected a MeCab dictionary of {', '.join(DICTIONARIES)}, received {dictionary!r}")
-    fugashi, folder = optional("fugashi", "Japanese words"), optional(dictionary, "Japanese words").DICDIR
+    fugashi, folder = import_optional("fugashi", "Japanese words"), import_optional(dictionary, "Japanese words").DICDIR
     return fugashi.GenericTagger(f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}"')
 
 

@@ -17,8 +17,8 @@ from kerasbert.files.model_folder import (
     RUN_FOLDER,
     STATE_FILE,
     check_run_folder,
-    is_interrupted,
-    is_model,
+    has_interrupted_run,
+    is_model_folder,
 )
 from kerasbert.files.partials import is_temporary
 from kerasbert.training.config import TrainConfig
@@ -50,7 +50,7 @@ class RunFolder:
     @property
     def unfinished(self) -> bool:
         """Whether an interrupted training can go on here."""
-        return is_interrupted(self.model)
+        return has_interrupted_run(self.model)
 
     def begin(self, options: TrainConfig | Mapping[str, Any]) -> None:
         """Makes the folder anew, without the files of an earlier run.
@@ -131,7 +131,7 @@ def nothing_to_resume(folder: RunFolder) -> KerasBertError:
     if folder.unfinished:
         began = "`kerasbert train`" if folder.config.is_file() else "another command"
         return KerasBertError(f"{expected} that this command began, received one that {began} did; resume it with that")
-    if is_model(folder.model):
+    if is_model_folder(folder.model):
         epochs = sum("learning_rate" not in record for record in folder.records())
         length = f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else ""
         return KerasBertError(

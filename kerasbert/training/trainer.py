@@ -10,7 +10,7 @@ import tf_keras as keras
 
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
-from kerasbert.optional import require
+from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.run_folder import RunFolder
 from kerasbert.training.state import add_metric_sums, digest, read_state, restore_state, save_state
@@ -89,7 +89,7 @@ def train(
         KerasBertError: When the loss is no longer finite (it names the step), and when data changed since the state was saved.
     """
     if config.tensorboard:
-        require("tensorboard", "logs for TensorBoard")
+        require_package("tensorboard", "logs for TensorBoard")
     callback = TrainerCallback(task, data, dev, config, folder, progress or ProgressCallback())
     if resume:
         callback.restore()

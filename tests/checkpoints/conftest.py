@@ -1,4 +1,4 @@
-"""Files as torch.save writes them, made without PyTorch: its names stand in for it while they are pickled."""
+"""Files in the formats of torch.save, written without PyTorch: classes with its names replace it while they are pickled."""
 
 import io
 import pickle
@@ -24,7 +24,7 @@ class Storage:
 
 
 class Tensor:
-    """A view of a storage; strides in numbers."""
+    """A view of a storage; strides in elements."""
 
     def __init__(self, storage, shape, strides=None, offset=0, parameter=False):
         self.storage, self.shape, self.offset, self.parameter = storage, tuple(shape), offset, parameter
@@ -68,7 +68,7 @@ def legacy_file(path, content, magic=0x1950A86A20F9469CFC6C, protocol=1001, litt
 
 
 def pickled(content, storages, legacy=False):
-    """The description of `content`; fills `storages` by identity and gives each a key."""
+    """The description of `content`; adds each storage to `storages` by identity, with a key."""
     torch, utilities = types.ModuleType("torch"), types.ModuleType("torch._utils")
     torch._utils = utilities
     for kind in KINDS:

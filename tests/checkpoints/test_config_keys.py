@@ -12,7 +12,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 KNOWN = ("vocab_size", "hidden_size")
 
 
-def test_what_hugging_face_writes_is_no_news():
+def test_harmless_keys_get_no_note():
     for folder in GOLDEN.glob("*/config.json"):
         config = json.loads(folder.read_text())
         assert unknown_keys(config, config.keys() - {"architectures", "dtype"}, "x") is None
@@ -26,13 +26,13 @@ def test_unknown_keys_are_named():
 
 
 @pytest.mark.parametrize(("key", "value"), [("position_embedding_type", "relative_key"), ("is_decoder", True)])
-def test_a_key_that_means_another_model_is_an_error(key, value):
+def test_unsupported_values_are_errors(key, value):
     with pytest.raises(KerasBertError, match=f"config.json: expected {key}.*received {value!r}"):
         unknown_keys({key: value}, KNOWN, "config.json")
     assert unknown_keys({key: {"is_decoder": False}.get(key, "absolute")}, KNOWN, "config.json") is None
 
 
-def test_the_note_reaches_the_user(tmp_path, capsys):
+def test_note_about_unknown_keys_is_printed(tmp_path, capsys):
     folder = tmp_path / "checkpoint"
     shutil.copytree(GOLDEN / "bert-gelu-new", folder)
     kb.load_encoder(folder)

@@ -19,7 +19,7 @@ def http(kind, status):
 
 
 class Hub:
-    """Stands where the hub would be: raises what it is told to, or gives a folder."""
+    """A fake hub that raises a configured error or returns a folder."""
 
     def __init__(self, monkeypatch, folder):
         self.folder, self.cached = folder, False
@@ -33,8 +33,8 @@ class Hub:
         if self.info_error:
             raise self.info_error
 
-    def snapshot_download(self, repo_id, *, local_files_only=False, **wanted):
-        self.downloads.append((repo_id, local_files_only, wanted))
+    def snapshot_download(self, repo_id, *, local_files_only=False, **options):
+        self.downloads.append((repo_id, local_files_only, options))
         if local_files_only and not self.cached:
             raise errors.LocalEntryNotFoundError("not in the cache")
         if self.download_error:
@@ -55,17 +55,17 @@ def complaint(*request):
     return str(caught.value)
 
 
-def test_only_what_is_read_is_downloaded(fake, tmp_path):
+def test_only_supported_files_are_downloaded(fake, tmp_path):
     assert hub.download("org/name", "v1") == tmp_path
-    [(repo_id, local, wanted)] = fake.downloads
-    assert (repo_id, local, wanted["revision"]) == ("org/name", False, "v1")
+    [(repo_id, local, options)] = fake.downloads
+    assert (repo_id, local, options["revision"]) == ("org/name", False, "v1")
     names = [
         *("config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"),
         *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "modules.json"),
         *("1_Pooling/config.json", "kerasbert.json", "quantization.safetensors"),
     ]
     others = ["pytorch_model.bin", "onnx/model.onnx", "onnx/model.safetensors", "tf_model.h5", "README.md", "x.py"]
-    patterns = {name: wanted[name] for name in ("allow_patterns", "ignore_patterns")}
+    patterns = {name: options[name] for name in ("allow_patterns", "ignore_patterns")}
     assert list(huggingface_hub.utils.filter_repo_objects([*names, *others], **patterns)) == names
 
 
@@ -84,46 +84,46 @@ def test_only_what_is_read_is_downloaded(fake, tmp_path):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_each_cause_is_one_line_with_the_local_alternative(fake, error, words):
+def test_each_cause_has_a_one_line_error(fake, error, words):
     fake.info_error = error
     text = complaint("org/name", "v1")
     assert words in text and "'org/name' at revision 'v1'" in text
     assert "or download the folder elsewhere and pass its path" in text
 
 
-def test_a_name_without_an_owner_is_asked_for_as_it_is(fake, tmp_path):
-    """The hub redirects its oldest names: bert-base-uncased is google-bert/bert-base-uncased."""
+def test_name_without_organization_is_sent_unchanged(fake, tmp_path):
+    """The hub redirects its oldest names, such as bert-base-uncased to google-bert/bert-base-uncased."""
     assert hub.download("bert-base-uncased") == tmp_path
     assert fake.downloads[0][0] == "bert-base-uncased"
     fake.info_error = http(errors.RepositoryNotFoundError, 404)
-    assert complaint("bert-base-uncasd").startswith("there is no folder 'bert-base-uncasd' here, and of the hub model ")
+    assert "received 'bert-base-uncasd': there is no such folder here, and the hub" in complaint("bert-base-uncasd")
 
 
-def test_an_error_while_downloading(fake):
+def test_download_errors(fake):
     fake.download_error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     text = complaint("org/name")
     assert "No space left" in text and "check the disk" in text and "revision" not in text
 
 
-def test_without_the_hub_the_cache_answers(fake, tmp_path):
+def test_cache_is_used_without_the_hub(fake, tmp_path):
     fake.info_error, fake.cached = ConnectionError("down"), True
     assert hub.download("org/name") == tmp_path
     assert [local for _, local, _ in fake.downloads] == [True]
 
 
-def test_a_model_without_safetensors(fake, tmp_path):
+def test_model_without_supported_weights(fake, tmp_path):
     (tmp_path / "model.safetensors").unlink()
     text = complaint("org/name")
     assert ".safetensors" in text and "convert" in text
 
 
-def test_an_interruption_is_not_swallowed(fake):
+def test_keyboard_interrupt_passes_through(fake):
     fake.info_error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         hub.download("org/name")
 
 
-def test_the_librarys_logger_is_quiet_only_meanwhile(fake, monkeypatch):
+def test_hub_logger_is_quiet_during_the_download_only(fake, monkeypatch):
     logger, levels = logging.getLogger("huggingface_hub"), []
     monkeypatch.setattr(logger, "level", logging.INFO)
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda *_, **__: levels.append(logger.level))
@@ -139,8 +139,8 @@ def test_the_librarys_logger_is_quiet_only_meanwhile(fake, monkeypatch):
     ],
     ids=["offline", "unreachable"],
 )
-def test_the_real_library_without_a_hub_fails_fast_and_silently(tmp_path, settings, words):
-    """In a process of its own, because huggingface-hub reads its settings once."""
+def test_unreachable_hub_fails_fast_and_silently(tmp_path, settings, words):
+    """Runs in a subprocess, because huggingface-hub reads its settings once."""
     code = (
         "from kerasbert.checkpoints.hub import download\n"
         "try: download('org/name')\n"
@@ -148,8 +148,8 @@ def test_the_real_library_without_a_hub_fails_fast_and_silently(tmp_path, settin
     )
     environment = {**os.environ, "HF_HOME": str(tmp_path), "NO_PROXY": "127.0.0.1", **settings}
     start = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert time.monotonic() - start < 10
-    assert done.stderr == "" and done.returncode == 0
-    [line] = done.stdout.splitlines()
+    assert process.stderr == "" and process.returncode == 0
+    [line] = process.stdout.splitlines()
     assert words in line and "pass its path" in line

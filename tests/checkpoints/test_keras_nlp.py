@@ -1,4 +1,4 @@
-"""Each backbone against kerasbert's encoder from the folder that its weights make: the same numbers, every weight used."""
+"""Converted keras-nlp backbones: equal outputs, and every weight is used."""
 
 import re
 import sys
@@ -23,26 +23,26 @@ CLASSES = {"bert": "Bert", "albert": "Albert", "distilbert": "DistilBert", "elec
 
 @pytest.fixture(scope="module")
 def backbones():
-    """By model type; biases, norm scales and shifts away from their first values too."""
+    """Backbones by model type; biases, norm scales and shifts differ from their initial values."""
     import keras_nlp
 
-    made, draw = {}, np.random.default_rng(0)
+    backbones, draw = {}, np.random.default_rng(0)
     for model_type, family in CLASSES.items():
         backbone = getattr(keras_nlp.models, f"{family}Backbone")(**SIZES, **ARGUMENTS[model_type])
         backbone.set_weights([draw.normal(0.1, 0.3, w.shape) for w in backbone.weights])
-        made[model_type] = backbone
-    return made
+        backbones[model_type] = backbone
+    return backbones
 
 
 def outputs(backbone, ids, mask, types):
     inputs = {"token_ids": ids, "padding_mask": mask, "segment_ids": types}
-    wanted = {tensor.name for tensor in backbone.inputs}
-    result = backbone({name: value for name, value in inputs.items() if name in wanted}, training=False)
+    input_names = {tensor.name for tensor in backbone.inputs}
+    result = backbone({name: value for name, value in inputs.items() if name in input_names}, training=False)
     return result if isinstance(result, dict) else {"sequence_output": result}
 
 
 @pytest.mark.parametrize("model_type", CLASSES)
-def test_the_encoder_computes_the_same(tmp_path, backbones, model_type):
+def test_encoder_outputs_match_keras_nlp(tmp_path, backbones, model_type):
     import kerasbert as kb
 
     config, tensors = from_keras_nlp(backbones[model_type])
@@ -75,12 +75,12 @@ def test_the_encoder_computes_the_same(tmp_path, backbones, model_type):
 def test_every_weight_is_used_once(backbones):
     for model_type, backbone in backbones.items():
         _, tensors = from_keras_nlp(backbone)
-        more = 1 if model_type == "roberta" else 0  # the token types that keras-nlp leaves out
-        assert len(tensors) == len(backbone.weights) + more
+        added = 1 if model_type == "roberta" else 0  # the token types, which keras-nlp does not have
+        assert len(tensors) == len(backbone.weights) + added
         assert {tensor.dtype for tensor in tensors.values()} == {np.dtype(np.float32)}
 
 
-def test_settings_come_from_the_layers(backbones):
+def test_config_follows_the_layers(backbones):
     settings = {name: from_keras_nlp(backbone)[0] for name, backbone in backbones.items()}
     assert [settings[name]["hidden_act"] for name in ("bert", "albert", "electra")] == ["gelu_new"] * 3
     assert settings["roberta"]["hidden_act"] == settings["distilbert"]["activation"] == "gelu"
@@ -89,9 +89,9 @@ def test_settings_come_from_the_layers(backbones):
     assert settings["albert"]["num_hidden_groups"] == 2 and settings["albert"]["inner_group_num"] == 2
 
 
-# Keras asks its own variables for an array when it saves them, without NumPy 2's keyword.
+# Keras converts its variables without NumPy 2's `copy` keyword when it saves them.
 @pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning")
-def test_a_preset_folder(tmp_path, backbones):
+def test_preset_folder(tmp_path, backbones):
     backbones["bert"].save_to_preset(str(tmp_path / "preset"))
     config, tensors = from_keras_nlp(tmp_path / "preset")
     original, expected = from_keras_nlp(backbones["bert"])
@@ -107,13 +107,13 @@ def complaint(*arguments):
     return str(caught.value)
 
 
-def test_what_is_no_backbone(tmp_path):
+def test_unsupported_inputs_are_errors(tmp_path):
     assert "BertBackbone, AlbertBackbone" in complaint(5)
     assert "received BertBackbone" in complaint(type("BertBackbone", (), {})())
-    assert "to load it" in complaint(tmp_path / "missing")
+    assert "expected a preset that can be loaded" in complaint(tmp_path / "missing")
 
 
-def test_a_preset_without_a_network(monkeypatch):
+def test_preset_without_a_network(monkeypatch):
     import keras_nlp
 
     def unreachable(name):
@@ -130,9 +130,9 @@ def test_without_keras_nlp(monkeypatch):
     assert "pip install 'kerasbert[presets]'" in complaint("bert_tiny_en_uncased")
 
 
-def test_a_weight_that_no_rule_knows(backbones):
+def test_unknown_weight_is_an_error(backbones):
     class Grown:
-        """A backbone as low-rank adapters leave it: with weights of their own."""
+        """A backbone with low-rank adapters, which add weights."""
 
         weights = [*backbones["bert"].weights, type("Weight", (), {"path": "transformer_layer_0/lora_kernel_a"})()]
 

@@ -1,14 +1,14 @@
-"""A folder that keras-nlp wrote is taken like any other."""
+"""Preset folders of keras-nlp, loaded like other checkpoint folders."""
 
 import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.checkpoints.readers import weight_files
+from kerasbert.checkpoints.readers import find_weight_files
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_from_folder
 
-# Keras 3 writes .h5 files in a way that NumPy 2 frowns upon.
+# Keras 3 causes a NumPy 2 warning when it writes .h5 files.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] a b good bad film ##s".split()
 SIZES = {"num_layers": 1, "num_heads": 2, "hidden_dim": 8, "intermediate_dim": 12, "max_sequence_length": 12}
@@ -32,7 +32,7 @@ def preset(keras_nlp, tmp_path_factory):
     return folder / "bert", backbone, tokenizer
 
 
-def test_encoder_task_and_tokenizer(preset, capsys, tmp_path):
+def test_preset_folder_loads_as_encoder_task_and_tokenizer(preset, capsys, tmp_path):
     folder, backbone, tokenizer = preset
     ids = np.array([[2, 7, 9, 10, 3, 0]])
     mask = (ids > 0).astype(int)
@@ -42,9 +42,9 @@ def test_encoder_task_and_tokenizer(preset, capsys, tmp_path):
     task = kb.TextClassifier.from_pretrained(str(folder), labels=["no", "yes"])
     text = "a GOOD films"
     assert task.tokenizer.encode([text], max_length=12).input_ids[0][1:-1] == list(np.asarray(tokenizer(text)))
-    assert [path.name for path in weight_files(folder)] == ["model.weights.h5"]
-    task.save_pretrained(tmp_path / "ours")
-    again = kb.load_task(tmp_path / "ours")
+    assert [path.name for path in find_weight_files(folder)] == ["model.weights.h5"]
+    task.save_pretrained(tmp_path / "saved")
+    again = kb.load_task(tmp_path / "saved")
     assert again.fingerprint() == task.fingerprint() and again.tokenizer.vocabulary == tuple(WORDS)
 
 
@@ -53,13 +53,13 @@ def test_byte_level_tokenizer(keras_nlp, tmp_path):
     vocabulary = {
         token: i for i, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", "a", "b", "ab", "Ġ", "Ġab", "<mask>"])
     }
-    theirs = keras_nlp.models.RobertaTokenizer(vocabulary, merges)
-    theirs.save_to_preset(str(tmp_path))
-    ours = tokenizer_from_folder(tmp_path)
-    assert ours.encode(["ab ab"], max_length=9).input_ids[0][1:-1] == list(np.asarray(theirs("ab ab")))
+    original = keras_nlp.models.RobertaTokenizer(vocabulary, merges)
+    original.save_to_preset(str(tmp_path))
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert tokenizer.encode(["ab ab"], max_length=9).input_ids[0][1:-1] == list(np.asarray(original("ab ab")))
 
 
-def test_a_tokenizer_of_another_kind(keras_nlp, preset, tmp_path):
+def test_unsupported_tokenizer_is_an_error(keras_nlp, preset, tmp_path):
     import shutil
 
     shutil.copytree(preset[0], tmp_path / "bert")

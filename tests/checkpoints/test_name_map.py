@@ -19,7 +19,7 @@ MAP = NameMap(
 
 
 class Variable:
-    """What a TensorFlow variable offers, without TensorFlow."""
+    """The interface of a TensorFlow variable, without TensorFlow."""
 
     def __init__(self, shape):
         self.value = np.zeros(shape, np.float32)
@@ -81,10 +81,10 @@ def test_export_is_the_reverse():
         np.testing.assert_array_equal(exported[name], tensor)
         assert exported[name].dtype == np.float32 and exported[name].flags.c_contiguous
     model["extra.bias"][:] = 9
-    assert exported["bert.extra.bias"][0] == 5  # no view of the model
+    assert exported["bert.extra.bias"][0] == 5  # a copy, not a view of the variable
 
 
-def test_export_refuses_what_has_no_counterpart():
+def test_export_requires_a_counterpart_for_each_variable_and_entry():
     model = variables()
     del model["extra.bias"]
     assert "bert.extra.bias" not in MAP.export(model)
@@ -95,7 +95,7 @@ def test_export_refuses_what_has_no_counterpart():
         MAP.export(model)
 
 
-def test_older_names():
+def test_legacy_names_are_recognized():
     checkpoint = tensors()
     checkpoint["bert.norm.gamma"] = checkpoint.pop("bert.norm.weight")
     model = variables()
@@ -120,14 +120,14 @@ def test_ignored_and_unused_are_reported():
     assert report.summary() == "5 tensors loaded, 1 unused (odd), 3 ignored (position_ids, masked-LM head)"
 
 
-def test_tensors_of_variables_that_the_model_lacks_are_unused():
+def test_tensors_without_variable_are_unused():
     model = variables()
     del model["classifier.kernel"], model["classifier.bias"]
     assert MAP.apply(tensors(), model).unused == ("classifier.weight", "classifier.bias")
 
 
 @pytest.mark.parametrize("listed", [["classifier"], ["classifier."], ["classifier.kernel", "classifier.bias"]])
-def test_a_new_head_may_keep_its_initial_values(listed):
+def test_new_heads_may_keep_their_initial_values(listed):
     checkpoint, model = tensors(), variables()
     del checkpoint["classifier.weight"], checkpoint["classifier.bias"]
     model["classifier.bias"][:] = 7
@@ -137,7 +137,7 @@ def test_a_new_head_may_keep_its_initial_values(listed):
     assert model["classifier.bias"][0] == 7 and model["norm.gamma"].value[1] == 1
 
 
-def test_missing_tensors_raise_and_change_nothing():
+def test_missing_tensors_change_no_variable():
     checkpoint, model = tensors(), variables()
     del checkpoint["bert.norm.weight"], checkpoint["classifier.bias"]
     checkpoint["other"] = np.zeros(1)
@@ -152,19 +152,19 @@ def test_many_missing_tensors_are_counted():
     assert "bert.norm.weight, bert.dense.weight, classifier.weight and 1 more" in text  # not the optional one
 
 
-def test_an_optional_tensor_may_be_missing():
+def test_optional_tensors_may_be_missing():
     checkpoint = tensors()
     del checkpoint["bert.extra.bias"]
     assert MAP.apply(checkpoint, variables()).missing == ("bert.extra.bias",)
 
 
-def test_a_variable_without_a_name_in_the_map_is_missing():
+def test_unmapped_variables_are_missing():
     model = {**variables(), "adapter.kernel": np.zeros(1)}
     assert "adapter.kernel" in refusal(tensors(), model)
     assert MAP.apply(tensors(), model, may_initialize=["adapter"]).missing == ("adapter.kernel",)
 
 
-def test_wrong_shapes_raise_with_both_shapes_and_change_nothing():
+def test_wrong_shapes_change_no_variable():
     checkpoint, model = tensors(), variables()
     checkpoint["bert.dense.weight"] = checkpoint["bert.dense.weight"].T
     text = refusal(checkpoint, model)
@@ -178,24 +178,24 @@ def test_wrong_shapes_raise_with_both_shapes_and_change_nothing():
     )
 
 
-def test_a_tensor_under_two_names():
+def test_tensor_under_two_names():
     text = refusal({**tensors(), "norm.weight": np.zeros(3, np.float32)}, variables())
     assert "bert.norm.weight and norm.weight" in text
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_weights_that_are_not_finite(value):
+def test_weights_must_be_finite(value):
     checkpoint, model = tensors(), variables()
     checkpoint["classifier.bias"][2] = value
     assert "classifier.bias: expected finite weights, received 1 of 4" in refusal(checkpoint, model)
     assert not model["norm.gamma"].value.any()
 
 
-def test_integer_weights():
+def test_integer_weights_are_errors():
     checkpoint = {**tensors(), "classifier.bias": np.zeros(4, np.int8)}
     assert "received int8" in refusal(checkpoint, variables())
 
 
-def test_a_hostile_name_stays_on_one_short_line():
+def test_hostile_names_are_shortened():
     text = refusal({"a\nb" + "c" * 10**5: np.zeros(1)}, variables())
     assert len(text) < 600 and "a\\nb" in text

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.checkpoints.name_tables import name_map as names_of
+from kerasbert.checkpoints.name_tables import build_name_map
 from kerasbert.encoders import BertConfig
 
 HIDDEN, INNER, WORDS, POSITIONS = 8, 16, 30, 12
@@ -34,7 +34,7 @@ SHAPES = {
     "pooler.dense.weight": (HIDDEN, HIDDEN),
     "pooler.dense.bias": (HIDDEN,),
 }
-# Ours, written out for one layer: the contract with the encoder's attribute paths.
+# Our names for one layer, written out: the contract with the encoder's attribute paths.
 FIRST_LAYER = {
     "layers.0.attention.query.kernel": ("attention.self.query.weight", True),
     "layers.0.attention.query.bias": ("attention.self.query.bias", False),
@@ -61,36 +61,36 @@ def checkpoint(prefix=""):
 
 
 def variables(name_map):
-    """Zeros in every variable's own shape."""
+    """Zeros in the shape of each variable."""
     shapes = {**SHAPES, "classifier.weight": (3, HIDDEN), "classifier.bias": (3,)}
-    found = {}
+    zeros = {}
     for entry in name_map.entries:
         shape = shapes[entry.checkpoint.removeprefix("bert.")]
-        found[entry.model] = np.zeros(shape[::-1] if entry.transpose else shape, np.float32)
-    return found
+        zeros[entry.model] = np.zeros(shape[::-1] if entry.transpose else shape, np.float32)
+    return zeros
 
 
-def test_the_names_are_the_encoders():
-    name_map = names_of(CONFIG, pooler=True)
-    ours = {entry.model: (entry.checkpoint, entry.transpose) for entry in name_map.entries}
-    for path, (theirs, transpose) in FIRST_LAYER.items():
-        assert ours[path] == (f"encoder.layer.0.{theirs}", transpose)
+def test_entries_match_the_encoders_variables():
+    name_map = build_name_map(CONFIG, pooler=True)
+    checkpoint_names = {entry.model: (entry.checkpoint, entry.transpose) for entry in name_map.entries}
+    for path, (hf_name, transpose) in FIRST_LAYER.items():
+        assert checkpoint_names[path] == (f"encoder.layer.0.{hf_name}", transpose)
         second = path.replace("layers.0", "layers.1")
-        assert ours[second] == (f"encoder.layer.1.{theirs}", transpose)
-    assert ours["embeddings.word.table"] == ("embeddings.word_embeddings.weight", False)
-    assert ours["embeddings.position.table"] == ("embeddings.position_embeddings.weight", False)
-    assert ours["embeddings.token_type.table"] == ("embeddings.token_type_embeddings.weight", False)
-    assert ours["embeddings.norm.gamma"] == ("embeddings.LayerNorm.weight", False)
-    assert ours["embeddings.norm.beta"] == ("embeddings.LayerNorm.bias", False)
-    assert ours["pooler.kernel"] == ("pooler.dense.weight", True)
-    assert ours["pooler.bias"] == ("pooler.dense.bias", False)
-    assert len(ours) == len(SHAPES) == len(name_map.entries)
+        assert checkpoint_names[second] == (f"encoder.layer.1.{hf_name}", transpose)
+    assert checkpoint_names["embeddings.word.table"] == ("embeddings.word_embeddings.weight", False)
+    assert checkpoint_names["embeddings.position.table"] == ("embeddings.position_embeddings.weight", False)
+    assert checkpoint_names["embeddings.token_type.table"] == ("embeddings.token_type_embeddings.weight", False)
+    assert checkpoint_names["embeddings.norm.gamma"] == ("embeddings.LayerNorm.weight", False)
+    assert checkpoint_names["embeddings.norm.beta"] == ("embeddings.LayerNorm.bias", False)
+    assert checkpoint_names["pooler.kernel"] == ("pooler.dense.weight", True)
+    assert checkpoint_names["pooler.bias"] == ("pooler.dense.bias", False)
+    assert len(checkpoint_names) == len(SHAPES) == len(name_map.entries)
 
 
 @pytest.mark.parametrize("prefix", ["", "bert."])
-def test_a_checkpoint_survives_the_round_trip(prefix):
+def test_checkpoint_round_trip(prefix):
     tensors = checkpoint(prefix)
-    name_map = names_of(CONFIG, pooler=True, bare=not prefix)
+    name_map = build_name_map(CONFIG, pooler=True, bare=not prefix)
     model = variables(name_map)
     report = name_map.apply(tensors, model)
     assert report.summary() == f"{len(SHAPES)} tensors loaded"
@@ -100,19 +100,19 @@ def test_a_checkpoint_survives_the_round_trip(prefix):
         np.testing.assert_array_equal(exported[name], tensor)
 
 
-def test_norms_under_their_tensorflow_names():
+def test_norms_with_tensorflow_names():
     tensors = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
         for name, tensor in checkpoint("bert.").items()
     }
     assert "bert.embeddings.LayerNorm.gamma" in tensors
-    name_map = names_of(CONFIG, pooler=True)
+    name_map = build_name_map(CONFIG, pooler=True)
     model = variables(name_map)
     assert len(name_map.apply(tensors, model).loaded) == len(SHAPES)
     np.testing.assert_array_equal(model["embeddings.norm.beta"], tensors["bert.embeddings.LayerNorm.beta"])
 
 
-def test_other_heads_are_knowingly_unused():
+def test_other_heads_are_ignored():
     others = {
         "bert.embeddings.position_ids": np.arange(POSITIONS)[None],
         "cls.predictions.bias": np.zeros(WORDS, np.float32),
@@ -121,7 +121,7 @@ def test_other_heads_are_knowingly_unused():
         "qa_outputs.bias": np.zeros(2, np.float32),
         "classifier.bias": np.zeros(3, np.float32),
     }
-    name_map = names_of(CONFIG, pooler=False)
+    name_map = build_name_map(CONFIG, pooler=False)
     report = name_map.apply({**checkpoint("bert."), **others}, variables(name_map))
     assert not report.unused and len(report.loaded) == len(SHAPES) - 2
     assert report.ignored == (
@@ -136,8 +136,8 @@ def test_other_heads_are_knowingly_unused():
     )
 
 
-def test_a_head_of_the_model_is_loaded_and_keeps_its_bare_name():
-    name_map = names_of(CONFIG, pooler=True, heads=["classifier"])
+def test_heads_are_loaded_without_prefix():
+    name_map = build_name_map(CONFIG, pooler=True, heads=["classifier"])
     head = {"classifier.weight": np.ones((3, HIDDEN), np.float32), "classifier.bias": np.ones(3, np.float32)}
     model = variables(name_map)
     report = name_map.apply({**checkpoint("bert."), **head, "classifier.scale": np.ones(3)}, model)
@@ -147,6 +147,6 @@ def test_a_head_of_the_model_is_loaded_and_keeps_its_bare_name():
 
 
 def test_layers_beyond_the_configuration_are_reported():
-    one_layer = names_of(BertConfig(num_hidden_layers=1), pooler=True)
+    one_layer = build_name_map(BertConfig(num_hidden_layers=1), pooler=True)
     report = one_layer.apply(checkpoint(), variables(one_layer))
     assert len(report.unused) == len(LAYER_SHAPES)

@@ -72,7 +72,7 @@ def test_views_of_one_storage(tmp_path, write, torch_files):
     assert np.shares_memory(read["whole"], read["tied"]) and not read["whole"].flags.writeable
 
 
-def test_a_big_endian_archive(tmp_path, torch_files):
+def test_big_endian_archive(tmp_path, torch_files):
     content = {"a": torch_files.tensor([1.5, 2.0]), "n": torch_files.tensor([1, 2], "LongStorage")}
     path = torch_files.zip_file(tmp_path / "x.bin", content, byteorder=b"big")
     turned = np.array([1.5, 2.0], "<f4").byteswap().view("<f4")
@@ -98,13 +98,13 @@ def test_nothing_in_a_hostile_file_runs(tmp_path, write, torch_files, capsys):
 
 
 @pytest.mark.parametrize("content", [[], "text", {"a": 5}, {"state_dict": {}}, {5: None}, None])
-def test_what_is_no_state_dict(tmp_path, write, content):
+def test_content_must_be_a_state_dict(tmp_path, write, content):
     assert "a dict of tensors by name" in complaint(read_file, write(tmp_path / "x.bin", content))
 
 
-def test_a_storage_under_two_kinds(tmp_path, write, torch_files):
+def test_storage_with_two_kinds(tmp_path, write, torch_files):
     class Fickle(torch_files.Storage):
-        """Says another kind each time it is asked."""
+        """A storage with another kind at each access."""
 
         @property
         def kind(self):
@@ -127,7 +127,7 @@ def test_truncated_files(tmp_path, write, torch_files):
         complaint(read_file, path)
     path.write_bytes(whole + b"more")
     if whole[:2] == b"PK":
-        read_file(path)  # a zip archive's directory is found from the end, and may have a comment
+        read_file(path)  # the directory is searched from the end, where a comment is allowed
     else:
         assert "its last storage to end" in complaint(read_file, path)
 
@@ -154,7 +154,7 @@ def test_compressed_members(tmp_path, torch_files):
 
 
 def test_members_that_share_their_bytes(tmp_path, torch_files):
-    """A directory may name the same stretch of the file again and again."""
+    """A zip directory may list the same bytes many times."""
     path = torch_files.zip_file(tmp_path / "x.bin", {"a": torch_files.tensor(np.zeros(1000))})
     with zipfile.ZipFile(path, "a") as archive:
         member = next(m for m in archive.infolist() if m.file_size == 4000)
@@ -168,7 +168,7 @@ def test_members_that_share_their_bytes(tmp_path, torch_files):
     assert "members of at most" in complaint(read_file, path)
 
 
-def test_wrong_members(tmp_path, torch_files):
+def test_missing_and_wrong_members(tmp_path, torch_files):
     content, write = {"a": torch_files.tensor([1.0, 2.0])}, torch_files.zip_file
     assert "one data.pkl" in complaint(read_file, write(tmp_path / "a", content, without=("data.pkl",)))
     twice = write(tmp_path / "b", content, extra=[("other/data.pkl", b"")])
@@ -178,12 +178,12 @@ def test_wrong_members(tmp_path, torch_files):
     )
     short = write(tmp_path / "d", content, without=("data/0",), extra=[("archive/data/0", b"\0" * 7)])
     assert "storage '0' of 8 bytes, received 7 bytes" in complaint(read_file, short)
-    # Names that lead elsewhere are only names: nothing is unpacked.
+    # Names with a path are harmless: nothing is unpacked.
     assert list(read_file(write(tmp_path / "e", content, extra=[("../../elsewhere", b"x")]))) == ["a"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c", "d", "e"]
 
 
-def test_the_older_format_checks_its_start(tmp_path, torch_files):
+def test_start_of_the_legacy_format_is_checked(tmp_path, torch_files):
     content, write = {"a": torch_files.tensor([1.0])}, torch_files.legacy_file
     assert "neither" in complaint(read_file, write(tmp_path / "a", content, magic=7))
     assert "protocol 1001, received 999" in complaint(read_file, write(tmp_path / "b", content, protocol=999))
@@ -193,7 +193,7 @@ def test_the_older_format_checks_its_start(tmp_path, torch_files):
     assert "git lfs pull" in complaint(read_file, pointer)
 
 
-def test_the_older_format_checks_its_storages(tmp_path, torch_files):
+def test_storages_of_the_legacy_format_are_checked(tmp_path, torch_files):
     path = torch_files.legacy_file(tmp_path / "x.bin", {"a": torch_files.tensor([1.0, 2.0])})
     whole, count = path.read_bytes(), struct.pack("<q", 2)
     assert whole.count(count) == 1
@@ -212,7 +212,7 @@ def test_shards_are_joined(tmp_path, torch_files):
 
 
 @pytest.mark.parametrize("shard", ["../x.bin", "/tmp/x.bin", "sub/x.bin", "x.safetensors", "x.bin\n", 5])
-def test_shards_outside_the_folder(tmp_path, torch_files, shard):
+def test_shards_must_be_in_the_same_folder(tmp_path, torch_files, shard):
     folder = tmp_path / "folder"
     (folder / "sub").mkdir(parents=True)
     for place in (tmp_path, folder, folder / "sub"):
@@ -221,7 +221,7 @@ def test_shards_outside_the_folder(tmp_path, torch_files, shard):
     assert "plain .bin file names" in complaint(read_tensors, folder)
 
 
-def test_a_single_file_comes_before_an_index(tmp_path, torch_files):
+def test_single_file_takes_precedence_over_an_index(tmp_path, torch_files):
     assert "neither" in complaint(read_tensors, tmp_path)
     torch_files.zip_file(tmp_path / WEIGHTS_FILE, {"single": torch_files.tensor([1.0])})
     (tmp_path / INDEX_FILE).write_text("not looked at")

@@ -35,7 +35,7 @@ def google_checkpoint(folder):
     (folder / "bert_config.json").write_text(json.dumps(SIZES))
 
 
-def test_the_first_format_is_taken(tmp_path, torch_files):
+def test_formats_have_an_order_of_precedence(tmp_path, torch_files):
     google_checkpoint(tmp_path)
     read = read_tensors(tmp_path)
     np.testing.assert_array_equal(read["bert.pooler.dense.weight"], np.arange(6).reshape(2, 3).T)
@@ -45,14 +45,14 @@ def test_the_first_format_is_taken(tmp_path, torch_files):
     assert list(read_tensors(tmp_path)) == ["c"]
 
 
-def test_sharded_safetensors_come_before_pytorch(tmp_path, torch_files):
+def test_sharded_safetensors_take_precedence_over_pytorch(tmp_path, torch_files):
     torch_files.zip_file(tmp_path / "pytorch_model.bin", {"b": torch_files.tensor([1.0])})
     write_tensors(tmp_path / "x.safetensors", {"c": np.ones(1, np.float32)})
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"c": "x.safetensors"}}))
     assert list(read_tensors(tmp_path)) == ["c"]
 
 
-def test_what_was_looked_for(tmp_path):
+def test_missing_weights_error_names_the_formats(tmp_path):
     assert "no such folder" in complaint(tmp_path / "nowhere")
     text = complaint(tmp_path)
     for name in ("model.safetensors", "pytorch_model.bin", ".index.json", "*.ckpt.index", "none of them"):
@@ -61,7 +61,7 @@ def test_what_was_looked_for(tmp_path):
     assert "received tf_model.h5; convert it to safetensors" in complaint(tmp_path)
 
 
-def test_no_tensorflow_for_the_other_formats():
-    """The command line describes folders without it."""
+def test_other_formats_do_not_import_tensorflow():
+    """The command line describes folders without TensorFlow."""
     code = "import sys, kerasbert.checkpoints.readers; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -60,7 +60,7 @@ def test_a_tensor_is_a_view_of_its_storage():
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
-def test_plain_data_as_python_pickles_it(protocol):
+def test_plain_data(protocol):
     data = {
         "a": [1, -2, 2**70, 0.5, None, True],
         "b": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
@@ -70,12 +70,12 @@ def test_plain_data_as_python_pickles_it(protocol):
     assert read(pickle.dumps(data, protocol)) == data
 
 
-def test_an_ordered_dict_of_python_2_is_a_list_of_pairs():
+def test_ordered_dict_of_python_2():
     pairs = b"](](" + text("a") + number(1) + b"ee"
     assert read(program(b"ccollections\nOrderedDict\n(", pairs, b"tR")) == {"a": 1}
 
 
-def test_attributes_of_a_state_dict_are_left_aside():
+def test_attributes_of_a_state_dict_are_dropped():
     assert read(program(HOOKS, b"}", text("_metadata"), b"}sb")) == {}
 
 
@@ -85,7 +85,7 @@ class Command:
 
 
 @pytest.mark.parametrize("protocol", [0, 1, 2, 3, 4, 5])
-def test_a_command_is_named_and_not_run(tmp_path, monkeypatch, protocol):
+def test_commands_are_reported_and_not_run(tmp_path, monkeypatch, protocol):
     monkeypatch.chdir(tmp_path)
     message = complaint(pickle.dumps({"weight": Command()}, protocol))
     assert "posix.system" in message or "instruction" in message  # the oldest protocols write other instructions
@@ -108,10 +108,10 @@ def test_a_command_is_named_and_not_run(tmp_path, monkeypatch, protocol):
     ],
 )
 @pytest.mark.parametrize("stacked", [False, True])
-def test_any_other_name_is_refused(name, stacked):
+def test_other_names_are_rejected(name, stacked):
     module, _, last = name.rpartition(".")
-    asked = text(module) + text(last) + b"\x93" if stacked else f"c{module}\n{last}\n".encode()
-    message = complaint(program(asked, b"(", text("id"), b"tR"))
+    call = text(module) + text(last) + b"\x93" if stacked else f"c{module}\n{last}\n".encode()
+    message = complaint(program(call, b"(", text("id"), b"tR"))
     assert "asks for" in message and name[:30] in message
 
 
@@ -128,7 +128,7 @@ def test_any_other_name_is_refused(name, stacked):
         (b"\x97", "NEXT_BUFFER"),
     ],
 )
-def test_instructions_that_torch_does_not_write(instructions, name):
+def test_unsupported_instructions_are_rejected(instructions, name):
     message = complaint(program(instructions))
     assert any(f"instruction {word}" in message for word in name.split("|"))
 
@@ -151,7 +151,7 @@ def test_instructions_that_torch_does_not_write(instructions, name):
         b"(" + text("storage") + FLOAT_STORAGE + numbers((1,)) + text("cpu") + number(1) + b"tQ",
     ],
 )
-def test_references_that_are_no_storage(reference):
+def test_invalid_storage_references(reference):
     assert "a reference to a storage" in complaint(program(reference))
 
 
@@ -178,8 +178,8 @@ def test_references_that_are_no_storage(reference):
         {"storage": b"]"},
     ],
 )
-def test_tensors_outside_their_storage(wrong):
-    # A broadcast view of 2 x 3 out of 6 numbers stays inside, one of more numbers than there are does not.
+def test_tensors_must_be_inside_their_storage(wrong):
+    # A broadcast view of 2 x 3 elements is inside a storage of 6; one with more elements is not.
     if wrong == {"strides": (0, 1)}:
         assert read(program(tensor(**wrong))).strides == (0, 1)
     else:
@@ -215,20 +215,20 @@ def test_tensors_outside_their_storage(wrong):
         number(1) + number(2) + b"\x93",
     ],
 )
-def test_what_the_machine_cannot_do_is_one_line(instructions):
+def test_invalid_programs_are_one_line_errors(instructions):
     complaint(program(instructions))
 
 
 def test_memory_and_time_stay_small():
     assert (
         read(program(number(1), b"r\xff\xff\xff\xff")) == 1
-    )  # a memo that Python's machine would make as long as its index
-    complaint(program(b"\x8e" + struct.pack("<Q", 2**62)))  # a length without its bytes
+    )  # Python's unpickler would allocate a memo of this length
+    complaint(program(b"\x8e" + struct.pack("<Q", 2**62)))  # a length without data
     complaint(program(b"X" + struct.pack("<I", 2**32 - 1)))
-    nest = program(b")" + b"q\x00h\x00\x86" * 60)  # 2 to the power of 60 tuples, written down once each
+    nest = program(b")" + b"q\x00h\x00\x86" * 60)  # 2**60 tuples, each written once
     read(nest)
-    complaint(program(b"})" + b"q\x00h\x00\x86" * 60 + b"Ns"))  # hashed as a key they would all be visited
-    complaint(program(REBUILD, b")" + b"q\x00h\x00\x86" * 60 + b"R"))  # and in a message too
+    complaint(program(b"})" + b"q\x00h\x00\x86" * 60 + b"Ns"))  # hashing the key would visit all of them
+    complaint(program(REBUILD, b")" + b"q\x00h\x00\x86" * 60 + b"R"))  # and so would a message
     deep = b"\x80\x02)" + b"\x85" * 200_000 + b"."
     read(deep)
 

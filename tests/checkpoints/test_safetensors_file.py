@@ -19,7 +19,7 @@ from kerasbert.errors import KerasBertError
 
 
 def raw_file(path, header, data=b"", length=None):
-    """Whatever the format forbids: the header as text, bytes or an object, its length true or not."""
+    """Write an invalid file: the header as text, bytes or an object, with a correct or a wrong length."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
     return path
@@ -65,7 +65,7 @@ def test_round_trip_keeps_values_shapes_and_integers(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [WEIGHTS_FILE]
 
 
-def test_metadata_is_the_callers(tmp_path):
+def test_custom_metadata(tmp_path):
     write_tensors(tmp_path / "quantization.safetensors", {"a": np.zeros(1, np.float32)}, metadata={"recipe": "x"})
     with safetensors.safe_open(tmp_path / "quantization.safetensors", "np") as file:
         assert file.metadata() == {"recipe": "x"}
@@ -90,16 +90,16 @@ def test_bfloat16_becomes_float32(tmp_path):
     np.testing.assert_array_equal(read["before"], [1, 2, 3, 4])
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path):
+def test_failed_write_keeps_the_old_file(tmp_path):
     path = tmp_path / WEIGHTS_FILE
     write_tensors(path, {"a": np.ones(2, np.float32)})
-    with pytest.raises(KerasBertError, match="expected to write it"):
+    with pytest.raises(KerasBertError, match="expected a writable file"):
         write_tensors(path, {"a": np.array(["text"])})
     np.testing.assert_array_equal(read_file(path)["a"], [1, 1])
     assert [p.name for p in tmp_path.iterdir()] == [WEIGHTS_FILE]
 
 
-def test_missing_files_are_named(tmp_path):
+def test_missing_files(tmp_path):
     assert "no such folder" in complaint(read_tensors, tmp_path / "nowhere")
     text = complaint(read_tensors, tmp_path)
     assert WEIGHTS_FILE in text and INDEX_FILE in text and "neither" in text
@@ -108,19 +108,19 @@ def test_missing_files_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("count", [0, 7])
-def test_shorter_than_its_length_field(tmp_path, count):
+def test_file_shorter_than_its_length_field(tmp_path, count):
     path = tmp_path / WEIGHTS_FILE
     path.write_bytes(b"\0" * count)
     assert f"at least 8 bytes, received {count}" in complaint(read_file, path)
 
 
-def test_huge_header(tmp_path):
+def test_huge_header_is_rejected(tmp_path):
     text = complaint(read_file, raw_file(tmp_path / "a", b"{}", length=2**63))
     assert str(MAX_HEADER_BYTES) in text and str(2**63) in text
     assert str(tmp_path / "a") in text
 
 
-def test_header_larger_than_the_file(tmp_path):
+def test_header_larger_than_the_file_is_rejected(tmp_path):
     assert "a header of 50, received a file of 10" in complaint(read_file, raw_file(tmp_path / "a", b"{}", length=50))
 
 
@@ -129,7 +129,7 @@ def test_header_larger_than_the_file(tmp_path):
     [b"not json", b"\xff\xfe{}", b"[" * 100_000, b'{"a": 1', b'"text"', b"[]", b"", b'{"a": ' + b"9" * 5000 + b"}"],
     ids=["text", "utf-8", "nested", "cut", "string", "array", "empty", "digits"],
 )
-def test_header_that_is_no_json_object(tmp_path, header):
+def test_header_must_be_a_json_object(tmp_path, header):
     assert "JSON" in complaint(read_file, raw_file(tmp_path / "a", header))
 
 
@@ -155,11 +155,11 @@ def test_header_that_is_no_json_object(tmp_path, header):
     ],
     ids=lambda entry: str(entry)[:60],
 )
-def test_entry_that_the_format_forbids(tmp_path, entry):
+def test_invalid_header_entries(tmp_path, entry):
     assert "tensor 'weight'" in complaint(read_file, raw_file(tmp_path / "a", {"weight": entry}, b"\0" * 8))
 
 
-def test_bytes_that_do_not_match_the_shape_are_counted(tmp_path):
+def test_byte_range_must_match_the_shape(tmp_path):
     text = complaint(read_file, raw_file(tmp_path / "a", {"w": one(shape=(3,))}, b"\0" * 8))
     assert "expected 12 bytes for F32 [3], received 8" in text
 
@@ -173,36 +173,36 @@ def test_truncated_data(tmp_path):
     assert f"byte {len(whole)}" in text and f"a file of {len(whole) - 1}" in text and "truncated" in text
 
 
-def test_offsets_outside_the_file(tmp_path):
+def test_offsets_must_be_inside_the_file(tmp_path):
     raw_file(tmp_path / "a", {"w": one(shape=(2**40,), offsets=(0, 2**42))}, b"\0" * 8)
     assert "truncated" in complaint(read_file, tmp_path / "a")
 
 
-def test_overlapping_tensors(tmp_path):
+def test_tensors_must_not_overlap(tmp_path):
     raw_file(tmp_path / "a", {"v": one(), "w": one(offsets=(4, 12))}, b"\0" * 12)
     text = complaint(read_file, tmp_path / "a")
     assert "overlaps" in text and "'w'" in text
 
 
-def test_a_gap_and_bytes_behind_the_last_tensor(tmp_path):
+def test_tensors_must_cover_the_data(tmp_path):
     raw_file(tmp_path / "a", {"v": one(), "w": one(offsets=(12, 20))}, b"\0" * 20)
     assert "gap" in complaint(read_file, tmp_path / "a")
     raw_file(tmp_path / "b", {"v": one()}, b"\0" * 9)
     assert "a file of" in complaint(read_file, tmp_path / "b")
 
 
-def test_duplicate_names(tmp_path):
+def test_duplicate_names_are_rejected(tmp_path):
     entry = json.dumps(one())
     raw_file(tmp_path / "a", f'{{"weight": {entry}, "weight": {entry}}}'.encode(), b"\0" * 8)
     assert "'weight' twice" in complaint(read_file, tmp_path / "a")
 
 
-def test_a_hostile_name_stays_on_one_short_line(tmp_path):
+def test_hostile_names_are_shortened(tmp_path):
     text = complaint(read_file, raw_file(tmp_path / "a", {"line\nbreak" + "x" * 10**6: one(dtype="?")}, b"\0" * 8))
     assert "line\\nbreak" in text
 
 
-def test_what_only_the_library_refuses_is_one_line_too(tmp_path):
+def test_errors_of_the_library_are_one_line(tmp_path):
     raw_file(tmp_path / "a", {"__metadata__": {"count": 1}, "w": one()}, b"\0" * 8)
     assert "SafetensorError" in complaint(read_file, tmp_path / "a")
 
@@ -226,13 +226,13 @@ def test_shards_of_half_precision_become_float32(tmp_path):
     assert read["a"].dtype == read["b"].dtype == np.float32
 
 
-def test_a_single_file_comes_before_an_index(tmp_path):
+def test_single_file_takes_precedence_over_an_index(tmp_path):
     write_tensors(tmp_path / WEIGHTS_FILE, {"single": np.ones(1, np.float32)})
     (tmp_path / INDEX_FILE).write_text("not looked at")
     assert list(read_tensors(tmp_path)) == ["single"]
 
 
-def test_a_cache_of_symbolic_links_is_read(tmp_path):
+def test_symbolic_links_are_read(tmp_path):
     blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
     blobs.mkdir()
@@ -261,7 +261,7 @@ def test_a_cache_of_symbolic_links_is_read(tmp_path):
         ["x.safetensors"],
     ],
 )
-def test_shard_names_that_are_no_plain_file_names(tmp_path, shard):
+def test_shard_names_must_be_plain_file_names(tmp_path, shard):
     outside = np.ones(1, np.float32)
     folder = tmp_path / "folder"
     (folder / "sub").mkdir(parents=True)
@@ -272,22 +272,22 @@ def test_shard_names_that_are_no_plain_file_names(tmp_path, shard):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"weight_map": []}', '{"weight_map": {}}', "[" * 100_000, "5"])
-def test_an_index_without_a_weight_map(tmp_path, text):
+def test_index_without_weight_map(tmp_path, text):
     (tmp_path / INDEX_FILE).write_text(text)
     assert "weight_map" in complaint(read_tensors, tmp_path)
 
 
-def test_a_shard_name_longer_than_any_file_has(tmp_path):
+def test_too_long_shard_name(tmp_path):
     (tmp_path / INDEX_FILE).write_text(json.dumps({"weight_map": {"w": "a" * 5000 + ".safetensors"}}))
     assert "plain .safetensors file names" in complaint(read_tensors, tmp_path)
 
 
-def test_an_index_that_is_not_utf8(tmp_path):
+def test_index_must_be_utf8(tmp_path):
     (tmp_path / INDEX_FILE).write_bytes(b"\xff\xfe")
     assert "weight_map" in complaint(read_tensors, tmp_path)
 
 
-def test_a_missing_shard_and_a_missing_tensor(tmp_path):
+def test_missing_shard_and_missing_tensor(tmp_path):
     ones = np.ones(1, np.float32)
     sharded(tmp_path, {"a": "x.safetensors", "b": "y.safetensors"}, x={"a": ones})
     assert "'y.safetensors'" in complaint(read_tensors, tmp_path)
@@ -296,7 +296,7 @@ def test_a_missing_shard_and_a_missing_tensor(tmp_path):
     assert "'b'" in text and "'x.safetensors'" in text and "2 such tensors" in text
 
 
-def test_a_tensor_in_two_shards(tmp_path):
+def test_tensor_in_two_shards(tmp_path):
     ones = np.ones(1, np.float32)
     sharded(tmp_path, {"a": "x.safetensors", "b": "y.safetensors"}, x={"a": ones}, y={"a": ones, "b": ones})
     assert "'a' in 'x.safetensors' only" in complaint(read_tensors, tmp_path)

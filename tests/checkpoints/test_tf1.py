@@ -20,7 +20,7 @@ MOBILEBERT_KEYS = {  # of uncased_L-24_H-128_B-512_A-4_F-4_OPT
     "classifier_activation": False,
 }
 
-# TensorFlow's names beside Hugging Face's, written out: the rules are not tested by themselves. "T" marks matrices to transpose.
+# TensorFlow's names and Hugging Face's, written out independently of the rules. "T" marks matrices to transpose.
 BERT = """
 bert/embeddings/word_embeddings                              bert.embeddings.word_embeddings.weight
 bert/embeddings/position_embeddings                          bert.embeddings.position_embeddings.weight
@@ -103,7 +103,7 @@ TABLES = {"bert": BERT, "albert": ALBERT, "mobilebert": MOBILEBERT}
 
 
 def table(model_type):
-    """(TensorFlow's name, Hugging Face's, whether to transpose)"""
+    """(TensorFlow's name, Hugging Face's name, True to transpose)"""
     return [(*line.split()[:2], line.endswith(" T")) for line in TABLES[model_type].strip().splitlines()]
 
 
@@ -126,15 +126,15 @@ def complaint(call, *arguments):
 
 
 @pytest.mark.parametrize("model_type", TABLES)
-def test_names(model_type):
-    for theirs, name, transpose in table(model_type):
-        assert hugging_face_tensor(theirs, model_type) == (name, transpose)
-        assert hugging_face_tensor(f"module/{theirs}", model_type) == (name, transpose)
-        for other in (f"{theirs}/more", f"x/{theirs}", f"{theirs}x"):
+def test_every_tensor_name_is_mapped(model_type):
+    for tf_name, name, transpose in table(model_type):
+        assert hugging_face_tensor(tf_name, model_type) == (name, transpose)
+        assert hugging_face_tensor(f"module/{tf_name}", model_type) == (name, transpose)
+        for other in (f"{tf_name}/more", f"x/{tf_name}", f"{tf_name}x"):
             assert hugging_face_tensor(other, model_type) is None
 
 
-def test_a_name_of_another_model_is_unknown():
+def test_names_of_another_model_are_unknown():
     assert hugging_face_tensor(f"{BLOCK}/LayerNorm_1/gamma", "bert") is None
     assert hugging_face_tensor("bert/encoder/layer_0/ffn_layer_0/output/dense/bias", "bert") is None
     assert hugging_face_tensor("bert/encoder/layer_0/output/dense/bias", "albert") is None
@@ -145,12 +145,12 @@ def test_a_name_of_another_model_is_unknown():
     ("model_type", "prefix"),
     [("bert", "bert_model.ckpt"), ("albert", "model.ckpt-best"), ("mobilebert", "mobilebert_variables.ckpt")],
 )
-def test_checkpoints_are_read_whole(tmp_path, model_type, prefix):
+def test_every_tensor_of_a_checkpoint_is_read(tmp_path, model_type, prefix):
     draw = np.random.default_rng(0)
-    arrays = {
-        theirs: draw.normal(size=(3, 5) if "kernel" in theirs or "weights" in theirs or "_embeddings" in theirs else 4).astype(np.float32)
-        for theirs, _, _ in table(model_type)
-    }  # fmt: skip
+    arrays = {}
+    for tf_name, _, _ in table(model_type):
+        is_matrix = any(part in tf_name for part in ("kernel", "weights", "_embeddings"))
+        arrays[tf_name] = draw.normal(size=(3, 5) if is_matrix else 4).astype(np.float32)
     training = {
         "global_step": np.int64(7),
         "bert/pooler/dense/kernel/adam_m": np.zeros((3, 5), np.float32),
@@ -161,9 +161,9 @@ def test_checkpoints_are_read_whole(tmp_path, model_type, prefix):
     write_checkpoint(tmp_path / prefix, {**arrays, **training, **halves})
     read = tf1.read_tensors(tmp_path, model_type)
     expected = {
-        name: arrays[theirs].T if transpose else arrays[theirs] for theirs, name, transpose in table(model_type)
+        name: arrays[tf_name].T if transpose else arrays[tf_name] for tf_name, name, transpose in table(model_type)
     }
-    # No rule knows the last one: it keeps its name, and a load report counts it as unused.
+    # The last name is unknown: the tensor keeps it, and a load report counts it as unused.
     expected["teacher/anything"] = halves["teacher/anything"].astype(np.float32)
     assert read.keys() == expected.keys()
     for name, array in expected.items():
@@ -186,42 +186,42 @@ def test_damaged_checkpoints(tmp_path):
     assert "a model_type of bert, albert, mobilebert" in complaint(tf1.read_tensors, tmp_path, "roberta")
 
 
-def test_two_tensors_with_one_name(tmp_path):
+def test_two_tensors_with_the_same_target_name(tmp_path):
     twice = {name: np.zeros(2, np.float32) for name in ("bert/pooler/dense/bias", "module/bert/pooler/dense/bias")}
     write_checkpoint(tmp_path / "model.ckpt", twice)
     assert "one tensor for bert.pooler.dense.bias" in complaint(tf1.read_tensors, tmp_path, "bert")
 
 
-def test_which_checkpoint_of_a_folder(tmp_path):
-    assert tf1.checkpoint_prefix(tmp_path) is None
+def test_find_checkpoint(tmp_path):
+    assert tf1.find_checkpoint(tmp_path) is None
     assert "received none" in complaint(tf1.read_tensors, tmp_path, "bert")
     for name in ("model.ckpt-1", "model.ckpt-2"):
         (tmp_path / f"{name}.index").touch()
-        assert tf1.checkpoint_prefix(tmp_path) is None or name == "model.ckpt-2"
+        assert tf1.find_checkpoint(tmp_path) is None or name == "model.ckpt-2"
         (tmp_path / f"{name}.data-00000-of-00001").touch()
-    assert "model.ckpt-1, model.ckpt-2" in complaint(tf1.checkpoint_prefix, tmp_path)
+    assert "model.ckpt-1, model.ckpt-2" in complaint(tf1.find_checkpoint, tmp_path)
     for ending in ("index", "data-00000-of-00001"):
         (tmp_path / f"bert_model.ckpt.{ending}").touch()
-    assert tf1.checkpoint_prefix(tmp_path) == tmp_path / "bert_model.ckpt"
+    assert tf1.find_checkpoint(tmp_path) == tmp_path / "bert_model.ckpt"
 
 
-def test_a_bert_config(tmp_path):
+def test_bert_config(tmp_path):
     (tmp_path / "bert_config.json").write_text(json.dumps(BERT_CONFIG))
     config = read_config(tmp_path)
     assert BERT_CONFIG.items() <= config.items()
     assert config["model_type"] == "bert" and config["layer_norm_eps"] == 1e-12
 
 
-def test_an_albert_config(tmp_path):
+def test_albert_config(tmp_path):
     (tmp_path / "albert_config.json").write_text(json.dumps({**BERT_CONFIG, **ALBERT_KEYS}))
     config = read_config(tmp_path)
     assert config["model_type"] == "albert" and config["embedding_size"] == 128
-    assert config["hidden_act"] == "gelu_new"  # its code computes the tanh approximation under that name
+    assert config["hidden_act"] == "gelu_new"  # Google's code uses the tanh approximation under the name gelu
     del config["inner_group_num"]
     assert tf1.convert_config({**BERT_CONFIG, "embedding_size": 128})["num_hidden_groups"] == 1
 
 
-def test_a_mobilebert_config(tmp_path):
+def test_mobilebert_config(tmp_path):
     path = tmp_path / "uncased_L-24_H-128_B-512_A-4_F-4_OPT.json"
     path.write_text(json.dumps({**BERT_CONFIG, "hidden_act": "relu", **MOBILEBERT_KEYS}))
     config = read_config(tmp_path)
@@ -230,8 +230,8 @@ def test_a_mobilebert_config(tmp_path):
     assert config["use_bottleneck_attention"] is False
 
 
-def test_googles_defaults_of_mobilebert_are_not_hugging_faces():
-    """Its teacher's config leaves out what the student sets."""
+def test_mobilebert_defaults_are_googles():
+    """The teacher's config omits keys that the student's sets."""
     teacher = {**BERT_CONFIG, "embedding_size": 128, "trigram_input": True, "use_bottleneck": True}
     config = tf1.convert_config({**teacher, "intra_bottleneck_size": 1024})
     assert config["normalization_type"] == "layer_norm" and config["num_feedforward_networks"] == 1
@@ -242,10 +242,10 @@ def test_googles_defaults_of_mobilebert_are_not_hugging_faces():
     assert (manual["normalization_type"], manual["layer_norm_eps"]) == ("layer_norm", 1e-6)
 
 
-def test_which_config_of_a_folder(tmp_path):
+def test_find_config(tmp_path):
     for name in ("tokenizer_config.json", "generation_config.json"):
         (tmp_path / name).write_text("{}")
-    assert tf1.config_file(tmp_path) is None
+    assert tf1.find_config(tmp_path) is None
     assert "expected config.json" in complaint(read_config, tmp_path)
     (tmp_path / "bert_config.json").write_text(json.dumps(BERT_CONFIG))
     (tmp_path / "albert_config.json").write_text("{}")
@@ -255,6 +255,6 @@ def test_which_config_of_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[]", "{", "{}", '{"vocab_size": 5}'])
-def test_configs_without_sizes(tmp_path, text):
+def test_configs_require_sizes(tmp_path, text):
     (tmp_path / "bert_config.json").write_text(text)
     assert "bert_config.json" in complaint(read_config, tmp_path)

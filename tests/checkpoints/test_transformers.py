@@ -1,7 +1,6 @@
-"""What `save_pretrained` writes, loaded by PyTorch transformers.
+"""Folders of `save_pretrained`, loaded by PyTorch transformers.
 
-Run where torch and transformers can be imported, or where KERASBERT_PEER_PYTHON names a Python that can: the two need not share an
-environment with TensorFlow.
+The tests need torch and transformers, here or in the Python that KERASBERT_PEER_PYTHON names, which can be another environment.
 """
 
 import json
@@ -45,7 +44,7 @@ FURTHER = {
 
 
 def make(model_type: str, kind: str):
-    """A tiny task whose weights, biases and norm scales are all far from their first values."""
+    """A tiny task whose weights, biases and norm scales differ from their initial values."""
     from dataclasses import replace
 
     from kerasbert.encoders import encoder_class
@@ -78,10 +77,10 @@ def packed(task) -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
-    """Every task's own outputs and its folder after transformers has been there; one child process for all."""
+    """Each task's outputs, and its folder with the outputs of transformers from one subprocess."""
     if PEER is None:
         pytest.skip("torch and transformers are not installed, and KERASBERT_PEER_PYTHON names no Python that has them")
-    root, made = tmp_path_factory.mktemp("saved"), {}
+    root, saved = tmp_path_factory.mktemp("saved"), {}
     for model_type, kinds in TASKS.items():
         for kind in kinds:
             task, folder = make(model_type, kind), root / f"{model_type}-{kind}"
@@ -89,36 +88,38 @@ def compared(tmp_path_factory):
             if kind == "MultipleChoice":
                 inputs = {name: values[None] for name, values in inputs.items()}
             task.save_pretrained(folder)
-            theirs = {k: v for k, v in inputs.items() if k != "token_type_ids" or task.config.type_vocab_size}
-            np.savez(folder / "inputs.npz", **theirs)
-            ours = task.encoder(inputs).sequence if kind == "SentenceEncoder" else task(inputs)
-            made[model_type, kind] = (folder, inputs["attention_mask"].reshape(-1, 12), ours)
+            accepted = {k: v for k, v in inputs.items() if k != "token_type_ids" or task.config.type_vocab_size}
+            np.savez(folder / "inputs.npz", **accepted)
+            outputs = task.encoder(inputs).sequence if kind == "SentenceEncoder" else task(inputs)
+            saved[model_type, kind] = (folder, inputs["attention_mask"].reshape(-1, 12), outputs)
     script = Path(__file__).with_name("transformers_peer.py")
-    done = subprocess.run([PEER, script, *(folder for folder, _, _ in made.values())], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return made
+    process = subprocess.run(
+        [PEER, script, *(folder for folder, _, _ in saved.values())], capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    return saved
 
 
 @pytest.mark.parametrize(("model_type", "kind"), [(name, kind) for name, kinds in TASKS.items() for kind in kinds])
-def test_transformers_loads_every_key_and_computes_the_same(compared, model_type, kind):
-    folder, mask, ours = compared[model_type, kind]
+def test_transformers_loads_every_key_with_equal_outputs(compared, model_type, kind):
+    folder, mask, outputs = compared[model_type, kind]
     loading = json.loads((folder / "loading.json").read_text())
     assert loading == {"missing_keys": [], "unexpected_keys": [], "mismatched_keys": []}
-    theirs = dict(np.load(folder / "outputs.npz"))
+    reference = dict(np.load(folder / "outputs.npz"))
     if kind == "SentenceEncoder":
-        ours = {"last_hidden_state": ours}
+        outputs = {"last_hidden_state": outputs}
     elif kind == "Pretrainer":
-        ours = {name.replace("seq_relationship_logits", _pair_logits(theirs)): v for name, v in ours.items()}
-    elif not isinstance(ours, dict):
-        ours = {"logits": ours}
-    assert ours.keys() <= theirs.keys()
-    for name, values in ours.items():
-        values, expected = np.asarray(values), theirs[name]
+        outputs = {name.replace("seq_relationship_logits", _pair_logits(reference)): v for name, v in outputs.items()}
+    elif not isinstance(outputs, dict):
+        outputs = {"logits": outputs}
+    assert outputs.keys() <= reference.keys()
+    for name, values in outputs.items():
+        values, expected = np.asarray(values), reference[name]
         assert values.shape == expected.shape
         if values.shape[:2] == mask.shape:
             values, expected = values[mask > 0], expected[mask > 0]
         np.testing.assert_allclose(values, expected, atol=1e-5, rtol=1e-5)
 
 
-def _pair_logits(theirs) -> str:
-    return next(name for name in theirs if name in ("seq_relationship_logits", "sop_logits"))
+def _pair_logits(reference) -> str:
+    return next(name for name in reference if name in ("seq_relationship_logits", "sop_logits"))

@@ -74,7 +74,7 @@ def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
         (str(tmp_path), "vocab.txt"),
         (place.train, "a file"),
         ("./none", "there is no such folder"),
-        ("none", "there is no folder 'none' here"),
+        ("none", "received 'none': there is no such folder here"),
         ("org/none", "hub"),
     ):
         one_line(2, expected, "train", "--model", model, "--train", place.train, "--out", tmp_path / "out")

@@ -18,15 +18,15 @@ from kerasbert.console.escapes import escape_controls, escape_json
         ("naïve 日本語 👩\u200d💻 a\\x1b \u00a0", "naïve 日本語 👩\u200d💻 a\\x1b \u00a0"),
     ],
 )
-def test_controls_become_visible_and_nothing_else_changes(raw, visible):
+def test_only_control_characters_are_escaped(raw, visible):
     assert escape_controls(raw) == visible
 
 
-def test_lines_are_kept_where_asked():
+def test_keep_lines():
     assert escape_controls("a\tb\n\r\x1bc", keep_lines=True) == "a\tb\n\\r\\x1bc"
 
 
-def test_json_keeps_its_values():
+def test_escaped_json_keeps_its_values():
     value = {"text": "\x1b \x9b \u202e \u2028 \ud800 \n 日本 😀", "\x85": ["\x7f"]}
     text = escape_json(json.dumps(value, indent=2, ensure_ascii=False))
     assert json.loads(text) == value

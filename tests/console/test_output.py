@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_gets_its_width_and_anything_else_the_whole_table(monkeypatch):
+def test_tables_fit_a_terminal_and_are_whole_elsewhere(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     table = Table(("name", "text"), [("first", "some words that need more room than that")])
     plain, terminal = io.StringIO(), Terminal()
@@ -28,49 +28,49 @@ def test_a_terminal_gets_its_width_and_anything_else_the_whole_table(monkeypatch
     assert max(map(len, terminal.getvalue().splitlines())) <= 40
 
 
-def test_the_width_is_the_terminals(monkeypatch):
+def test_terminal_width_follows_the_terminal(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    ours, theirs = pty.openpty()
-    with os.fdopen(ours), os.fdopen(theirs, "w") as stream:
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 91, 0, 0))
+    controller, terminal = pty.openpty()
+    with os.fdopen(controller), os.fdopen(terminal, "w") as stream:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 91, 0, 0))
         assert output.terminal_width(stream) == 91
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 0, 0, 0, 0))
         assert output.terminal_width(stream) == 80
 
 
-def test_what_an_encoding_lacks_is_escaped():
+def test_unencodable_characters_are_escaped():
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
     output.write("2.1 µs, 日本", stream)
     assert raw.getvalue() == b"2.1 \\xb5s, \\u65e5\\u672c\n"
 
 
-def test_notes_are_escaped_and_go_above_a_bar(capsys):
-    taken = []
+def test_notes_are_escaped_and_go_to_the_handler(capsys):
+    notes = []
     output.note("plain \x1b[31m")
-    output.take_notes(taken.append)
+    output.add_note_handler(notes.append)
     try:
         output.note("above \x9b1m")
     finally:
-        output.leave_notes(taken.append)
+        output.remove_note_handler(notes.append)
     output.note("plain again")
-    assert taken == ["above \\x9b1m"]
+    assert notes == ["above \\x9b1m"]
     assert capsys.readouterr().err == "plain \\x1b[31m\nplain again\n"
 
 
 @pytest.mark.parametrize("stream", [None, io.StringIO()])
-def test_no_terminal_has_no_width(stream):
+def test_streams_without_terminal_have_no_width(stream):
     assert output.terminal_width(stream) is None
 
 
-def test_nothing_else_prints():
-    """Scripts that build the shipped model, and children whose output is caught, are no part of it."""
+def test_no_other_module_prints():
+    """Exceptions are the scripts that build the shipped model, and workers whose output is captured."""
     import kerasbert
     from kerasbert import export, zoo
 
     folders = [Path(package.__file__).parent for package in (kerasbert, export, zoo)]
     allowed = {"output.py", "build_small.py", "measure_small.py"}
-    found = [
+    calls = [
         f"{path}:{node.lineno}"
         for folder in folders
         for path in folder.rglob("*.py")
@@ -78,4 +78,4 @@ def test_nothing_else_prints():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
-    assert found == []
+    assert calls == []

@@ -1,4 +1,4 @@
-"""What a progress bar says in which width, and that notes stand above it."""
+"""The parts of a progress bar by width, its clocks, and notes above it."""
 
 import contextlib
 import io
@@ -8,12 +8,12 @@ import pytest
 
 from kerasbert.console import progress as module
 from kerasbert.console.output import note
-from kerasbert.console.progress import BAR, GAP, clock, progress
+from kerasbert.console.progress import BAR, GAP, format_duration, progress
 
 
 @pytest.fixture
 def time(monkeypatch):
-    """A clock that only the test moves."""
+    """A clock that only the test advances."""
 
     class Time:
         now = 0.0
@@ -28,7 +28,7 @@ def time(monkeypatch):
 
 @pytest.fixture
 def training(time):
-    """A training in its middle."""
+    """A training that is half done."""
     state = module._State("training")
     state.update(0, 126, (), None, "steps")
     time.now = 20  # the first step compiles
@@ -38,11 +38,11 @@ def training(time):
     return state
 
 
-def shown(state, width):
+def displayed_line(state, width):
     return GAP.join("=" * len(part) if part.startswith(BAR) else part for part in state.parts(width))
 
 
-def test_parts_go_in_the_order_of_their_worth(training):
+def test_parts_are_dropped_by_importance(training):
     lines = [
         "training  ================  61/126 steps  loss 0.4321  accuracy 0.8123  1,234 examples/s  1:20 elapsed  1:05 left",
         "training  ================  61/126 steps  loss 0.4321  accuracy 0.8123  1:20 elapsed  1:05 left",
@@ -54,31 +54,33 @@ def test_parts_go_in_the_order_of_their_worth(training):
         "training  61/126 steps",
         "training",
     ]
-    assert [shown(training, len(line)) for line in lines] == lines
-    assert [shown(training, len(line) - 1) for line in lines] == [*lines[1:], lines[-1]]
+    assert [displayed_line(training, len(line)) for line in lines] == lines
+    assert [displayed_line(training, len(line) - 1) for line in lines] == [*lines[1:], lines[-1]]
 
 
-def test_parts_of_a_loss_go_before_the_bar(training):
-    training.remarks = ("loss 1.1319", "accuracy 0.2133", "label_loss 2.2601", "soft_labels 0.0019", "36 examples/s")
-    assert shown(training, 80) == "training  ========  61/126 steps  loss 1.1319  accuracy 0.2133  1:05 left"
-    assert "label_loss 2.2601  1:05 left" in shown(training, 105)
+def test_minor_figures_are_dropped_before_the_bar(training):
+    training.figures = ("loss 1.1319", "accuracy 0.2133", "label_loss 2.2601", "soft_labels 0.0019", "36 examples/s")
+    assert displayed_line(training, 80) == "training  ========  61/126 steps  loss 1.1319  accuracy 0.2133  1:05 left"
+    assert "label_loss 2.2601  1:05 left" in displayed_line(training, 105)
 
 
-def test_80_columns_hold_the_metric_and_the_time_that_is_left(training):
-    assert "accuracy 0.8123  1:05 left" in shown(training, 80)
+def test_80_columns_hold_the_metric_and_the_remaining_time(training):
+    assert "accuracy 0.8123  1:05 left" in displayed_line(training, 80)
 
 
-def test_a_long_name_leaves_room_for_the_count(training):
-    training.what = "3/7 quantize: calibrate, then train on with 8-bit weights and activations"
-    assert shown(training, 80) == "3/7 quantize: calibrate, then ...  61/126 steps  loss 0.4321  accuracy 0.8123"
+def test_long_names_are_shortened(training):
+    training.stage = "3/7 quantize: calibrate, then train on with 8-bit weights and activations"
+    assert (
+        displayed_line(training, 80) == "3/7 quantize: calibrate, then ...  61/126 steps  loss 0.4321  accuracy 0.8123"
+    )
 
 
-def test_lines_say_it_all(training):
-    told = "training: 61/126 steps, loss 0.4321, accuracy 0.8123, 1,234 examples/s, 1:20 elapsed, 1:05 left"
-    assert training.line() == told
+def test_line_holds_all_parts(training):
+    line = "training: 61/126 steps, loss 0.4321, accuracy 0.8123, 1,234 examples/s, 1:20 elapsed, 1:05 left"
+    assert training.line() == line
 
 
-def test_a_stage_has_a_clock_of_its_own(training, time):
+def test_stages_have_separate_clocks(training, time):
     training.update(0, 0, (), "scoring dev", "rows")
     assert training.line() == "scoring dev: 0:00 elapsed"
     time.now = 100
@@ -90,7 +92,7 @@ def test_a_stage_has_a_clock_of_its_own(training, time):
     assert training.line() == "training: 61/126 steps, 1:20 elapsed, 1:05 left"
 
 
-def test_a_stage_that_comes_again_begins_anew(time):
+def test_repeated_stage_restarts_its_clock(time):
     state = module._State("scoring dev")
     for time.now, done in ((0, 0), (10, 64), (20, 128)):
         state.update(done, 128, (), "scoring dev", "rows")
@@ -100,15 +102,15 @@ def test_a_stage_that_comes_again_begins_anew(time):
     assert state.line() == "scoring dev: 96/128 rows, 0:04 elapsed, 0:02 left"
 
 
-def test_a_resumed_training_is_estimated_by_its_own_steps(time):
+def test_resumed_training_is_estimated_by_its_own_steps(time):
     state = module._State("training")
     for time.now, done in ((0, 100), (30, 101), (40, 111)):
         state.update(done, 121, (), None, "steps")
     assert state.left == "0:10 left"
 
 
-def test_clock():
-    assert [clock(seconds) for seconds in (0, 65, 3599.7, 7207)] == ["0:00", "1:05", "1:00:00", "2:00:07"]
+def test_format_duration():
+    assert [format_duration(seconds) for seconds in (0, 65, 3599.7, 7207)] == ["0:00", "1:05", "1:00:00", "2:00:07"]
 
 
 class Terminal(io.StringIO):
@@ -116,7 +118,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_notes_stand_above_the_bar(monkeypatch):
+def test_notes_appear_above_the_bar(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
@@ -136,8 +138,8 @@ def test_notes_stand_above_the_bar(monkeypatch):
     assert text.endswith("after\n")
 
 
-def test_anything_but_a_terminal_gets_lines(monkeypatch):
-    monkeypatch.setattr(module, "_FIRST_LINE", 0.01)
+def test_streams_without_terminal_get_lines(monkeypatch):
+    monkeypatch.setattr(module, "_FIRST_LINE_SECONDS", 0.01)
     stream = io.StringIO()
     with contextlib.redirect_stderr(stream), progress("converting") as lines:
         lines._thread.join(0.1)

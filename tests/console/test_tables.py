@@ -12,7 +12,7 @@ CHECKS = Table(
 )
 
 
-def test_a_table_that_fits_is_aligned():
+def test_fitting_table_is_aligned():
     natural = CHECKS.render()
     assert natural.splitlines()[:3] == [
         "check              result  rows  remark",
@@ -22,14 +22,14 @@ def test_a_table_that_fits_is_aligned():
     assert CHECKS.render(max(map(len, natural.splitlines()))) == natural
 
 
-def test_prose_is_wrapped_between_words():
+def test_cells_are_wrapped_between_words():
     assert CHECKS.render(80).splitlines()[3:] == [
         "reference kernels  failed  64    agreement 0.9688 in 'probabilities', less than",
         "                                 0.98",
     ]
 
 
-def test_headings_are_wrapped_too():
+def test_headings_are_wrapped():
     table = Table(("model", "agreement with Keras"), [("assistant.tflite", "99.1%")])
     assert (
         table.render(30)
@@ -37,7 +37,7 @@ def test_headings_are_wrapped_too():
     )
 
 
-def test_rows_are_stacked_where_columns_do_not_fit():
+def test_rows_are_stacked_when_columns_do_not_fit():
     assert CHECKS.render(50) == (
         "check:  cpu\nresult: passed\nrows:   430\n\n"
         "check:  reference kernels\nresult: failed\nrows:   64\n"
@@ -45,20 +45,20 @@ def test_rows_are_stacked_where_columns_do_not_fit():
     )
 
 
-def test_stacked_rows_leave_out_what_is_empty():
+def test_stacked_rows_omit_empty_cells():
     table = Table(("check", "result", "remark"), [("x" * 24, "-", ""), ("y" * 24, "passed", "-")])
     assert table.render(32) == f"check: {'x' * 24}\n\ncheck:  {'y' * 24}\nresult: passed"
 
 
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 100, 200])
-def test_no_word_is_cut_and_no_line_too_long(width):
+def test_lines_fit_and_words_stay_whole(width):
     lines = CHECKS.render(width).splitlines()
     assert all(cell_width(line) <= width for line in lines)
     words = {word for row in CHECKS.rows for cell in row for word in cell.split()}
     assert words <= {word for line in lines for word in line.split()}
 
 
-def test_a_word_longer_than_the_terminal_stays_whole():
+def test_words_longer_than_the_terminal_stay_whole():
     path = "/a/" + "b" * 60
     assert path in Table(("name", "folder"), [("x", path)]).render(40).split()
 
@@ -69,7 +69,7 @@ def test_wide_characters_take_two_cells():
     assert wrap("日本語のテキスト", 6) == ["日本語", "のテキ", "スト"]
 
 
-def test_cells_cannot_steer_the_terminal_nor_break_a_row():
+def test_control_characters_in_cells_are_escaped():
     text = Table(("label",), [("\x1b[2J\nforged",)]).render()
     assert text.splitlines()[2:] == ["\\x1b[2J\\nforged"]
 
@@ -79,12 +79,12 @@ def test_cells_must_match_columns():
         Table(("a", "b"), [("c",)])
 
 
-def test_facts_are_wrapped_behind_their_names():
+def test_facts_are_wrapped():
     assert Facts([("labels", "one, two, three"), ("size", 3)]).render(24) == ("labels: one, two, three\nsize:   3")
     assert Facts([("labels", "first, second, third")]).render(24) == "labels: first, second,\n        third"
 
 
-def test_blocks_stand_below_each_other():
+def test_blocks_are_rendered_below_each_other():
     assert render(["head", "", Table(("a",), [("b",)]), "end"]) == "head\n\na\n-\nb\n\nend"
     stacked = render([CHECKS, "a line that is longer than the terminal is wide"], 30)
     assert "\n\na line that is longer than the\nterminal is wide" in stacked

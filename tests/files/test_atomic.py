@@ -1,4 +1,4 @@
-"""Files and folders whole or not at all: also for a process that is killed at any of its steps."""
+"""Atomic writes, also for a process that is killed at any of its steps."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files import atomic, exchange, partials
 from kerasbert.files.atomic import atomic_file, atomic_folder, recover
 
-MINE = ("model", "config", "vocab")
+OWNED = ("model", "config", "vocab")
 STEPS = {
     "os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.chmod", "os.listdir", "os.scandir", "open",
     "ctypes.dlsym",
@@ -21,13 +21,13 @@ STEPS = {
 
 
 def save(out: Path, version: str) -> None:
-    with atomic_folder(out, owns=lambda path: path in MINE) as partial:
-        for name in MINE[: 2 if version == "new" else 3]:  # the new one has no vocabulary
+    with atomic_folder(out, owns=lambda path: path in OWNED) as partial:
+        for name in OWNED[: 2 if version == "new" else 3]:  # the new one has no vocabulary
             (partial / name).write_text(version)
 
 
-def make(out: Path) -> None:
-    """A model with a run, and with what a user keeps beside it."""
+def make_model(out: Path) -> None:
+    """Create a model with a run and with files of the user."""
     save(out, "old")
     (out / "run").mkdir()
     (out / "run" / "state").write_text("state")
@@ -37,7 +37,7 @@ def make(out: Path) -> None:
     (out / "link").symlink_to("data/deep")
 
 
-def theirs(out: Path) -> dict[str, str]:
+def foreign_content(out: Path) -> dict[str, str]:
     return {
         "run/state": (out / "run/state").read_text(),
         "my_notes.txt": (out / "my_notes.txt").read_text(),
@@ -47,19 +47,19 @@ def theirs(out: Path) -> dict[str, str]:
     }
 
 
-def version_of(out: Path) -> str:
-    """Raises AssertionError unless one version of the model is whole there."""
-    found = {name: (out / name).read_text() for name in MINE if (out / name).exists()}
-    assert found in (dict.fromkeys(MINE, "old"), dict.fromkeys(MINE[:2], "new")), found
-    return found["model"]
+def complete_version(out: Path) -> str:
+    """Return the version of the model; raises AssertionError unless exactly one is complete."""
+    files = {name: (out / name).read_text() for name in OWNED if (out / name).exists()}
+    assert files in (dict.fromkeys(OWNED, "old"), dict.fromkeys(OWNED[:2], "new")), files
+    return files["model"]
 
 
-def hidden(folder: Path) -> list[str]:
+def hidden_names(folder: Path) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith(".")]
 
 
 def killed_at(step: int, out: Path) -> bool:
-    """Whether a child that saves over `out` came to that step, at which it kills itself."""
+    """Save over `out` in a child that kills itself at that step; returns False if it finished earlier."""
     child = os.fork()
     if child == 0:
         seen = []
@@ -77,7 +77,7 @@ def killed_at(step: int, out: Path) -> bool:
 
 
 def kill_at_every_step(base: Path, way: str) -> None:
-    """The script of `test_a_kill_at_any_step`; prints what was seen."""
+    """Kill `save` at each of its steps and print the observed states; run as a script by the test below."""
     if way in ("renames", "poor"):
         atomic.exchange = lambda one, other: False
     if way in ("moves", "poor"):
@@ -85,35 +85,35 @@ def kill_at_every_step(base: Path, way: str) -> None:
         def no_links(source, target):
             raise OSError("no links here")
 
-        exchange._linked = no_links
+        exchange._link = no_links
     step, seen = 0, {"old": 0, "new": 0, "missing": 0, "apart": 0}
     while True:
         step += 1
         out = base / f"{step}" / "model"
         out.parent.mkdir()
-        make(out)
-        before = theirs(out)
+        make_model(out)
+        before = foreign_content(out)
         if not killed_at(step, out):
             break
         if out.exists():
-            seen[version_of(out)] += 1
+            seen[complete_version(out)] += 1
         else:
             seen["missing"] += 1
         try:
-            seen["apart"] += theirs(out) != before
+            seen["apart"] += foreign_content(out) != before
         except OSError:
             seen["apart"] += 1
         recover(out)
-        version_of(out)
+        complete_version(out)
         save(out, "new")
-        assert version_of(out) == "new" and theirs(out) == before, step
-        assert not hidden(out.parent), (step, hidden(out.parent))
+        assert complete_version(out) == "new" and foreign_content(out) == before, step
+        assert not hidden_names(out.parent), (step, hidden_names(out.parent))
     print(json.dumps({"steps": step, **seen}))
 
 
 @pytest.mark.parametrize("way", ["exchange", "renames", "moves", "poor"])
-def test_a_kill_at_any_step(tmp_path, way):
-    """exchange: as Linux does it. renames: a file system that cannot exchange folders. moves: one without links. poor: without both."""
+def test_one_complete_version_survives_a_kill_at_any_step(tmp_path, way):
+    """exchange: as on Linux. renames: a file system that cannot exchange folders. moves: one without links. poor: one without both."""
     if way in ("exchange", "moves"):
         (tmp_path / "a").mkdir()
         (tmp_path / "b").mkdir()
@@ -131,31 +131,31 @@ def test_a_kill_at_any_step(tmp_path, way):
         assert seen["apart"] == 0
 
 
-def test_a_folder_keeps_what_is_not_the_writers(tmp_path):
-    make(tmp_path / "model")
+def test_foreign_files_move_to_the_new_folder(tmp_path):
+    make_model(tmp_path / "model")
     (tmp_path / "model" / "run" / f"{partials.hidden_prefix('state')}12345678").write_text("cut short")
-    before, mode = theirs(tmp_path / "model"), 0o750
+    before, mode = foreign_content(tmp_path / "model"), 0o750
     (tmp_path / "model").chmod(mode)
     save(tmp_path / "model", "new")
-    assert version_of(tmp_path / "model") == "new" and theirs(tmp_path / "model") == before
+    assert complete_version(tmp_path / "model") == "new" and foreign_content(tmp_path / "model") == before
     assert os.listdir(tmp_path / "model" / "run") == ["state"]
-    assert (tmp_path / "model").stat().st_mode & 0o777 == mode and not hidden(tmp_path)
+    assert (tmp_path / "model").stat().st_mode & 0o777 == mode and not hidden_names(tmp_path)
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-def test_an_error_leaves_the_old_folder(tmp_path, error):
-    make(tmp_path / "model")
-    before = theirs(tmp_path / "model")
-    with pytest.raises(type(error)), atomic_folder(tmp_path / "model", owns=lambda path: path in MINE) as partial:
+def test_folder_is_unchanged_after_an_error(tmp_path, error):
+    make_model(tmp_path / "model")
+    before = foreign_content(tmp_path / "model")
+    with pytest.raises(type(error)), atomic_folder(tmp_path / "model", owns=lambda path: path in OWNED) as partial:
         (partial / "model").write_text("new")
         (partial / "unknown").write_text("new")
         raise error
-    assert version_of(tmp_path / "model") == "old" and theirs(tmp_path / "model") == before
-    assert not hidden(tmp_path) and not (tmp_path / "model" / "unknown").exists()
+    assert complete_version(tmp_path / "model") == "old" and foreign_content(tmp_path / "model") == before
+    assert not hidden_names(tmp_path) and not (tmp_path / "model" / "unknown").exists()
 
 
-def test_what_appears_while_the_folder_is_exchanged_is_kept(tmp_path, monkeypatch):
-    make(tmp_path / "model")
+def test_files_created_during_the_exchange_are_kept(tmp_path, monkeypatch):
+    make_model(tmp_path / "model")
 
     def late(one, other):
         (tmp_path / "model" / "late.txt").write_text("late")
@@ -163,70 +163,70 @@ def test_what_appears_while_the_folder_is_exchanged_is_kept(tmp_path, monkeypatc
 
     monkeypatch.setattr(atomic, "exchange", late)
     save(tmp_path / "model", "new")
-    assert (tmp_path / "model" / "late.txt").read_text() == "late" and not hidden(tmp_path)
+    assert (tmp_path / "model" / "late.txt").read_text() == "late" and not hidden_names(tmp_path)
 
 
-def test_a_link_is_followed(tmp_path):
-    make(tmp_path / "elsewhere")
+def test_links_are_followed(tmp_path):
+    make_model(tmp_path / "elsewhere")
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "model").symlink_to("../elsewhere")
     save(tmp_path / "links" / "model", "new")
-    assert version_of(tmp_path / "elsewhere") == "new" and (tmp_path / "links" / "model").is_symlink()
+    assert complete_version(tmp_path / "elsewhere") == "new" and (tmp_path / "links" / "model").is_symlink()
     (tmp_path / "file").write_text("old")
     (tmp_path / "links" / "file").symlink_to(tmp_path / "file")
     with atomic_file(tmp_path / "links" / "file") as partial:
         partial.write_text("new")
     assert (tmp_path / "file").read_text() == "new" and (tmp_path / "links" / "file").is_symlink()
-    assert not hidden(tmp_path) and not hidden(tmp_path / "links")
+    assert not hidden_names(tmp_path) and not hidden_names(tmp_path / "links")
 
 
-def test_what_is_being_written_by_another_is_left_alone(tmp_path):
-    with atomic_file(tmp_path / "file") as theirs, atomic_folder(tmp_path / "folder") as folder:
-        theirs.write_text("theirs")
-        with atomic_file(tmp_path / "file") as mine:
-            mine.write_text("mine")
+def test_partial_files_in_use_are_kept(tmp_path):
+    with atomic_file(tmp_path / "file") as first, atomic_folder(tmp_path / "folder") as folder:
+        first.write_text("first")
+        with atomic_file(tmp_path / "file") as second:
+            second.write_text("second")
         assert recover(tmp_path / "folder", owns=lambda path: True) == []
-        assert theirs.read_text() == "theirs" and folder.is_dir()
-    assert (tmp_path / "file").read_text() == "theirs" and not hidden(tmp_path)
+        assert first.read_text() == "first" and folder.is_dir()
+    assert (tmp_path / "file").read_text() == "first" and not hidden_names(tmp_path)
 
 
-def test_what_only_looks_like_ours_is_left_alone(tmp_path):
+def test_files_with_similar_names_are_kept(tmp_path):
     for name in (
         ".file.kerasbert-notes",
         ".file.12345678.tmp",
         ".other.kerasbert-12345678",
         ".file.kerasbert-12345678x",
     ):
-        (tmp_path / name).write_text("theirs")
+        (tmp_path / name).write_text("foreign")
     (tmp_path / ".file.kerasbert-abcdefgh").write_text("left of a killed process")
     with atomic_file(tmp_path / "file") as partial:
         partial.write_text("new")
-    assert len(hidden(tmp_path)) == 4 and not (tmp_path / ".file.kerasbert-abcdefgh").exists()
+    assert len(hidden_names(tmp_path)) == 4 and not (tmp_path / ".file.kerasbert-abcdefgh").exists()
 
 
 @pytest.mark.parametrize("name", ["a" * 255, "\u00e4" * 127, "\U0001f600" * 63])
-def test_the_longest_names(tmp_path, name):
+def test_names_of_maximum_length(tmp_path, name):
     with atomic_file(tmp_path / name) as partial:
         partial.write_text("new")
     assert os.listdir(tmp_path) == [name]
 
 
-def test_no_folders_are_made_for_a_file(tmp_path):
+def test_missing_parent_folder_is_an_error(tmp_path):
     with pytest.raises(KerasBertError, match="make .*new.* first"), atomic_file(tmp_path / "new" / "file"):
         pass
     assert not os.listdir(tmp_path)
 
 
-def test_the_folder_in_which_we_are_is_not_replaced(tmp_path, monkeypatch):
-    make(tmp_path / "model")
+def test_working_directory_is_not_replaced(tmp_path, monkeypatch):
+    make_model(tmp_path / "model")
     monkeypatch.chdir(tmp_path / "model" / "data")
     for out in ("..", tmp_path / "model"):
         with pytest.raises(KerasBertError, match="in which this command runs"):
             save(Path(out), "new")
-    assert version_of(tmp_path / "model") == "old"
+    assert complete_version(tmp_path / "model") == "old"
 
 
-def test_permissions_of_a_file_stay(tmp_path):
+def test_file_permissions_are_kept(tmp_path):
     (tmp_path / "file").write_text("old")
     (tmp_path / "file").chmod(0o600)
     with atomic_file(tmp_path / "file") as partial:

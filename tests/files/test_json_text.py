@@ -28,12 +28,12 @@ ROOT = Path(__file__).resolve().parents[2]
         ('"\t"', "invalid control character at column 2"),
     ],
 )
-def test_whatever_the_text_says_only_our_error_comes_out(text, received):
+def test_invalid_json_raises_only_our_error(text, received):
     with pytest.raises(KerasBertError, match=r"^a\.json: expected JSON, received .*" + re.escape(received)):
         parse_json(text, "a.json")
 
 
-def test_what_python_writes_is_read():
+def test_valid_json():
     assert parse_json(b'\xef\xbb\xbf{"a": [1, 2.5, null, true]}', "a") == {"a": [1, 2.5, None, True]}
     assert parse_json('"\\ud83d\\ude00 \\\\ud800"', "a") == "😀 \\ud800"
     assert parse_json('{"a": 1, "a": 2}', "a") == {"a": 2}
@@ -43,12 +43,12 @@ def test_what_python_writes_is_read():
     assert parse_json("[" + "[1]," * 200 + "[1]]", "a") == [[1]] * 201
 
 
-def test_names_are_unique_where_that_is_asked_for():
+def test_duplicate_names_can_be_rejected():
     with pytest.raises(KerasBertError, match="a: expected JSON, received the name 'x' twice"):
         parse_json('[{"y": 1, "x": 1, "x": 2}]', "a", unique_names=True)
 
 
-def test_memory_is_bounded_and_the_bound_can_be_raised(monkeypatch):
+def test_memory_limit_and_its_variable(monkeypatch):
     text = "[" + "{}," * 100_000 + "{}]"
     monkeypatch.setenv(VARIABLE, "8")
     with pytest.raises(KerasBertError, match=f"a: expected content .* 8 MB of memory, .* about 2. MB; .* {VARIABLE}"):
@@ -60,7 +60,7 @@ def test_memory_is_bounded_and_the_bound_can_be_raised(monkeypatch):
         parse_json(text, "a")
 
 
-def test_files(tmp_path):
+def test_read_json_errors(tmp_path):
     path = tmp_path / "a.json"
     with pytest.raises(KerasBertError, match=r"a\.json: expected JSON, received no such file"):
         read_json(path)
@@ -79,10 +79,10 @@ def test_files(tmp_path):
         read_json_object(path)
 
 
-def test_json_is_parsed_in_one_place():
-    """Whoever calls Python's parser gets its RecursionError, ValueError and UnicodeDecodeError as well."""
+def test_only_json_text_calls_the_json_parser():
+    """Direct calls of Python's parser also raise RecursionError, ValueError and UnicodeDecodeError."""
     allowed = {
-        ROOT / "kerasbert/files/json_text.py",  # the place
+        ROOT / "kerasbert/files/json_text.py",  # the only parser
         ROOT / "export/backends/subprocesses/client_worker.py",  # runs where kerasbert is not installed
     }
     call = re.compile(r"\bjson\.loads?\(|\bjson\.JSONDecoder\b|from json import")

@@ -37,7 +37,7 @@ THEIRS = (
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_what_was_written_here_is_known_by_its_content(tmp_path, kind):
+def test_own_files_are_recognized_by_content(tmp_path, kind):
     path = tmp_path / "file"
     for other, content in OURS.items():
         path.write_bytes(content)
@@ -54,5 +54,5 @@ def test_what_was_written_here_is_known_by_its_content(tmp_path, kind):
         check_own(tmp_path, kind, "--out")
 
 
-def test_kinds_differ():
+def test_marks_of_kinds_are_distinct():
     assert len(set(PACKED.values())) == len(PACKED) and len({mark(kind) for kind in OURS}) == len(OURS)

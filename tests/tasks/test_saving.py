@@ -11,7 +11,7 @@ import tf_keras as keras
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_of_the_model
+from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file
 from kerasbert.tasks.pretrained import ranges
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -103,7 +103,7 @@ def test_a_compiled_model_goes_on_training_after_loading(tiny, tmp_path, texts, 
 @pytest.mark.parametrize("name", MODELS)
 def test_all_that_is_saved_goes_when_another_is_saved(saved, name):
     files = [path for path in saved(name).rglob("*") if path.is_file()]
-    assert all(is_of_the_model(path.relative_to(saved(name)).as_posix()) for path in files)
+    assert all(is_model_file(path.relative_to(saved(name)).as_posix()) for path in files)
 
 
 def test_files_of_others_stay(tiny, copied, static_model):

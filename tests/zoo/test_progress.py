@@ -1,4 +1,4 @@
-"""Steps on a terminal and elsewhere."""
+"""Numbered steps on a terminal and on other streams."""
 
 import io
 import sys
@@ -27,16 +27,16 @@ def run(monkeypatch, stream) -> str:
     return stream.getvalue()
 
 
-def test_plain_output_is_lines_alone(monkeypatch):
+def test_plain_output_consists_of_lines(monkeypatch):
     lines = run(monkeypatch, io.StringIO()).splitlines()
     assert lines[:2] == ["1/2 load ...", "    half [of] \\x1b[1mit"]
     assert lines[2].startswith("1/2 load: 4 rows (")
-    assert lines[3:] == ["2/2 divide ..."], "a step that failed is not reported as done"
+    assert lines[3:] == ["2/2 divide ..."], "a failed step is not reported as done"
 
 
-def test_a_terminal_gets_a_bar_and_the_same_last_line(monkeypatch):
-    shown = run(monkeypatch, Terminal())
-    assert "1/2 files" in shown
-    assert "half [of] \\x1b[1mit\n" in shown
-    assert "1/2 load: 4 rows (" in shown
-    assert "2/2 divide (" not in shown
+def test_terminal_gets_a_bar_and_the_same_last_line(monkeypatch):
+    output = run(monkeypatch, Terminal())
+    assert "1/2 files" in output
+    assert "half [of] \\x1b[1mit\n" in output
+    assert "1/2 load: 4 rows (" in output
+    assert "2/2 divide (" not in output

@@ -1,4 +1,4 @@
-"""The BERT that ships with the package: its files are whole and small, and it encodes."""
+"""The BERT that ships with the package: its files, weights and embeddings."""
 
 import json
 import subprocess
@@ -19,13 +19,13 @@ def encoder():
     return kb.SentenceEncoder.from_pretrained(small_model(), sequence_length=32)
 
 
-def test_the_folder_holds_the_model_and_nothing_else():
+def test_folder_holds_only_the_model():
     assert {path.name for path in small_model().iterdir()} == FILES
     assert (small_model() / "model.safetensors").stat().st_size <= 5_000_000
     assert sum(path.stat().st_size for path in small_model().iterdir()) <= 5_200_000
 
 
-def test_the_weights_are_finite_float16_of_the_configured_sizes():
+def test_weights_are_finite_float16_of_the_configured_sizes():
     from safetensors.numpy import load_file
 
     config = json.loads((small_model() / "config.json").read_text("utf-8"))
@@ -38,21 +38,21 @@ def test_the_weights_are_finite_float16_of_the_configured_sizes():
     assert config["max_position_embeddings"] == 128
 
 
-def test_sentences_of_like_meaning_are_near_each_other(encoder):
+def test_similar_sentences_have_similar_embeddings(encoder):
     vectors = encoder.predict(["he opened the window", "she closed a door", "the king lost the war"])
     assert vectors.shape == (3, 128)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.1
 
 
-def test_the_pooler_says_the_same_as_the_mean_of_the_tokens(encoder):
+def test_pooler_output_is_similar_to_the_mean_of_the_tokens(encoder):
     packed = encoder.pack(["wake me at six", "it was a dark and stormy night", "turn the music down"], length=16)
     pooled = encoder.encoder(packed).pooled.numpy()
     cosines = (pooled * encoder(packed).numpy()).sum(axis=1) / np.linalg.norm(pooled, axis=1)
     assert cosines.min() > 0.8, "a classifier on the pooler would start from nothing"
 
 
-def test_the_vocabulary_has_whole_words_for_the_training_data(encoder):
+def test_vocabulary_has_whole_words_for_the_training_data(encoder):
     from kerasbert.data import assistant
 
     train = assistant.load("train")

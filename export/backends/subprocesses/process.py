@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.cleanup import removed_by, temporary_folder
+from kerasbert.cleanup import cleanup_on_exit, temporary_folder
 
 SECONDS = 600.0
 _LAST_WORDS = 300
@@ -66,7 +66,7 @@ def run_child(
     with temporary_folder("child") as scratch, subprocess.Popen(
         _mortal(list(map(str, command))), **pipes, start_new_session=True,
         env={**os.environ, "TMPDIR": str(scratch), **(environment or {})},
-    ) as process, removed_by(lambda: _end(process)):  # fmt: skip
+    ) as process, cleanup_on_exit(lambda: _end(process)):  # fmt: skip
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode

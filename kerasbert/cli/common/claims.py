@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import removed_by
+from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.files.locks import locked
-from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, is_interrupted
+from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, has_interrupted_run
 
 _running: list["Claims"] = []
 _told: list[int] = []  # the descriptor to which claims are written
@@ -39,7 +39,7 @@ class Claims:
         """A line about an interrupted command's output."""
         if self.out is None:
             return "interrupted"
-        if self.out.is_dir() and is_interrupted(self.out):
+        if self.out.is_dir() and has_interrupted_run(self.out):
             recipe = self.out / RUN_FOLDER / CONFIG_FILE
             again = f"`kerasbert train {recipe} --resume`" if recipe.is_file() else "the same command with --resume"
             return f"interrupted; {again} goes on from the last saved state"
@@ -72,7 +72,7 @@ def make_parent(out: Path) -> None:
         parent.mkdir()
         if _running:
             _running[-1].exits.callback(_remove_if_empty, parent)
-            _running[-1].exits.enter_context(removed_by(lambda: _remove_if_empty(parent)))
+            _running[-1].exits.enter_context(cleanup_on_exit(lambda: _remove_if_empty(parent)))
 
 
 def _remove_if_empty(folder: Path) -> None:

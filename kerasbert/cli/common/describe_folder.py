@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files.model_folder import read_own
+from kerasbert.files.model_folder import read_own_config
 
 _SETTINGS = (
     "hidden_size",
@@ -25,10 +25,10 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
     Raises KerasBertError for what is no checkpoint folder, or a damaged one.
     """
     from kerasbert.checkpoints.hugging_face import label_names, read_config, resolve
-    from kerasbert.checkpoints.readers import read_tensors, weight_files
+    from kerasbert.checkpoints.readers import find_weight_files, read_tensors
 
     folder = resolve(name_or_path)
-    config, tensors, own = read_config(folder), read_tensors(folder), read_own(folder)
+    config, tensors, own = read_config(folder), read_tensors(folder), read_own_config(folder)
     settings = own.get("settings", {})
     architectures = config.get("architectures") or ["unknown"]
     return {
@@ -42,7 +42,7 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
         "model_type": config.get("model_type"),
         **{name: config[name] for name in _SETTINGS if name in config},
         "parameters": sum(int(values.size) for values in tensors.values()),
-        "weights_bytes": sum(path.stat().st_size for path in weight_files(folder)),
+        "weights_bytes": sum(path.stat().st_size for path in find_weight_files(folder)),
     }
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from kerasbert.cli.common.claims import claim, make_parent
 from kerasbert.errors import KerasBertError
-from kerasbert.files.atomic import check_replaceable_as_a_whole, recover
+from kerasbert.files.atomic import check_replaceable, recover
 from kerasbert.files.model_folder import (
     RUN_FOLDER,
     check_run_folder,
-    is_interrupted,
-    is_model,
-    is_of_the_model,
+    has_interrupted_run,
+    is_model_file,
+    is_model_folder,
     is_replaceable,
 )
 from kerasbert.files.own_files import check_own
@@ -46,7 +46,7 @@ def check_out_folder(
     _check_writable(out, levels=2)
     make_parent(out)
     claim(out)
-    left = recover(out, is_of_the_model)
+    left = recover(out, is_model_file)
     if left:
         raise KerasBertError(
             f"expected nothing of an interrupted command beside {str(out)!r}, received {str(left[0])!r} with files of others; move them "
@@ -63,15 +63,15 @@ def _check_content(out: Path, resume: bool, overwrite: bool) -> None:
         raise KerasBertError(
             f"expected a new or empty folder as --out, or one of kerasbert's, received {str(out)!r}, which holds other files; name another"
         )
-    check_replaceable_as_a_whole(out, is_of_the_model)
+    check_replaceable(out, is_model_file)
     if resume or overwrite:
         return
-    if is_interrupted(out):
+    if has_interrupted_run(out):
         raise KerasBertError(
             f"expected a new or empty folder as --out, received {str(out)!r}, which holds an interrupted training; go on with --resume, or "
             "begin anew with --overwrite"
         )
-    if is_model(out):
+    if is_model_folder(out):
         raise KerasBertError(
             f"expected a new or empty folder as --out, received {str(out)!r}, which holds a model; name another, or replace it with "
             "--overwrite"

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
-from kerasbert.cleanup import remove_all, removed_by
+from kerasbert.cleanup import cleanup_on_exit, run_cleanups
 from kerasbert.cli.common.failures import INTERRUPTED
 from kerasbert.console.escapes import escape_controls
 
@@ -24,7 +24,7 @@ def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
     process ends in it."""
     _native.append(None)
     try:
-        with removed_by(close):
+        with cleanup_on_exit(close):
             yield
     finally:
         _native.pop()
@@ -42,7 +42,7 @@ def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
     def leave(number, frame):
         if not _native:
             raise KeyboardInterrupt
-        remove_all()
+        run_cleanups()
         with contextlib.suppress(Exception):  # nobody may be there to read it any more
             _write(stream, escape_controls(message()))
         os._exit(INTERRUPTED)

@@ -15,7 +15,7 @@ from kerasbert.cli.common import claims
 from kerasbert.cli.common.failures import FAILURE
 from kerasbert.console.output import note
 from kerasbert.files.atomic import recover
-from kerasbert.files.model_folder import is_interrupted, is_of_the_model
+from kerasbert.files.model_folder import has_interrupted_run, is_model_file
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 _BY_A_PROCESS = (0, -1, -6)  # SI_USER, SI_QUEUE, SI_TKILL: what a terminal sends reaches the child without us
@@ -109,8 +109,8 @@ def _clear(places: list[Path]) -> str:
     said = ""
     for place in places:
         with contextlib.suppress(OSError):
-            recover(place, is_of_the_model)
-        if place.is_dir() and is_interrupted(place):
+            recover(place, is_model_file)
+        if place.is_dir() and has_interrupted_run(place):
             said = "; --resume goes on from the last saved state"
     return said
 

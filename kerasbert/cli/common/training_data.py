@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.checkpoints.hugging_face import longest_row, read_config, resolve
+from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.common.data_files import (
     check_known,
     check_labels,
@@ -80,7 +80,7 @@ def read_data(training: TrainConfig) -> TrainingData:
     check_vocabulary_size(tokenizer.vocabulary_size, encoder["vocab_size"], folder)
     if training.tokenize_as:
         tokenizer = client_tokenizer(tokenizer, training.tokenize_as, processor)
-    length = choose_length(processor, tokenizer, train, training.sequence_length, longest_row(encoder))
+    length = choose_length(processor, tokenizer, train, training.sequence_length, max_sequence_length(encoder))
     return TrainingData(folder, processor, tokenizer, train, dev, length)
 
 

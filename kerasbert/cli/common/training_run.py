@@ -55,7 +55,7 @@ class TrainingRun:
         with progress(TRAINING) as bar:
 
             def report(stage: str, done: int, total: int, figures: Sequence[str]) -> None:
-                bar.update(done, total, figures, what=stage, unit="steps" if stage == TRAINING else "rows")
+                bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "rows")
 
             with task.distribute_strategy.scope():
                 callbacks = (*prepare(task, self.config, data), *callbacks)

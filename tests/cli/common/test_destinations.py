@@ -79,7 +79,7 @@ def test_what_a_killed_training_was_writing_goes(interrupted, options):
     users.write_text("")
     accepted(interrupted, **options)
     assert partial.is_file(), "its process still lives"
-    partials.release(lock)
+    partials.release_lock(lock)
     accepted(interrupted, **options)
     assert users.is_file() and not partial.exists()
 

@@ -16,10 +16,10 @@ from kerasbert.cli.common.destinations import check_out_folder
 from kerasbert.cli.common.interrupts import interrupts_told, native_code
 from kerasbert.cli.common.quiet import quiet_libraries
 from kerasbert.cli.common.supervision import supervise
-from kerasbert.cleanup import temporary_files_kept_together, temporary_folder
+from kerasbert.cleanup import collect_temporary_files, temporary_folder
 
 def run(log):
-    with quiet_libraries(False, log), claims(None) as claimed, temporary_files_kept_together(), temporary_folder("graph"):
+    with quiet_libraries(False, log), claims(None) as claimed, collect_temporary_files(), temporary_folder("graph"):
         check_out_folder(Path(sys.argv[2]))
         with interrupts_told(claimed.what_became), native_code():
             what = sys.argv[1]
