@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # From the bottom up: a module may import from its own layer and from the layers above it in this list.
 LAYERS = (
-    ("errors", "suggestions", "optional", "memory", "task_names"),
+    ("errors", "suggestions", "optional", "memory"),
     ("console", "files", "cleanup", "ids"),
     ("text", "data", "layers", "processors", "losses"),
     ("encoders",),

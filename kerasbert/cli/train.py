@@ -76,7 +76,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     """The task that the config names, not compiled, with a new head where the checkpoint has none."""
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.training_data import TASKS
-    from kerasbert.task_names import TASK_NAMES
+    from kerasbert.processors.registry import TASK_NAMES
 
     with loading("the model"):
         import tf_keras as keras

@@ -8,7 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.processors import PROCESSORS, Processor, make_processor
-from kerasbert.task_names import TASK_NAMES
+from kerasbert.processors.registry import TASK_NAMES
 
 _HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 

@@ -25,7 +25,7 @@ from kerasbert.export.validation.examples import spread as spread_rows
 from kerasbert.processors import Features, Processor, make_processor, processor_class
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.processors.embedding import Embedding
-from kerasbert.task_names import train_tasks
+from kerasbert.processors.registry import train_tasks
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 from kerasbert.training.config import TrainConfig

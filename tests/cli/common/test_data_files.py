@@ -7,7 +7,7 @@ import pytest
 
 from kerasbert.cli.common import loading
 from kerasbert.cli.common.saved_model import processor_of
-from kerasbert.task_names import TASK_NAMES
+from kerasbert.processors.registry import TASK_NAMES
 
 NEWS = "id,headline,kind\n" + "".join(
     f"{n},so {'good' if n % 2 else 'bad'} a film,{'pos' if n % 2 else 'neg'}\n" for n in range(12)
