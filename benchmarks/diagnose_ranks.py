@@ -215,7 +215,7 @@ def fine_tuned(folder: Path):
 def main() -> None:
     import kerasbert as kb
     from kerasbert.data import assistant
-    from kerasbert.layers.dense import dense_layers
+    from kerasbert.layers.traversal import dense_layers
 
     arguments = _arguments()
     load = record.load()

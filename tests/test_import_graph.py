@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up: a module may import from its own line and from the lines above it.
 LAYERS = (
     ("errors", "suggestions", "optional", "memory"),
-    ("console", "files", "cleanup", "ids"),
+    ("capture", "cleanup", "console", "files", "ids"),
     ("text", "data", "layers", "processors", "losses"),
     ("encoders",),
     ("checkpoints", "optimizers"),

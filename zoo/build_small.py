@@ -99,7 +99,7 @@ def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: 
 
     import kerasbert as kb
     from kerasbert.encoders import BertConfig, BertEncoder
-    from kerasbert.layers.pooling import pool
+    from kerasbert.encoders.pooling import pool
 
     class Student(kb.SentenceEncoder):
         """Gives both vectors, (B, 2, H)."""

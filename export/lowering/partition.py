@@ -39,7 +39,7 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
     bounds = float(written.minimum), float(written.maximum)
 
     def embed(**inputs):
-        hidden, bias = twin.encoder.embedded(inputs, layout=layout)
+        hidden, bias = twin.encoder.embed(inputs, layout=layout)
         return {HIDDEN: hidden, BIAS: tf.reshape(bias, (1, length))}
 
     def serve(**inputs):

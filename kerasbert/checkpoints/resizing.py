@@ -11,7 +11,7 @@ from kerasbert.checkpoints.messages import mismatch
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 
 if TYPE_CHECKING:  # encoders need TensorFlow
-    from kerasbert.encoders.config import EncoderConfig
+    from kerasbert.layers.config import EncoderConfig
 
 _POSITIONS = {"embeddings.position.table": 0}
 _WORDS = {

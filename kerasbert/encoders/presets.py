@@ -5,12 +5,12 @@ from types import MappingProxyType
 
 from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.encoders.bert import BertConfig
-from kerasbert.encoders.config import EncoderConfig
 from kerasbert.encoders.distilbert import DistilBertConfig
 from kerasbert.encoders.electra import ElectraConfig
 from kerasbert.encoders.mobilebert import MobileBertConfig
 from kerasbert.encoders.roberta import RobertaConfig
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.config import EncoderConfig
 
 
 def _bert(layers: int, hidden: int, heads: int, intermediate: int | None = None) -> BertConfig:

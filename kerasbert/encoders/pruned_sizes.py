@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.feed_forward import FeedForward
+from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 
 

@@ -6,9 +6,8 @@ import pytest
 from kerasbert.encoders import BertConfig, BertEncoder, encoder_class
 from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.layers.traversal import named_variables
+from kerasbert.layers.traversal import dense_layers, named_variables
 from kerasbert.tasks.pretrained import load_encoder
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -6,10 +6,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks import TextClassifier
 
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from kerasbert.layers.activations import flat_below
+from kerasbert.layers.config import Activation, gelu, gelu_new
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import (
@@ -95,6 +95,14 @@ class QuantizedDense(Dense):
         scale = input_scale * kernel_scale
         total = tf.matmul(tf.round(tf.cast(x, tf.float32) / input_scale), tf.round(kernel / kernel_scale))
         return (total + tf.round(self.served_bias() / scale)) * scale
+
+
+def flat_below(activation: Activation | None) -> float | None:
+    """Return the input below which an activation is flat, to 2e-4: an 8-bit range need not reach lower.
+
+    The Dense layers before BERT's GELUs go down to -30.
+    """
+    return {gelu: -4.0, gelu_new: -4.0, tf.nn.relu: 0.0}.get(activation)
 
 
 def make_dense(

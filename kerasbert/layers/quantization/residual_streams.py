@@ -6,6 +6,7 @@ that read it undo that (SmoothQuant, Xiao et al. 2022), and all leave out the me
 
 import tensorflow as tf
 
+from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.norms import IntegerNorm
 from kerasbert.layers.quantization.tie_ranges import last_norm
@@ -16,7 +17,7 @@ def equalize_residuals(encoder) -> None:
     """Connects each residual sum of an integer-only encoder with the layers that write and read it; before the encoder is built."""
     _equalize_embeddings(encoder.embeddings)
     calls = list(encoder.stack())
-    before: Norm | None = encoder.embeddings.norm if encoder.embeddings.projection is None else None
+    before: Norm | None = None if isinstance(encoder.embeddings, FactorizedEmbeddings) else encoder.embeddings.norm
     for block in encoder.layers:
         if isinstance(block, TransformerBlock):
             _equalize_block(block, before if calls.count(block) == 1 else None)

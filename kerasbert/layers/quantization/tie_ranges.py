@@ -6,6 +6,7 @@ import tf_keras as keras
 
 from kerasbert.layers.bottleneck import Bottleneck, MobileBertBlock
 from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, StaticFakeQuant, share_range
 from kerasbert.layers.quantization.calls import numbered_calls
@@ -16,7 +17,7 @@ Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that wrote a te
 
 def tie_ranges(encoder) -> Source:
     """Shares ranges inside each block and from block to block. Returns the source of the sequence output."""
-    if encoder.embeddings.projection is not None:
+    if isinstance(encoder.embeddings, FactorizedEmbeddings):
         _share(encoder.embeddings.projection_quantizer, output_quantizer(encoder.embeddings.norm))
     for block in encoder.layers:
         _tie_inside(block)
@@ -56,7 +57,12 @@ def output_quantizer(layer: keras.layers.Layer) -> ActivationFakeQuant | None:
 
 @output_quantizer.register
 def _(embeddings: Embeddings):
-    return output_quantizer(embeddings.norm if embeddings.projection is None else embeddings.projection)
+    return output_quantizer(embeddings.norm)
+
+
+@output_quantizer.register
+def _(embeddings: FactorizedEmbeddings):
+    return output_quantizer(embeddings.projection)
 
 
 @output_quantizer.register
