@@ -1,12 +1,18 @@
-"""Token ids that a model has words for."""
+"""The inputs of a model, and a check of its token ids."""
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 
+INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
+
 
 def check_ids(ids, vocab_size: int, model: str) -> None:
-    """Raises KerasBertError naming the first of `ids` (any shape, whole numbers) that is below 0 or not below `vocab_size`."""
+    """Check that every id (any shape, whole numbers) is in the vocabulary of a model.
+
+    Raises:
+        KerasBertError: when an id is below 0 or not below `vocab_size`.
+    """
     ids = np.asarray(ids)
     if not ids.size or (ids.min() >= 0 and ids.max() < vocab_size):
         return

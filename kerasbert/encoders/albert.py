@@ -9,6 +9,7 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
+from kerasbert.layers.quantization.factory import LayerFactory
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,6 @@ class AlbertConfig(EncoderConfig):
     """
 
     model_type: ClassVar[str] = "albert"
-    positive: ClassVar[tuple[str, ...]] = (
-        *EncoderConfig.positive,
-        "embedding_size",
-        "num_hidden_groups",
-        "inner_group_num",
-    )
 
     vocab_size: int = 30000
     embedding_size: int = 128
@@ -63,8 +58,8 @@ class AlbertEncoder(Encoder):
     config_class = AlbertConfig
     config: AlbertConfig
 
-    def make_embeddings(self) -> keras.layers.Layer:
-        return FactorizedEmbeddings(self.config, self.policy, self.config.embedding_size)
+    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
+        return FactorizedEmbeddings(make, self.config.embedding_size)
 
     def stack(self) -> Sequence[keras.layers.Layer]:
         inner, groups = self.config.inner_group_num, map(self.config.group, range(self.config.num_hidden_layers))

@@ -10,21 +10,17 @@ from kerasbert.capture import capture
 from kerasbert.ids import check_ids
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE, activation_quantizer
+from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
 from kerasbert.layers.quantization.calls import each_call
 from kerasbert.layers.quantization.connections import connect_quantizers
-from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 from kerasbert.layers.quantization.residual_streams import unscaled_input
 from kerasbert.layers.transformer_block import TransformerBlock
 
-INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
-Inputs = (
-    Mapping[str, tf.Tensor] | tf.Tensor
-)  # a dict of int32 (B, S), of which only `input_ids` must be there; or bare ids
+Inputs = Mapping[str, tf.Tensor] | tf.Tensor  # int32 (B, S) by name, of which only `input_ids` is needed; or bare ids
 
 
 class EncoderOutput(NamedTuple):
@@ -71,42 +67,35 @@ class Encoder(keras.layers.Layer):
     ):  # fmt: skip
         super().__init__(**{"name": "encoder", **kwargs})
         self.config, self.policy, self.pools, self.adapters = config, policy, pooler, adapters
+        make = LayerFactory(config, policy)
         self.cut = self.layer_mix = self.pooler = None
+        sizes: list[dict[str, Any]] = [{}] * config.blocks
         if cut is not None:
             from kerasbert.encoders.pruned_sizes import Cut
 
             self.cut = Cut.from_dict(cut, config)
-        self.embeddings = self.make_embeddings()
-        self.layers = [self.make_block(f"layers.{i}", **self._block_sizes(i)) for i in range(config.blocks)]
+            sizes = self.cut.of_blocks(config)
+        self.embeddings = self.make_embeddings(make.at("embeddings"))
+        self.layers = [self.make_block(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]
         if adapters is not None or layer_mix:
             from kerasbert.encoders.extensions import extend_encoder
 
             extend_encoder(self, adapters, layer_mix)
         if pooler and self.pooler_is_trained:
-            self._make_pooler()
+            activation = self.pooler_activation
+            fixed_range = TANH_RANGE if activation is tf.tanh else None
+            self.pooler_quantizer = make.quantizer("pooler.input")
+            self.pooled_quantizer = make.quantizer("pooler.activated", integer_only=True, fixed_range=fixed_range)
+            self.pooler = make.dense("pooler", config.hidden_size, self.pooler_quantizer, activation=activation)
         connect_quantizers(self)
 
-    def _block_sizes(self, block: int) -> dict[str, Any]:
-        return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
-
-    def _make_pooler(self) -> None:
-        fixed_range = TANH_RANGE if self.pooler_activation is tf.tanh else None
-        self.pooler_quantizer = activation_quantizer(self.policy, "pooler.input")
-        self.pooled_quantizer = activation_quantizer(
-            integer_part(self.policy), "pooler.activated", fixed_range=fixed_range
-        )
-        self.pooler = make_dense(
-            self.config.hidden_size, self.pooler_quantizer, self.policy, "pooler",
-            initializer=truncated_normal(self.config), activation=self.pooler_activation,
-        )  # fmt: skip
-
-    def make_embeddings(self) -> keras.layers.Layer:
+    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
         """Make the layer from ids and token types (B, S) to (B, S, H)."""
-        return Embeddings(self.config, self.policy)
+        return Embeddings(make)
 
-    def make_block(self, path: str, **sizes: Any) -> keras.layers.Layer:
+    def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
         """Make a block: (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S)."""
-        return TransformerBlock(self.config, self.policy, path, **sizes)
+        return TransformerBlock(make, **sizes)
 
     def stack(self) -> Sequence[keras.layers.Layer]:
         """Return the blocks in the order of their calls."""
@@ -156,7 +145,7 @@ class Encoder(keras.layers.Layer):
 
     def summary(self, **options: Any) -> None:
         """Print the layers, see `kerasbert.encoders.summary.show_summary`."""
-        from kerasbert.encoders.summary import show_summary
+        from kerasbert.encoders.summary import input_spec, show_summary
 
         show_summary(self, lambda inputs: self(inputs, training=False), input_spec(), **options)
 
@@ -182,11 +171,6 @@ class Encoder(keras.layers.Layer):
     def from_config(cls, config: Mapping[str, Any]) -> "Encoder":
         policy = QuantizationPolicy.from_config(config["policy"]) if config.get("policy") else None
         return cls(**{**config, "config": cls.config_class.from_dict(config["config"]), "policy": policy})
-
-
-def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
-    """Specify inputs of any size: (batch, length), of rank 3 (batch, choices, length)."""
-    return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
 
 
 def complete_inputs(inputs: Inputs) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:

@@ -24,7 +24,6 @@ class DistilBertConfig(EncoderConfig):
         "hidden_dropout_prob": "dropout",
         "attention_probs_dropout_prob": "attention_dropout",
     }
-    positive: ClassVar[tuple[str, ...]] = tuple(name for name in EncoderConfig.positive if name != "type_vocab_size")
     type_vocab_size: ClassVar[int] = 0
     layer_norm_eps: ClassVar[float] = 1e-12
 

@@ -10,6 +10,7 @@ from kerasbert.encoders.bert import BertConfig
 from kerasbert.layers.config import gelu
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
+from kerasbert.layers.quantization.factory import LayerFactory
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,6 @@ class ElectraConfig(BertConfig):
     """The sizes of an ELECTRA. The defaults are those of electra-small."""
 
     model_type: ClassVar[str] = "electra"
-    positive: ClassVar[tuple[str, ...]] = (*BertConfig.positive, "embedding_size")
 
     hidden_size: int = 256
     num_attention_heads: int = 4
@@ -33,7 +33,7 @@ class ElectraEncoder(Encoder):
     config: ElectraConfig
     pooler_activation = staticmethod(gelu)
 
-    def make_embeddings(self) -> keras.layers.Layer:
+    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
         if self.config.embedding_size == self.config.hidden_size:
-            return Embeddings(self.config, self.policy)
-        return FactorizedEmbeddings(self.config, self.policy, self.config.embedding_size)
+            return Embeddings(make)
+        return FactorizedEmbeddings(make, self.config.embedding_size)

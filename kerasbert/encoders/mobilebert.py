@@ -7,6 +7,7 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.trigram_embeddings import TrigramEmbeddings
 
 
@@ -15,7 +16,6 @@ class MobileBertConfig(BottleneckConfig):
     """The sizes and switches of a MobileBERT. The defaults are those of the published one."""
 
     model_type: ClassVar[str] = "mobilebert"
-    positive: ClassVar[tuple[str, ...]] = (*BottleneckConfig.positive, "embedding_size")
 
     hidden_size: int = 512
     num_hidden_layers: int = 24
@@ -48,11 +48,11 @@ class MobileBertEncoder(Encoder):
     def pooler_is_trained(self) -> bool:
         return self.config.classifier_activation
 
-    def make_embeddings(self) -> keras.layers.Layer:
+    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
         config = self.config
         return TrigramEmbeddings(
-            config, self.policy, config.embedding_size, trigram=config.trigram_input, norm=config.normalization_type
+            make, config.embedding_size, trigram=config.trigram_input, norm=config.normalization_type
         )
 
-    def make_block(self, path: str, **sizes: Any) -> keras.layers.Layer:
-        return MobileBertBlock(self.config, self.policy, path, **sizes)
+    def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
+        return MobileBertBlock(self.config, make, **sizes)

@@ -9,10 +9,16 @@ import tf_keras as keras
 
 from kerasbert.console.output import write
 from kerasbert.console.tables import Table
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.layers.quantization.weight_quantizers import WeightFakeQuant
 
 _UNKNOWN = "-"  # of a layer that no call reaches
+
+
+def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
+    """Specify the inputs of a model, of any size: (batch, length), of rank 3 (batch, choices, length)."""
+    return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
 
 
 def show_summary(

@@ -5,11 +5,7 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.layers.transformer_block import TransformerBlock
+from kerasbert.layers.quantization.factory import LayerFactory
 
 _DEVIATION = 1e-2  # of both kernels at first, as in the main experiments of Houlsby et al. 2019
 
@@ -20,22 +16,20 @@ class Adapter(keras.layers.Layer):
     It has 2 W size + W + size parameters. Kernels start near zero, so that a new adapter is nearly an identity.
 
     Args:
-        config: the encoder's sizes and its activation.
-        policy: the quantization policy, or None for float.
-        path: the name of the layer for policies.
+        make: the factory of the layer; the activation is its config's.
         width: W.
         size: the inner width.
     """
 
-    def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None, path: str, width: int, size: int):
-        super().__init__(name=path.replace(".", "_"))
+    def __init__(self, make: LayerFactory, width: int, size: int):
+        super().__init__(name=make.name)
         # The converter would fold the bias of the previous Dense layer into `down`.
-        self.input_quantizer = activation_quantizer(policy, f"{path}.input", prevent_bias_folding=True)
-        self.down = make_dense(
-            size, self.input_quantizer, policy, f"{path}.down", initializer=_near_zero(), activation=config.activation
+        self.input_quantizer = make.quantizer("input", prevent_bias_folding=True)
+        self.down = make.dense(
+            "down", size, self.input_quantizer, initializer=_near_zero(), activation=make.config.activation
         )
-        self.hidden = activation_quantizer(policy, f"{path}.hidden")
-        self.up = make_dense(width, self.hidden, policy, f"{path}.up", initializer=_near_zero())
+        self.hidden = make.quantizer("hidden")
+        self.up = make.dense("up", width, self.hidden, initializer=_near_zero())
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         y = self.down(self.input_quantizer(x, training=training), training=training)  # (B, S, size)
@@ -53,8 +47,16 @@ def insert_adapters(encoder: keras.layers.Layer, size: int) -> None:
         KerasBertError: when the size is not a whole number of at least 1.
     """
     check_size(size)
+    config = encoder.config
+    width = config.true_hidden_size if isinstance(config, BottleneckConfig) else config.hidden_size
     for number, block in enumerate(encoder.layers):
-        _insert(block, encoder.config, encoder.policy, f"layers.{number}", size)
+        make = LayerFactory(config, encoder.policy, f"layers.{number}")
+        block.attention_adapter = Adapter(make.at("attention_adapter"), width, size)
+        if isinstance(block, MobileBertBlock):
+            last = len(block.feed_forwards) - 1
+            block.feed_forwards[last].adapter = Adapter(make.at(f"feed_forwards.{last}.adapter"), width, size)
+        else:
+            block.feed_forward_adapter = Adapter(make.at("feed_forward_adapter"), width, size)
 
 
 def check_size(size: int | None) -> None:
@@ -65,23 +67,6 @@ def check_size(size: int | None) -> None:
     """
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise KerasBertError(f"expected adapters as a whole number of at least 1, such as 64, received {size!r}")
-
-
-def _insert(
-    block: TransformerBlock | MobileBertBlock,
-    config: EncoderConfig,
-    policy: QuantizationPolicy | None,
-    path: str,
-    size: int,
-) -> None:
-    width = config.true_hidden_size if isinstance(config, BottleneckConfig) else config.hidden_size
-    block.attention_adapter = Adapter(config, policy, f"{path}.attention_adapter", width, size)
-    if isinstance(block, MobileBertBlock):
-        last = len(block.feed_forwards) - 1
-        adapter = Adapter(config, policy, f"{path}.feed_forwards.{last}.adapter", width, size)
-        block.feed_forwards[last].adapter = adapter
-    else:
-        block.feed_forward_adapter = Adapter(config, policy, f"{path}.feed_forward_adapter", width, size)
 
 
 def _near_zero() -> keras.initializers.Initializer:

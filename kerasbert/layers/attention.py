@@ -4,14 +4,12 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.dense import Dense, truncated_normal
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.decomposed_attention import decomposed_attention
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
-from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, ActivationFakeQuant, activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
+from kerasbert.layers.quantization.factory import LayerFactory
 
 # The bias of padding in 8 bits. A larger one would widen the range of the scores; exp(-20) is below one scale of a probability.
 INTEGER_MASK = -20.0
@@ -23,40 +21,32 @@ class SelfAttention(keras.layers.Layer):
     (B, S, H), bias (B, 1, 1, S) -> context (B, S, W), probabilities (B, N, S, S). The softmax is computed in float32.
 
     Args:
-        config: the encoder's sizes.
-        policy: the quantization policy, or None for float.
-        path: the name of the layer for policies.
+        make: the factory of the layer.
         width: W, by default the hidden size.
         separate_values: whether values are computed from a tensor of their own (MobileBERT).
         heads: N of a pruned layer, by default the config's.
     """
 
     def __init__(
-        self, config: EncoderConfig, policy: QuantizationPolicy | None, path: str, *,
-        width: int | None = None, separate_values: bool = False, heads: int | None = None,
-    ):  # fmt: skip
-        super().__init__(name=path.replace(".", "_"))
-        width, integer = width or config.hidden_size, integer_part(policy)
+        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None
+    ):
+        super().__init__(name=make.name)
+        config, width = make.config, width or make.config.hidden_size
         self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
-
-        def dense(name: str, quantizer: ActivationFakeQuant, units: int, symmetric: bool = False) -> Dense:
-            initializer = truncated_normal(config)
-            return make_dense(units, quantizer, policy, f"{path}.{name}", initializer=initializer, symmetric=symmetric)
-
-        inner, symmetric = (
-            self.heads * self.head_size,
-            integer is not None,
-        )  # XNNPACK: zero points of keys and values are 0
-        self.input_quantizer = activation_quantizer(policy, f"{path}.input")
-        self.value_quantizer = activation_quantizer(policy, f"{path}.value_input") if separate_values else None
-        self.query = dense("query", self.input_quantizer, inner)
-        self.key = dense("key", self.input_quantizer, inner, symmetric)
-        self.value = dense("value", self.value_quantizer or self.input_quantizer, inner, symmetric)
-        self.scores = activation_quantizer(integer, f"{path}.scores")
-        self.masked_scores = activation_quantizer(integer, f"{path}.masked_scores", must_include=INTEGER_MASK)
-        self.probabilities = activation_quantizer(integer, f"{path}.probabilities", fixed_range=SOFTMAX_RANGE)
-        self.context = activation_quantizer(policy, f"{path}.context")
-        self.output_dense = dense("output_dense", self.context, width)
+        # XNNPACK multiplies two activations in 8 bits where the zero point of the second one is 0.
+        inner, symmetric = self.heads * self.head_size, make.integer_only
+        self.input_quantizer = make.quantizer("input")
+        self.value_quantizer = make.quantizer("value_input") if separate_values else None
+        self.query: Dense = make.dense("query", inner, self.input_quantizer)
+        self.key: Dense = make.dense("key", inner, self.input_quantizer, symmetric=symmetric)
+        self.value: Dense = make.dense(
+            "value", inner, self.value_quantizer or self.input_quantizer, symmetric=symmetric
+        )
+        self.scores = make.quantizer("scores", integer_only=True)
+        self.masked_scores = make.quantizer("masked_scores", integer_only=True, must_include=INTEGER_MASK)
+        self.probabilities = make.quantizer("probabilities", integer_only=True, fixed_range=SOFTMAX_RANGE)
+        self.context = make.quantizer("context")
+        self.output_dense: Dense = make.dense("output_dense", width, self.context)
         self.dropout = Dropout(config.attention_probs_dropout_prob)
 
     @property
@@ -98,10 +88,7 @@ class SelfAttention(keras.layers.Layer):
 def attention_bias(attention_mask: tf.Tensor, mask_constant: float, integer_only: bool = False) -> tf.Tensor:
     """Turn a mask (B, S) into a bias of scores (B, 1, 1, S): 0 for 1, `mask_constant` for 0.
 
-    Args:
-        attention_mask: ones for tokens, zeros for padding.
-        mask_constant: a large negative number.
-        integer_only: use `INTEGER_MASK` instead, from a lookup without float operators.
+    With `integer_only` it is `INTEGER_MASK` for 0, from a lookup without float operators.
     """
     attended = tf.expand_dims(tf.expand_dims(attention_mask, 1), 1)  # while it is small and integer: one partition less
     if integer_only:

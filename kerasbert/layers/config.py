@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import tensorflow as tf
@@ -9,34 +10,16 @@ import tensorflow as tf
 from kerasbert.files.json_config import JsonConfig
 
 Activation = Callable[[tf.Tensor], tf.Tensor]
-
-
-def gelu(x: tf.Tensor) -> tf.Tensor:
-    """Gaussian error linear unit (Hendrycks & Gimpel 2016)."""
-    return tf.nn.gelu(x, approximate=False)
-
-
-def gelu_new(x: tf.Tensor) -> tf.Tensor:
-    """GELU by its tanh approximation, as in the original BERT code."""
-    return tf.nn.gelu(x, approximate=True)
-
-
+gelu = partial(tf.nn.gelu, approximate=False)  # Hendrycks & Gimpel 2016
+gelu_new = partial(tf.nn.gelu, approximate=True)  # by tanh, as in the original BERT code
 ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new, "relu": tf.nn.relu}
 
 
 @dataclass(frozen=True)
 class EncoderConfig(JsonConfig):
-    """Sizes and switches of an encoder. The defaults are those of BERT-base.
-
-    Attributes:
-        positive: the fields that must be at least 1.
-    """
+    """Sizes and switches of an encoder. The defaults are those of BERT-base."""
 
     model_type: ClassVar[str] = ""
-    positive: ClassVar[tuple[str, ...]] = (
-        "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings",
-        "type_vocab_size",
-    )  # fmt: skip
 
     vocab_size: int = 30522
     hidden_size: int = 768
@@ -92,8 +75,9 @@ class EncoderConfig(JsonConfig):
 
     def check(self) -> None:
         super().check()
-        for name in self.positive:
-            self._expect(getattr(self, name) >= 1, name, "at least 1")
+        for field in fields(self):
+            if type(field.default) is int and field.name != "pad_token_id":
+                self._expect(getattr(self, field.name) >= 1, field.name, "at least 1")
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             self._expect(0 <= getattr(self, name) < 1, name, "from 0 to below 1")
         width = f"{self._key('hidden_size')} or the width of a bottleneck, {self.head_width}"

@@ -41,7 +41,7 @@ class Dense(keras.layers.Layer):
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
         self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
         if self.folded is not None:
-            self.folded.build((None, self.units))
+            self.folded.build(tf.TensorShape((None, self.units)))
         super().build(input_shape)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:

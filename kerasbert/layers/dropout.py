@@ -34,11 +34,10 @@ class Dropout(keras.layers.Layer):
         return self._state
 
     def call(self, x: tf.Tensor, training: bool | tf.Tensor | None = None) -> tf.Tensor:
-        if training is None:
-            training = keras.backend.learning_phase()
-        if isinstance(training, tf.Tensor):
-            return tf.cond(tf.cast(training, tf.bool), lambda: self._drop(x), lambda: tf.identity(x))
-        return self._drop(x) if training and self.rate else x
+        drops = keras.backend.learning_phase() if training is None else training
+        if isinstance(drops, tf.Tensor):
+            return tf.cond(tf.cast(drops, tf.bool), lambda: self._drop(x), lambda: tf.identity(x))
+        return self._drop(x) if drops and self.rate else x
 
     def _drop(self, x: tf.Tensor) -> tf.Tensor:
         self.state.assign_add([0, 1])

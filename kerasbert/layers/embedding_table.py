@@ -18,10 +18,10 @@ class EmbeddingTable(keras.layers.Layer):
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
     def call(self, ids: tf.Tensor, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
-        table = tf.cast(self.table, self.compute_dtype)
+        table = tf.cast(self.table, self.compute_dtype or tf.float32)
         if not layout.flat_ids:
             return self.served_rows(tf.gather(table, ids))
-        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, H) -> (1, B S, H)
+        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, width) -> (1, B S, width)
         if ids.shape[0] != 1:
             rows = tf.reshape(rows, (*leading(ids), table.shape[1]))
         return self.served_rows(rows)
@@ -36,4 +36,4 @@ class EmbeddingTable(keras.layers.Layer):
 
     def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
         """Return `length` rows from row `first` on, in float: a graph holds them as a constant of their own."""
-        return tf.cast(self.table[first : first + length], self.compute_dtype)
+        return tf.cast(self.table[first : first + length], self.compute_dtype or tf.float32)

@@ -3,15 +3,10 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.embedding_table import make_embedding_table
-from kerasbert.layers.quantization.norms import make_norm
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant
 
 
@@ -19,8 +14,7 @@ class Embeddings(keras.layers.Layer):
     """Token + position + token type embeddings, normalized (Devlin et al. 2018, figure 2): ids (B, S) -> (B, S, W).
 
     Args:
-        config: the encoder's sizes.
-        policy: the quantization policy, or None for float. The two small tables are quantized in integer-only models alone.
+        make: the factory of the layer. The two small tables stay in float but in integer-only models.
         width: W, by default the hidden size.
         token_width: width of the token table, by default W.
         norm: `layer_norm` or `no_norm`.
@@ -28,25 +22,21 @@ class Embeddings(keras.layers.Layer):
     """
 
     def __init__(
-        self, config: EncoderConfig, policy: QuantizationPolicy | None, *,
-        width: int | None = None, token_width: int | None = None, norm: str = "layer_norm", epsilon: float | None = None,
+        self, make: LayerFactory, *, width: int | None = None, token_width: int | None = None, norm: str = "layer_norm",
+        epsilon: float | None = None,
     ):  # fmt: skip
-        super().__init__(name="embeddings")
-        width, integer = width or config.hidden_size, integer_part(policy)
-
-        def table(name: str, rows: int, width: int, policy: QuantizationPolicy | None) -> EmbeddingTable:
-            return make_embedding_table(rows, width, policy, f"embeddings.{name}", truncated_normal(config))
-
+        super().__init__(name=make.name)
+        config, width = make.config, width or make.config.hidden_size
         self.offset = config.position_offset
-        self.word = table("word", config.vocab_size, token_width or width, policy)
-        self.position = table("position", config.max_position_embeddings, width, integer)
-        self.position_quantizer = ConstantFakeQuant(integer, "embeddings.position_rows")
-        self.token_type = None
+        self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
+        self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
+        self.position_quantizer = ConstantFakeQuant(make.policy, make.at("position_rows").path)
+        self.token_type: EmbeddingTable | None = None
         if config.type_vocab_size:
-            self.token_type = table("token_type", config.type_vocab_size, width, integer)
-        self.position_sum = activation_quantizer(integer if config.type_vocab_size else None, "embeddings.positioned")
-        self.sum = activation_quantizer(integer, "embeddings.stream", residual=True)
-        self.norm = make_norm(norm, epsilon or config.layer_norm_eps, "embeddings.norm", policy)
+            self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
+            self.position_sum = make.quantizer("positioned", integer_only=True)
+        self.sum = make.quantizer("stream", integer_only=True, residual=True)
+        self.norm = make.norm("norm", norm, epsilon)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def call(

@@ -2,31 +2,25 @@
 
 import tensorflow as tf
 
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.quantization.factory import LayerFactory
 
 
 class FactorizedEmbeddings(Embeddings):
     """Narrow embeddings and a Dense layer to the hidden size (Lan et al. 2019, section 3.1): ids (B, S) -> (B, S, H).
 
     Args:
-        config: the encoder's sizes.
-        policy: the quantization policy, or None for float.
+        make: the factory of the layer.
         width: the width of the tables, E.
     """
 
-    def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None, width: int):
-        super().__init__(config, policy, width=width)
-        self.projection_quantizer = activation_quantizer(policy, "embeddings.projection.input")
-        self.projection = make_dense(
-            config.hidden_size, self.projection_quantizer, policy, "embeddings.projection",
-            initializer=truncated_normal(config), prevent_bias_folding=True,
-        )  # fmt: skip
+    def __init__(self, make: LayerFactory, width: int):
+        super().__init__(make, width=width)
+        self.projection_quantizer = make.quantizer("projection.input")
+        self.projection = make.dense(
+            "projection", make.config.hidden_size, self.projection_quantizer, prevent_bias_folding=True
+        )
 
     def call(
         self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,

@@ -7,10 +7,8 @@ from kerasbert.layers.config import ACTIVATIONS, EncoderConfig
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.norms import per_channel
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.norms import make_norm
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 class MaskedLMHead(keras.layers.Layer):
@@ -31,13 +29,11 @@ class MaskedLMHead(keras.layers.Layer):
         self, config: EncoderConfig, policy: QuantizationPolicy | None, width: int, activation: str, further: int = 0
     ):
         super().__init__(name="masked_lm")
-        self.input_quantizer = activation_quantizer(policy, "masked_lm.input")
-        self.transform = make_dense(
-            width, self.input_quantizer, policy, "masked_lm.transform",
-            initializer=truncated_normal(config), activation=ACTIVATIONS[activation],
-        )  # fmt: skip
-        self.norm = make_norm("layer_norm", config.layer_norm_eps, "masked_lm.norm", policy)
-        self.unscaled = activation_quantizer(integer_part(policy), "masked_lm.unscaled")
+        make = LayerFactory(config, policy, "masked_lm")
+        self.input_quantizer = make.quantizer("input")
+        self.transform = make.dense("transform", width, self.input_quantizer, activation=ACTIVATIONS[activation])
+        self.norm = make.norm("norm")
+        self.unscaled = make.quantizer("unscaled", integer_only=True)
         self.decoder = self.further_decoder = None
         shape = (config.vocab_size, width - further)
         if not config.tie_word_embeddings:
@@ -68,13 +64,11 @@ class ReplacedTokenHead(keras.layers.Layer):
 
     def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None):
         super().__init__(name="discriminator")
-        self.input_quantizer = activation_quantizer(policy, "discriminator.input")
-        self.transform = make_dense(
-            config.hidden_size, self.input_quantizer, policy, "discriminator.transform",
-            initializer=truncated_normal(config), activation=config.activation,
-        )  # fmt: skip
-        self.hidden = activation_quantizer(policy, "discriminator.hidden")
-        self.logits = make_dense(1, self.hidden, policy, "discriminator.logits", initializer=truncated_normal(config))
+        make = LayerFactory(config, policy, "discriminator")
+        self.input_quantizer = make.quantizer("input")
+        self.transform = make.dense("transform", config.hidden_size, self.input_quantizer, activation=config.activation)
+        self.hidden = make.quantizer("hidden")
+        self.logits = make.dense("logits", 1, self.hidden)
 
     def call(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.transform(self.input_quantizer(sequence, training=training), training=training)  # (B, S, H)

@@ -6,8 +6,6 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.layers.lowering.options import LoweringOptions
 
-NORMS = ("layer_norm", "no_norm")
-
 
 class Norm(keras.layers.Layer):
     """The base: a scale `gamma` and a shift `beta` of each channel, (H,)."""
@@ -42,13 +40,6 @@ class LayerNorm(Norm):
         result = tf.cast(normal * per_channel(self.gamma, data) + per_channel(self.beta, data), x.dtype)
         capture("norm", (self.path, x, result))
         return result
-
-
-class NoNorm(Norm):
-    """MobileBERT's scale and shift without statistics (Sun et al. 2020, section 4.3): (..., H) -> (..., H)."""
-
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions | None = None) -> tf.Tensor:
-        return x * per_channel(self.gamma, x) + per_channel(self.beta, x)
 
 
 def per_channel(values: tf.Tensor | tf.Variable, x: tf.Tensor) -> tf.Tensor:

@@ -6,41 +6,29 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.dense import truncated_normal
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.norms import make_norm
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.norms import Norm
+from kerasbert.layers.quantization.factory import LayerFactory
 
 
 class FeedForward(keras.layers.Layer):
     """Two Dense layers with an activation between: (B, S, W) -> (B, S, I) -> (B, S, W).
 
     Args:
-        config: the encoder's sizes.
-        policy: the quantization policy, or None for float.
-        path: the name of the layer for policies.
+        make: the factory of the layer.
         width: W, by default the hidden size.
         intermediate: I of a pruned layer, by default the config's.
     """
 
-    def __init__(
-        self, config: EncoderConfig, policy: QuantizationPolicy | None, path: str,
-        width: int | None = None, intermediate: int | None = None,
-    ):  # fmt: skip
-        super().__init__(name=path.replace(".", "_"))
-        self.input_quantizer = activation_quantizer(policy, f"{path}.input")
-        self.intermediate = make_dense(
-            intermediate or config.intermediate_size, self.input_quantizer, policy, f"{path}.intermediate",
-            initializer=truncated_normal(config), activation=config.activation,
-        )  # fmt: skip
-        self.hidden = activation_quantizer(policy, f"{path}.hidden")
-        self.output_dense = make_dense(
-            width or config.hidden_size, self.hidden, policy, f"{path}.output_dense", initializer=truncated_normal(config)
-        )  # fmt: skip
+    def __init__(self, make: LayerFactory, width: int | None = None, intermediate: int | None = None):
+        super().__init__(name=make.name)
+        config, inner = make.config, intermediate or make.config.intermediate_size
+        self.input_quantizer = make.quantizer("input")
+        self.intermediate: Dense = make.dense("intermediate", inner, self.input_quantizer, activation=config.activation)
+        self.hidden = make.quantizer("hidden")
+        self.output_dense: Dense = make.dense("output_dense", width or config.hidden_size, self.hidden)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.intermediate(self.input_quantizer(x, training=training), training=training)  # (B, S, I)
@@ -51,27 +39,22 @@ class TransformerBlock(keras.layers.Layer):
     """Post-norm transformer block (Devlin et al. 2018): (B, S, H), bias (B, 1, 1, S) -> (B, S, H), probabilities (B, N, S, S).
 
     Args:
-        config: the encoder's sizes.
-        policy: the quantization policy, or None for float.
-        path: the name of the block for policies.
+        make: the factory of the layer.
         heads: number of heads of a pruned block, by default the config's.
         intermediate: width of the feed-forward network of a pruned block, by default the config's.
     """
 
-    def __init__(
-        self, config: EncoderConfig, policy: QuantizationPolicy | None, path: str,
-        heads: int | None = None, intermediate: Sequence[int | None] = (None,),
-    ):  # fmt: skip
-        super().__init__(name=path.replace(".", "_"))
-        self.attention = SelfAttention(config, policy, f"{path}.attention", heads=heads)
+    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,)):
+        super().__init__(name=make.name)
+        self.attention = SelfAttention(make.at("attention"), heads=heads)
         self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`, like the other one
-        self.attention_sum = activation_quantizer(integer_part(policy), f"{path}.attention_stream", residual=True)
-        self.attention_norm = make_norm("layer_norm", config.layer_norm_eps, f"{path}.attention_norm", policy)
-        self.feed_forward = FeedForward(config, policy, f"{path}.feed_forward", intermediate=intermediate[0])
+        self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
+        self.attention_norm: Norm = make.norm("attention_norm")
+        self.feed_forward = FeedForward(make.at("feed_forward"), intermediate=intermediate[0])
         self.feed_forward_adapter: keras.layers.Layer | None = None
-        self.feed_forward_sum = activation_quantizer(integer_part(policy), f"{path}.feed_forward_stream", residual=True)
-        self.feed_forward_norm = make_norm("layer_norm", config.layer_norm_eps, f"{path}.feed_forward_norm", policy)
-        self.dropout = Dropout(config.hidden_dropout_prob)
+        self.feed_forward_sum = make.quantizer("feed_forward_stream", integer_only=True, residual=True)
+        self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
+        self.dropout = Dropout(make.config.hidden_dropout_prob)
 
     def call(
         self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS

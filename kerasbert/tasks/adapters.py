@@ -16,7 +16,8 @@ from kerasbert.files.json_text import parse_json
 from kerasbert.layers.adapters import Adapter
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import dense_layers, sublayers
 
 _KEY, _FORMAT = "kerasbert", 1  # of the file's metadata

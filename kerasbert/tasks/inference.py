@@ -5,9 +5,8 @@ import tensorflow as tf
 
 from kerasbert.console.output import note
 from kerasbert.data.table import is_table
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.ids import check_ids
+from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors import Processor, Reading, Rows, processor_named
 from kerasbert.processors.base import check_finite
 from kerasbert.tasks import inputs as task_inputs

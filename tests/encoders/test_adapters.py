@@ -21,7 +21,8 @@ from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.layers.adapters import Adapter
-from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks import TextClassifier
 from kerasbert.tasks.adapters import load_adapters, save_adapters, train_adapters

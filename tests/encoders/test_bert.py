@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kerasbert.encoders import BertConfig, BertEncoder, encoder_class
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import dense_layers, named_variables
 from kerasbert.tasks.pretrained import load_encoder

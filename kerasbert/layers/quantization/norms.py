@@ -3,10 +3,12 @@
 import tensorflow as tf
 
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
-from kerasbert.layers.norms import NORMS, LayerNorm, NoNorm, Norm, per_channel
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizer
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 
+NORMS = ("layer_norm", "no_norm")
 SQUARES = ("squares", "large_squares")  # the two grids of a row's sum of squares
 _SMALLEST = 1e-9  # a sum of squares: its root has a gradient
 

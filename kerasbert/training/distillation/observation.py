@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from kerasbert.capture import captured
-from kerasbert.encoders.base import INPUT_NAMES
+from kerasbert.ids import INPUT_NAMES
 
 
 @dataclass(frozen=True)
