@@ -1,6 +1,7 @@
 """Dropout with a random state that can be saved and restored."""
 
 import random
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
@@ -44,7 +45,8 @@ class Dropout(keras.layers.Layer):
         replica = tf.distribute.get_replica_context()  # None outside of a replica
         seed = self.state + tf.cast(tf.stack([replica.replica_id_in_sync_group if replica else 0, 0]), tf.int64)
         size = tf.size(x)
-        words = tf.random.stateless_uniform([(size + 3) // 4], seed=seed, minval=None, maxval=None, dtype=tf.uint64)
+        full_range: dict[str, Any] = {"minval": None, "maxval": None, "dtype": tf.uint64}
+        words = tf.random.stateless_uniform([(size + 3) // 4], seed=seed, **full_range)
         bits = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[:size]
         kept = tf.reshape(bits, tf.shape(x)) >= tf.constant(round(self.rate * _RESOLUTION), tf.uint16)
         return tf.where(kept, x * tf.constant(1 / (1 - self.rate), x.dtype), tf.zeros([], x.dtype))

@@ -4,7 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
-from kerasbert.layers.lowering.options import LoweringOptions
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 
 
 class Norm(keras.layers.Layer):
@@ -32,7 +32,7 @@ class LayerNorm(Norm):
         super().__init__(path)
         self.epsilon = epsilon
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions | None = None) -> tf.Tensor:
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
         data = tf.cast(x, tf.float32)
         centered = data - tf.reduce_mean(data, axis=-1, keepdims=True)
         variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)  # (..., 1)
