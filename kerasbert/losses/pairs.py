@@ -147,7 +147,7 @@ class InBatchNegatives(PairLoss):
     def check(self, scores: np.ndarray | None) -> None:
         if scores is not None:
             raise KerasBertError(
-                "expected similar pairs without scores for InBatchNegatives, received scores; keep the pairs with high scores"
+                "expected similar pairs, without scores, for InBatchNegatives, received scores; keep the pairs with high scores"
             )
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:

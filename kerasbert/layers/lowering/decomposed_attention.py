@@ -6,6 +6,7 @@ the last one.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import tensorflow as tf
 import tf_keras as keras
@@ -66,7 +67,7 @@ def scores_by_sums(q: tf.Tensor, k: tf.Tensor, heads: int, quantize: Quantize, b
         quantize: applied to the element-wise products.
         bound: the largest magnitude of a product.
     """
-    _, length, width = q.shape
+    _, length, width = cast("tuple[int, int, int]", q.shape)
     products = tf.reshape(q, (1, length, 1, width)) * tf.reshape(k, (1, 1, length, width))
     return _convolved(quantize(products, -bound, bound), _membership(width, heads))
 
@@ -83,8 +84,9 @@ def context_by_sums(
         low: the lower end of the range of the values.
         high: the upper end.
     """
-    _, length, width = v.shape
-    spread = quantize(_convolved(probabilities, tf.transpose(_membership(width, probabilities.shape[-1]))), 0.0, 1.0)
+    _, length, width = cast("tuple[int, int, int]", v.shape)
+    heads = cast(int, probabilities.shape[-1])
+    spread = quantize(_convolved(probabilities, tf.transpose(_membership(width, heads))), 0.0, 1.0)
     products = quantize(spread * tf.reshape(v, (1, 1, length, width)), min(low, 0.0), max(high, 0.0))
     return tf.reshape(_summed(products), (1, length, width))
 
@@ -99,7 +101,7 @@ def logistic_softmax(scores: tf.Tensor, quantize: Quantize) -> tf.Tensor:
     logistic = quantize(tf.sigmoid(below), *SOFTMAX_RANGE)  # at most 1/2
     inverse = quantize(tf.math.rsqrt(quantize(1.0 - logistic, 0.0, 1.0)), 0.0, 2**0.5)
     power = quantize(quantize(logistic * inverse, 0.0, 0.5**0.5) * inverse, 0.0, 1.0)
-    once = _divided_by_sum(power, quantize, float(scores.shape[2]), 1.0)
+    once = _divided_by_sum(power, quantize, float(cast(int, scores.shape[2])), 1.0)
     return _divided_by_sum(once, quantize, _LARGEST_SUM, _LARGEST_SUM)
 
 
