@@ -74,7 +74,7 @@ def test_a_trigram_sees_its_neighbours_only():
 @pytest.mark.parametrize(
     "switches", [{"use_bottleneck": False, "trigram_input": False}, {"classifier_activation": False}]
 )
-def test_switches_change_the_weights_that_there_are(switches):
+def test_switches_add_and_remove_weights(switches):
     encoder = MobileBertEncoder(MobileBertConfig(**{**SIZES, **switches}))
     output = encoder(np.array([[1, 2, 3]]))
     paths = encoder.variables_by_path()

@@ -8,9 +8,9 @@ from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import (
     context_by_sums,
     in_eight_bits,
+    in_float,
     logistic_softmax,
     scores_by_sums,
-    in_float,
 )
 
 LENGTH, WIDTH, HEADS = 6, 8, 2
@@ -49,7 +49,7 @@ def test_probabilities_are_those_of_softmax(scores):
     np.testing.assert_allclose(logistic_softmax(scores, in_float), tf.nn.softmax(scores, axis=2), atol=1e-6)
 
 
-def test_they_are_so_in_eight_bits(scores):
+def test_decomposed_attention_in_eight_bits_is_close_to_float(scores):
     """Of values from 0 to 1, in a few steps of 1/255, one number alone or all of them equal; padding gets nothing."""
     alike = tf.zeros_like(scores)
     alone = tf.one_hot([[[1, 1]] * LENGTH], LENGTH, 20.0, 0.0, axis=2)
