@@ -1,9 +1,11 @@
-"""Range check of token ids."""
+"""The inputs of a model, and a range check of its token ids."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kerasbert.errors import KerasBertError
+
+INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def check_ids(ids: ArrayLike, vocab_size: int, model: str) -> None:

@@ -127,7 +127,7 @@ def distil(tokenizer: WordPiece, texts: list[str], targets: np.ndarray, epochs: 
 
     import kerasbert as kb
     from kerasbert.encoders import BertConfig, BertEncoder
-    from kerasbert.layers.pooling import pool
+    from kerasbert.encoders.pooling import pool
 
     class Student(kb.SentenceEncoder):
         """A sentence encoder with both vectors as its output, `(batch, 2, hidden)`."""

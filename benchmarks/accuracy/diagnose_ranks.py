@@ -263,7 +263,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
     from kerasbert.data import assistant
-    from kerasbert.layers.dense import dense_layers
+    from kerasbert.layers.traversal import dense_layers
 
     load = record.load()
     task = kb.load_task(arguments.model) if arguments.model else fine_tune(arguments.checkpoint)

@@ -4,9 +4,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan
 from kerasbert.export.passes.quantize import digest
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.heads import MaskedLMHead
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks.base import Task
 
 

@@ -8,7 +8,6 @@ of the whole task would give, but for attention, which the body computes in anot
 import tensorflow as tf
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
@@ -18,6 +17,7 @@ from kerasbert.export.passes.fully_connected_to_conv1x1 import fold_reshapes, fu
 from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
 from kerasbert.layers.quantization.tie_ranges import output_quantizer
@@ -39,7 +39,7 @@ def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
     bounds = float(written.minimum), float(written.maximum)
 
     def embed(**inputs):
-        hidden, bias = twin.encoder.embedded(inputs, layout=layout)
+        hidden, bias = twin.encoder.embed(inputs, layout=layout)
         return {HIDDEN: hidden, BIAS: tf.reshape(bias, (1, length))}
 
     def serve(**inputs):

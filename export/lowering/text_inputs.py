@@ -8,9 +8,9 @@ difference.
 
 import tensorflow as tf
 
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.metadata import TEXT
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.tasks import SentenceEncoder, TextClassifier
 from kerasbert.text.in_graph import import_tensorflow_text

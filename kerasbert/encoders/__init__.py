@@ -1,6 +1,7 @@
 """Encoders by Hugging Face's `model_type`."""
 
 from kerasbert.encoders.albert import AlbertConfig, AlbertEncoder
+from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.bert import BertConfig, BertEncoder
 from kerasbert.encoders.distilbert import DistilBertConfig, DistilBertEncoder
 from kerasbert.encoders.electra import ElectraConfig, ElectraEncoder
@@ -9,7 +10,7 @@ from kerasbert.encoders.presets import PRESETS, preset
 from kerasbert.encoders.roberta import RobertaConfig, RobertaEncoder
 from kerasbert.errors import KerasBertError
 
-ENCODERS = {
+ENCODERS: dict[str, type[Encoder]] = {
     encoder.config_class.model_type: encoder
     for encoder in (
         BertEncoder,
@@ -41,8 +42,12 @@ __all__ = [
 ]
 
 
-def encoder_class(model_type: str | None):
-    """The encoder that a config's `model_type` names. Raises KerasBertError, listing what is supported."""
-    if model_type not in ENCODERS:
+def encoder_class(model_type: str | None) -> type[Encoder]:
+    """Return the encoder class that a config's `model_type` names.
+
+    Raises:
+        KerasBertError: when it is not supported.
+    """
+    if model_type is None or model_type not in ENCODERS:
         raise KerasBertError(f"config.json: expected a model_type of {sorted(ENCODERS)}, received {model_type!r}")
     return ENCODERS[model_type]

@@ -1,154 +1,132 @@
 """The base of all encoders: token ids to vectors, through a stack of blocks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.config import EncoderConfig
-from kerasbert.errors import KerasBertError
+from kerasbert.capture import capture
 from kerasbert.ids import check_ids
 from kerasbert.layers.attention import attention_bias
-from kerasbert.layers.capture import capture
-from kerasbert.layers.dense import truncated_normal
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.pooling import first_token
-from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE, activation_quantizer
-from kerasbert.layers.quantization.calls import numbered_calls, set_call, set_num_calls
-from kerasbert.layers.quantization.dense import make_dense
+from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
+from kerasbert.layers.quantization.calls import each_call
+from kerasbert.layers.quantization.connections import connect_quantizers
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.residual_streams import unscaled_input
 from kerasbert.layers.transformer_block import TransformerBlock
-from kerasbert.layers.traversal import named_variables
 
-INPUT_NAMES = ("input_ids", "attention_mask", "token_type_ids")
+Inputs = Mapping[str, tf.Tensor] | tf.Tensor  # int32 (B, S) by name, of which only `input_ids` is needed; or bare ids
 
 
 class EncoderOutput(NamedTuple):
     """The output of an encoder.
 
     Attributes:
-        sequence: (B, S, H), the last block's output or the mix of all.
+        sequence: (B, S, H), the output of the last block, or the mix of all.
         pooled: (B, H), or None without a pooler.
-        hidden_states: (B, S, H) of the embeddings and of each block; None unless asked for.
-        attentions: (B, N, S, S) of each block; None unless asked for.
+        hidden_states: (B, S, H) of the embeddings and of each block, or None.
+        attentions: (B, N, S, S) of each block, or None.
     """
 
-    sequence: Any
-    pooled: Any = None
-    hidden_states: Any = None
-    attentions: Any = None
+    sequence: tf.Tensor
+    pooled: tf.Tensor | None = None
+    hidden_states: tuple[tf.Tensor, ...] | None = None
+    attentions: tuple[tf.Tensor, ...] | None = None
 
 
 class Encoder(keras.layers.Layer):
-    """Token ids to vectors: a dict of int32 `input_ids`, `attention_mask`, `token_type_ids`, each (B, S) -> `EncoderOutput`.
-
-    The last two inputs may be left out. An architecture overrides `make_embeddings`, `make_block`, and `stack`, the order of the calls.
+    """Token ids to vectors. An architecture overrides `make_embeddings`, `make_block`, and `stack`, the order of the calls.
 
     Args:
         config: the sizes.
-        policy: which activations and weights are held in 8 bits while training, or None.
-        pooler: False leaves the pooler out, and `pooled` is None.
-        adapters: the size of an adapter behind each attention and feed-forward network (Houlsby et al. 2019), or None.
-        layer_mix: whether the sequence is a learned weighted sum of the embeddings and every block's output (Peters et al. 2018).
-        cut: sizes of pruned blocks, as `kerasbert.encoders.pruned_sizes.Cut.to_dict` gives them; or None.
+        policy: the activations and weights that are quantized while training, or None for float.
+        pooler: whether there is a pooled output.
+        adapters: the size of an adapter after each attention and feed-forward network (Houlsby et al. 2019), or None.
+        layer_mix: whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
+        cut: sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.Cut.to_dict`, or None.
 
     Raises:
-        KerasBertError: for a size of adapters below 1, and a cut that does not fit the config.
+        KerasBertError: when `adapters` is below 1 or `cut` does not fit the config.
     """
 
     config_class: type[EncoderConfig]
+    config: EncoderConfig
+    layer_mix: keras.layers.Layer | None
+    sequence_source: tuple
     pooler_activation = staticmethod(tf.tanh)
-    pooler_is_trained = True  # False: `pooled` is the first token's vector as it is
+    pooler_is_trained = True  # False: `pooled` is the vector of the first token
 
     def __init__(
-        self,
-        config: EncoderConfig,
-        policy: QuantizationPolicy | None = None,
-        pooler: bool = True,
-        adapters: int | None = None,
-        layer_mix: bool = False,
-        cut: Mapping | None = None,
-        **kwargs,
-    ):
+        self, config: EncoderConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
+        adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None, **kwargs,
+    ):  # fmt: skip
         super().__init__(**{"name": "encoder", **kwargs})
-        if policy is not None and policy.integer_only and (adapters or layer_mix):
-            raise KerasBertError(
-                f"expected a model without {'adapters' if adapters else 'a mix of layers'} for a policy without any float, received one "
-                "with them; quantize without integer_only"
-            )
-        self.config, self.policy, self.adapters = config, policy, adapters
-        self.cut = None if cut is None else _pruned_sizes(cut, config)
-        self.embeddings = self.make_embeddings()
-        self.layers = [self.make_block(f"layers.{i}", **self._block_sizes(i)) for i in range(config.blocks)]
-        if adapters is not None:
-            _insert_adapters(self, adapters)
-        self.layer_mix = _scalar_mix(1 + len(list(self.stack()))) if layer_mix else None
-        self.sequence_source = _connect_quantizers(self)
-        self.pools, self.pooler = pooler, None
+        self.config, self.policy, self.pools, self.adapters = config, policy, pooler, adapters
+        make = LayerFactory(config, policy)
+        self.cut = self.layer_mix = self.pooler = None
+        sizes: list[dict[str, Any]] = [{}] * config.blocks
+        if cut is not None:
+            from kerasbert.encoders.pruned_sizes import Cut
+
+            self.cut = Cut.from_dict(cut, config)
+            sizes = self.cut.of_blocks(config)
+        self.embeddings = self.make_embeddings(make.at("embeddings"))
+        self.layers = [self.make_block(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]
+        if adapters is not None or layer_mix:
+            from kerasbert.encoders.extensions import extend_encoder
+
+            extend_encoder(self, adapters, layer_mix)
         if pooler and self.pooler_is_trained:
-            self._make_pooler()
+            activation = self.pooler_activation
+            fixed_range = TANH_RANGE if activation is tf.tanh else None
+            self.pooler_quantizer = make.quantizer("pooler.input")
+            self.pooled_quantizer = make.quantizer("pooler.activated", integer_only=True, fixed_range=fixed_range)
+            self.pooler = make.dense("pooler", config.hidden_size, self.pooler_quantizer, activation=activation)
+        connect_quantizers(self)
 
-    def _make_pooler(self) -> None:
-        config, policy = self.config, self.policy
-        fixed_range = TANH_RANGE if self.pooler_activation is tf.tanh else None
-        self.pooler_quantizer = activation_quantizer(policy, "pooler.input")
-        self.pooled_quantizer = activation_quantizer(integer_part(policy), "pooler.activated", fixed_range=fixed_range)
-        if policy is not None:
-            from kerasbert.layers.quantization.tie_ranges import tie_sequence
+    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
+        """Make the layer from ids and token types (B, S) to (B, S, H)."""
+        return Embeddings(make)
 
-            tie_sequence(self, self.pooler_quantizer)
-        self.pooler = make_dense(
-            config.hidden_size, self.pooler_quantizer, policy, "pooler",
-            initializer=truncated_normal(config), activation=self.pooler_activation,
-        )  # fmt: skip
+    def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
+        """Make a block: (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S)."""
+        return TransformerBlock(make, **sizes)
 
-    def make_embeddings(self) -> keras.layers.Layer:
-        """The layer from ids and token types (B, S) to (B, S, H)."""
-        return Embeddings(self.config, self.policy)
-
-    def make_block(self, path: str, **sizes) -> keras.layers.Layer:
-        """A block (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S). sizes: of a pruned block."""
-        return TransformerBlock(self.config, self.policy, path, **sizes)
-
-    def stack(self) -> Iterable[keras.layers.Layer]:
-        """The blocks in the order of their calls."""
+    def stack(self) -> Sequence[keras.layers.Layer]:
+        """Return the blocks in the order of their calls."""
         return self.layers
 
     def call(
-        self,
-        inputs,
-        training=None,
-        output_hidden_states=False,
-        output_attentions=False,
-        layout: LoweringOptions = TRAINING_OPTIONS,
-    ):
-        x, bias = self.embedded(inputs, training=training, layout=layout)  # (B, S, H), (B, 1, 1, S)
-        hidden_states, attentions = [], []
-        for block, call_index in numbered_calls(self.stack()):
-            hidden_states.append(self._unscaled(block, x))
-            if self.policy is not None:
-                set_call(block, call_index)
+        self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,
+        output_attentions: bool = False, layout: LoweringOptions = TRAINING_OPTIONS,
+    ) -> EncoderOutput:  # fmt: skip
+        x, bias = self.embed(inputs, training=training, layout=layout)  # (B, S, H), (B, 1, 1, S)
+        hidden_states, attentions = (), ()
+        for block in each_call(self):
+            hidden_states += (unscaled_input(block, x),)
             x, probabilities = block(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
-            attentions.append(probabilities)
-        hidden_states.append(x)
-        capture("encoder", (tuple(hidden_states), tuple(attentions)))
-        if self.layer_mix is not None:
-            x = self.layer_mix(hidden_states)
+            attentions += (probabilities,)
+        hidden_states += (x,)
+        capture("encoder", (hidden_states, attentions))
+        sequence = x if self.layer_mix is None else self.layer_mix(hidden_states)  # (B, S, H)
+        pooled = self.pool(sequence, training) if self.pools else None  # (B, H)
         return EncoderOutput(
-            x,
-            self._pooled(x, training),  # (B, H)
-            tuple(hidden_states) if output_hidden_states else None,
-            tuple(attentions) if output_attentions else None,
+            sequence, pooled, hidden_states if output_hidden_states else None, attentions if output_attentions else None
         )
 
-    def embedded(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> tuple:
-        """The input of the first block (B, S, H), and the attention bias (B, 1, 1, S).
+    def embed(
+        self, inputs: Inputs, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Return the input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
 
-        inputs: as of a call. They may hold just these two instead, as `hidden` and `attention_bias` (B, S): an exporter cuts there.
+        `inputs` may hold these two instead, as `hidden` and `attention_bias` (B, S): an exporter splits the graph here.
         """
-        if isinstance(inputs, dict) and "hidden" in inputs:
+        if isinstance(inputs, Mapping) and "hidden" in inputs:
             return inputs["hidden"], inputs["attention_bias"][:, tf.newaxis, tf.newaxis]
         input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
         if tf.executing_eagerly():  # in a graph ids have no values yet
@@ -157,30 +135,24 @@ class Encoder(keras.layers.Layer):
         bias = attention_bias(attention_mask, layout.mask_constant, bool(integer_part(self.policy)))
         return self.embeddings(input_ids, token_type_ids, training=training, layout=layout), bias
 
-    def _unscaled(self, block, x):
-        """A hidden state as a float model has it."""
-        if integer_part(self.policy) is None:
-            return x
-        from kerasbert.layers.quantization.residual_streams import unscaled_input
-
-        return unscaled_input(block, x)
-
-    def _pooled(self, x, training):
-        if not self.pools:
-            return None
+    def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Pool by the first token: (B, S, H) -> (B, H)."""
+        first = first_token(sequence)
         if self.pooler is None:
-            return first_token(x)
-        pooled = self.pooler(self.pooler_quantizer(first_token(x), training=training), training=training)
+            return first
+        pooled = self.pooler(self.pooler_quantizer(first, training=training), training=training)
         return self.pooled_quantizer(pooled, training=training)
 
-    def summary(self, **options) -> None:
-        """Prints the layers with their output shapes and parameters; see `kerasbert.encoders.summary.show_summary`."""
-        from kerasbert.encoders.summary import show_summary
+    def summary(self, **options: Any) -> None:
+        """Print the layers, see `kerasbert.encoders.summary.show_summary`."""
+        from kerasbert.encoders.summary import input_spec, show_summary
 
         show_summary(self, lambda inputs: self(inputs, training=False), input_spec(), **options)
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
-        """Every trained variable under its attribute path, such as `layers.0.attention.query.kernel`."""
+        """Return every trained variable by its attribute path, such as `layers.0.attention.query.kernel`."""
+        from kerasbert.layers.traversal import named_variables
+
         return {path: v for path, v in named_variables(self).items() if v.trainable}
 
     @property
@@ -190,63 +162,26 @@ class Encoder(keras.layers.Layer):
         options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None, "cut": cut}
         return {name: value for name, value in options.items() if value}
 
-    def _block_sizes(self, block: int) -> dict:
-        return {} if self.cut is None else self.cut.of_block(block, self.config.feed_forwards)
-
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         policy = self.policy.get_config() if self.policy else None
-        config = {"config": self.config.to_dict(), "policy": policy, "pooler": self.pools}
-        return {**super().get_config(), **config, **self.options}
+        settings = {"config": self.config.to_dict(), "policy": policy, "pooler": self.pools, **self.options}
+        return {**super().get_config(), **settings}
 
     @classmethod
-    def from_config(cls, config):
-        config = dict(config)
-        config["config"] = cls.config_class.from_dict(config["config"])
-        config["policy"] = QuantizationPolicy.from_config(config["policy"]) if config.get("policy") else None
-        return cls(**config)
+    def from_config(cls, config: Mapping[str, Any]) -> "Encoder":
+        policy = QuantizationPolicy.from_config(config["policy"]) if config.get("policy") else None
+        return cls(**{**config, "config": cls.config_class.from_dict(config["config"]), "policy": policy})
 
 
-# What few models have is imported for them only.
-def _pruned_sizes(cut: Mapping, config: EncoderConfig):
-    from kerasbert.encoders.pruned_sizes import Cut
-
-    return Cut.from_dict(cut, config)
-
-
-def _insert_adapters(encoder: Encoder, size: int) -> None:
-    from kerasbert.layers.adapters import insert_adapters
-
-    insert_adapters(encoder, size)
-
-
-def _scalar_mix(count: int) -> keras.layers.Layer:
-    from kerasbert.layers.scalar_mix import ScalarMix
-
-    return ScalarMix(count)
-
-
-def _connect_quantizers(encoder: Encoder) -> tuple:
-    """Relates the quantizers of neighbouring layers. Returns the source of the sequence output, see `tie_ranges`."""
-    from kerasbert.layers.quantization.residual_streams import equalize_residuals
-    from kerasbert.layers.quantization.tie_ranges import tie_ranges
-
-    if integer_part(encoder.policy) is not None:
-        equalize_residuals(encoder)
-    for block, call_index in numbered_calls(encoder.stack()):
-        if call_index:
-            set_num_calls(block, call_index + 1)
-    return tie_ranges(encoder)
-
-
-def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
-    """Inputs of any size: (batch, length), of rank 3 (batch, group, length)."""
-    return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
-
-
-def complete_inputs(inputs) -> tuple:
-    """Ids, mask and token types from a dict in which the last two may be missing (all attended, first text), or from bare ids."""
-    if not isinstance(inputs, dict):
-        inputs = {"input_ids": inputs}
+def complete_inputs(inputs: Inputs) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Return ids, mask and token types, each (B, S). Without a mask all tokens are attended; without types all are of the first text."""
+    inputs = inputs if isinstance(inputs, Mapping) else {"input_ids": inputs}
     ids = tf.convert_to_tensor(inputs["input_ids"])
     mask, types = inputs.get("attention_mask"), inputs.get("token_type_ids")
     return ids, tf.ones_like(ids) if mask is None else mask, tf.zeros_like(ids) if types is None else types
+
+
+def first_token(sequence: tf.Tensor) -> tf.Tensor:
+    """(B, S, H) -> (B, H), by a slice that keeps the axis and a reshape: delegates refuse a slice that drops one."""
+    batch = sequence.shape[0] if sequence.shape[0] is not None else -1
+    return tf.reshape(sequence[:, :1], (batch, sequence.shape[-1]))

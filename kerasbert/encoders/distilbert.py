@@ -7,12 +7,12 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.encoders.config import EncoderConfig
+from kerasbert.layers.config import EncoderConfig
 
 
 @dataclass(frozen=True)
 class DistilBertConfig(EncoderConfig):
-    """The sizes of a DistilBERT; defaults are distilbert-base."""
+    """The sizes of a DistilBERT. The defaults are those of distilbert-base."""
 
     model_type: ClassVar[str] = "distilbert"
     aliases: ClassVar[dict[str, str]] = {
@@ -24,27 +24,15 @@ class DistilBertConfig(EncoderConfig):
         "hidden_dropout_prob": "dropout",
         "attention_probs_dropout_prob": "attention_dropout",
     }
-    positive: ClassVar[tuple[str, ...]] = tuple(name for name in EncoderConfig.positive if name != "type_vocab_size")
     type_vocab_size: ClassVar[int] = 0
     layer_norm_eps: ClassVar[float] = 1e-12
 
-    vocab_size: int = 30522
-    hidden_size: int = 768
     num_hidden_layers: int = 6
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
-    hidden_act: str = "gelu"
-    hidden_dropout_prob: float = 0.1
-    attention_probs_dropout_prob: float = 0.1
-    max_position_embeddings: int = 512
-    initializer_range: float = 0.02
-    pad_token_id: int = 0
-    tie_word_embeddings: bool = True
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class DistilBertEncoder(Encoder):
-    """BERT's blocks over word and position embeddings. The pooler is the ReLU layer that its text classifiers begin with."""
+    """BERT's blocks over token and position embeddings. The pooler is the ReLU layer of its text classifiers."""
 
     config_class = DistilBertConfig
     pooler_activation = staticmethod(tf.nn.relu)

@@ -1,15 +1,43 @@
-"""Variables that options such as adapters add to an encoder."""
+"""Options that add layers to an encoder: adapters and a mix of its hidden states."""
 
-from kerasbert.encoders.base import Encoder
-from kerasbert.layers.adapters import Adapter
+from typing import TYPE_CHECKING
+
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.adapters import Adapter, insert_adapters
+from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.scalar_mix import ScalarMix
 from kerasbert.layers.traversal import sublayers
+
+if TYPE_CHECKING:
+    from kerasbert.encoders.base import Encoder
 
 _LAYERS = {"adapters": Adapter, "layer_mix": ScalarMix}
 
 
-def added_variables(encoder: Encoder) -> dict[str, list[str]]:
-    """Paths of the variables that no checkpoint of Hugging Face's has, by the option that added them."""
+def extend_encoder(encoder: "Encoder", adapters: int | None, layer_mix: bool) -> None:
+    """Add adapters and a mix of hidden states to an encoder whose blocks are made.
+
+    Args:
+        encoder: the encoder to extend.
+        adapters: the size of the adapters, or None.
+        layer_mix: whether the sequence output is a mix of all hidden states.
+
+    Raises:
+        KerasBertError: when `adapters` is below 1, or the policy is integer-only.
+    """
+    if integer_part(encoder.policy) is not None:
+        extension = "adapters" if adapters else "a mix of layers"
+        raise KerasBertError(
+            f"expected a model without {extension} for an integer-only policy, received one with them; quantize without integer_only"
+        )
+    if adapters is not None:
+        insert_adapters(encoder, adapters)
+    if layer_mix:
+        encoder.layer_mix = ScalarMix(1 + len(encoder.stack()))
+
+
+def added_variables(encoder: "Encoder") -> dict[str, list[str]]:
+    """Return the paths of the variables that no Hugging Face checkpoint has, by the option that added them."""
     paths = {id(variable): path for path, variable in encoder.variables_by_path().items()}
     added = {
         option: [id(variable) for layer in sublayers(encoder, kind) for variable in layer.weights]

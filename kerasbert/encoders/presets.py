@@ -1,16 +1,17 @@
-"""Published sizes by name. A preset is a configuration, without weights."""
+"""Published configurations by name, without weights."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.encoders.bert import BertConfig
-from kerasbert.encoders.config import EncoderConfig
 from kerasbert.encoders.distilbert import DistilBertConfig
 from kerasbert.encoders.electra import ElectraConfig
 from kerasbert.encoders.mobilebert import MobileBertConfig
 from kerasbert.encoders.roberta import RobertaConfig
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.config import EncoderConfig
 
 
 def _bert(layers: int, hidden: int, heads: int, intermediate: int | None = None) -> BertConfig:
@@ -28,10 +29,8 @@ def _albert(layers: int, hidden: int, heads: int) -> AlbertConfig:
     )
 
 
-def _mobilebert(**switches) -> MobileBertConfig:
-    return MobileBertConfig(
-        classifier_activation=False, **switches
-    )  # as Google published them: the first token, no pooler
+def _mobilebert(**switches: Any) -> MobileBertConfig:
+    return MobileBertConfig(classifier_activation=False, **switches)  # without a pooler, as Google published them
 
 
 # Turc et al. 2019 (bert-tiny to bert-medium), Devlin et al. 2018, Lan et al. 2019 table 1, Sun et al. 2020 table 1, Sanh et al. 2019,
@@ -68,7 +67,11 @@ PRESETS: Mapping[str, EncoderConfig] = MappingProxyType(
 
 
 def preset(name: str) -> EncoderConfig:
-    """The configuration of that name; ALBERTs are those of version 2, with or without `-v2`. Raises KerasBertError, listing the names."""
+    """Return the configuration of a name. ALBERTs are those of version 2, with or without `-v2`.
+
+    Raises:
+        KerasBertError: when there is no such preset.
+    """
     name = name.removesuffix("-v2") if name.startswith("albert-") else name
     if name not in PRESETS:
         raise KerasBertError(f"expected a preset of {', '.join(PRESETS)}, received {name!r}")

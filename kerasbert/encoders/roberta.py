@@ -11,7 +11,7 @@ from kerasbert.encoders.bert import BertConfig
 
 @dataclass(frozen=True)
 class RobertaConfig(BertConfig):
-    """The sizes of a RoBERTa; defaults are roberta-base. Two rows of the position table lie before the first token's."""
+    """The sizes of a RoBERTa. The defaults are those of roberta-base. Positions start at row `pad_token_id + 1` of their table."""
 
     model_type: ClassVar[str] = "roberta"
 
@@ -28,6 +28,6 @@ class RobertaConfig(BertConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class RobertaEncoder(Encoder):
-    """BERT whose positions are counted from `pad_token_id + 1`. Padding must follow the text: it is counted too, and not attended."""
+    """BERT with positions from `pad_token_id + 1` on. Padding must follow the text, since it has positions too."""
 
     config_class = RobertaConfig

@@ -1,18 +1,25 @@
-"""`summary()` of models that Keras cannot look into: real output shapes and parameter counts, in Keras' words."""
+"""Keras' `summary()` for subclassed models, with real output shapes and parameter counts."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.console.output import write
 from kerasbert.console.tables import Table
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.layers.quantization.weight_quantizers import WeightFakeQuant
 
-_UNKNOWN = "-"  # of a layer that no call reaches
+_UNKNOWN = "-"  # the shape of a layer that is not called
+
+
+def input_spec(rank: int = 2) -> dict[str, tf.TensorSpec]:
+    """Specify the inputs of a model, of any size: (batch, length), of rank 3 (batch, choices, length)."""
+    return {name: tf.TensorSpec((None,) * rank, tf.int32, name=name) for name in INPUT_NAMES}
 
 
 def show_summary(
@@ -26,15 +33,16 @@ def show_summary(
     show_trainable: bool = False,
     layer_range: Sequence[str] | None = None,
 ) -> None:
-    """Prints name, class, output shape and number of parameters of each layer, and totals.
+    """Print name, class, output shape and number of parameters of each layer, and totals.
 
     Args:
-        model: whose layers are shown, under the names of their attributes.
-        call: traced once with `inputs`, to see what each layer gives.
-        line_length: cells in a line; by default the terminal's.
-        print_fn: called with each line, in place of printing.
-        expand_nested: show the layers inside of layers too.
-        show_trainable: add a column: whether all weights of a layer are trained, some or none.
+        model: the model; its layers are shown under the names of their attributes.
+        call: a function that is traced once, to record the output shapes.
+        inputs: the inputs of that function.
+        line_length: the width in cells; by default the terminal's.
+        print_fn: called with each line, instead of printing.
+        expand_nested: also show the layers inside of layers.
+        show_trainable: add a column that tells whether all weights of a layer are trained, some or none.
         layer_range: the first and the last layer to show: names, or regular expressions for them.
     """
     rows = list(_rows(model, _output_shapes(model, call, inputs), expand_nested, set()))
@@ -44,7 +52,13 @@ def show_summary(
         "Total params": model.weights, "Trainable params": model.trainable_weights,
         "Non-trainable params": model.non_trainable_weights,
     }  # fmt: skip
-    blocks = [f'Model: "{model.name}"', "", table, "", *(f"{name}: {_amount(them)}" for name, them in totals.items())]
+    blocks = [
+        f'Model: "{model.name}"',
+        "",
+        table,
+        "",
+        *(f"{name}: {_amount(weights)}" for name, weights in totals.items()),
+    ]
     if print_fn is None and line_length is None:
         write(blocks)
         return
@@ -54,41 +68,43 @@ def show_summary(
         (print_fn or write)(line)
 
 
-def _rows(layer, shapes: Mapping[int, str], nested: bool, points: set[int], indent: str = "") -> Iterator[tuple]:
-    """points: quantization points that have a row already; a layer and the layers in it may share one."""
+def _rows(
+    layer: keras.layers.Layer, shapes: Mapping[int, str], nested: bool, quantizers: set[int], indent: str = ""
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row for each layer. `quantizers` holds those that have a row already: a layer and the layers in it may share one."""
     counted: set[int] = set()  # a variable that two layers share counts once
     for name, child in _children(layer):
         own = {id(variable): variable for variable in child.weights if id(variable) not in counted}
         counted |= own.keys()
         if isinstance(child, ActivationFakeQuant | WeightFakeQuant):
-            if not own or id(child) in points:
+            if not own or id(child) in quantizers:
                 continue
-            points.add(id(child))
+            quantizers.add(id(child))
         trained = {id(variable) for variable in child.trainable_weights}
         shares = {key in trained for key in own}
         trainable = "-" if not own else "partly" if len(shares) == 2 else "yes" if shares == {True} else "no"
         shape = shapes.get(id(child), _UNKNOWN)
         yield f"{indent}{name} ({type(child).__name__})", shape, f"{_count(own.values()):,}", trainable
         if nested:
-            yield from _rows(child, shapes, nested, points, indent + "  ")
+            yield from _rows(child, shapes, nested, quantizers, indent + "  ")
 
 
 def _children(layer: keras.layers.Layer) -> list[tuple[str, keras.layers.Layer]]:
-    """The layers right below, under their attributes' names: `layers.0`."""
-    found: dict[int, tuple[str, keras.layers.Layer]] = {}
+    """Return the layers right below, under the names of their attributes, such as `layers.0`."""
+    children: dict[int, tuple[str, keras.layers.Layer]] = {}
     for name, value in vars(layer).items():
         many = isinstance(value, list | tuple)
         for i, item in enumerate(value) if many else [(0, value)]:
             if isinstance(item, keras.layers.Layer) and not name.startswith("_"):
-                found.setdefault(id(item), (f"{name}.{i}" if many else name, item))
+                children.setdefault(id(item), (f"{name}.{i}" if many else name, item))
     for item in layer._flatten_layers(recursive=False, include_self=False):
         if not isinstance(item, keras.metrics.Metric):
-            found.setdefault(id(item), (item.name, item))
-    return list(found.values())
+            children.setdefault(id(item), (item.name, item))
+    return list(children.values())
 
 
-def _output_shapes(model, call: Callable, inputs: Mapping[str, tf.TensorSpec]) -> dict[int, str]:
-    """What each layer gives in its first call, by the layer's id."""
+def _output_shapes(model: keras.layers.Layer, call: Callable, inputs: Mapping[str, tf.TensorSpec]) -> dict[int, str]:
+    """Record the output shapes of each layer in its first call, by the layer's id."""
     shapes: dict[int, str] = {}
     with ExitStack() as watched:
         for layer in model._flatten_layers(include_self=False):
@@ -98,11 +114,11 @@ def _output_shapes(model, call: Callable, inputs: Mapping[str, tf.TensorSpec]) -
 
 
 @contextmanager
-def _watched(layer, shapes: dict[int, str]) -> Iterator[None]:
+def _watched(layer: keras.layers.Layer, shapes: dict[int, str]) -> Iterator[None]:
     inner = layer.call
 
     @tf.autograph.experimental.do_not_convert
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         outputs = inner(*args, **kwargs)
         shapes.setdefault(id(layer), _shape(outputs))
         return outputs
@@ -114,7 +130,7 @@ def _watched(layer, shapes: dict[int, str]) -> Iterator[None]:
         object.__delattr__(layer, "call")
 
 
-def _shape(outputs) -> str:
+def _shape(outputs: Any) -> str:
     tensors = [value for value in tf.nest.flatten(outputs) if tf.is_tensor(value)]
     shapes = [str(tuple(tensor.shape)) if tensor.shape.rank is not None else _UNKNOWN for tensor in tensors]
     return ", ".join(dict.fromkeys(shapes)) or _UNKNOWN
@@ -130,8 +146,8 @@ def _chosen(rows: list[tuple], layer_range: Sequence[str] | None) -> list[tuple]
     return rows[begin : ends[-1] + 1 if ends else len(rows)]
 
 
-def _amount(weights) -> str:
-    """`1,652,482 (6.30 MB)`, of 1,024 kB as Keras counts."""
+def _amount(weights: Sequence[tf.Variable]) -> str:
+    """Format a number of parameters with their size: `1,652,482 (6.30 MB)`, of 1,024 kB as Keras counts."""
     size = sum(variable.shape.num_elements() * variable.dtype.size for variable in weights)
     unit = "B"
     for unit in ("B", "KB", "MB", "GB"):
@@ -141,5 +157,5 @@ def _amount(weights) -> str:
     return f"{_count(weights):,} ({size:.2f} {unit})"
 
 
-def _count(weights) -> int:
+def _count(weights: Iterable[tf.Variable]) -> int:
     return sum(int(variable.shape.num_elements()) for variable in weights)

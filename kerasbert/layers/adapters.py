@@ -1,59 +1,70 @@
-"""Small networks that are trained while the model around them stays as it is."""
+"""Adapters: small networks that are trained while the rest of the model stays as it is."""
 
+import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.activations import activation
-from kerasbert.layers.bottleneck import MobileBertBlock
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
+from kerasbert.layers.quantization.factory import LayerFactory
 
 _DEVIATION = 1e-2  # of both kernels at first, as in the main experiments of Houlsby et al. 2019
 
 
 class Adapter(keras.layers.Layer):
-    """Down to a few numbers a token, an activation, up again, added to what came in (Houlsby et al. 2019, section 2.1).
+    """Two Dense layers with an activation between, and a residual (Houlsby et al. 2019, section 2.1): (B, S, W) -> (B, S, W).
 
-    (B, S, W) -> (B, S, W); size: how many numbers. It has 2 W size + W + size parameters. Kernels start near zero, so that a new adapter is
-    nearly an identity; the activation is the encoder's.
+    It has 2 W size + W + size parameters. Kernels start near zero, so that a new adapter is nearly an identity.
+
+    Args:
+        make: the factory of the layer; the activation is its config's.
+        width: W.
+        size: the inner width.
     """
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str, width: int, size: int):
-        super().__init__(name=path.replace(".", "_"))
-        # The converter would fold the bias of the Dense layer before it into `down`.
-        self.input_quantizer = activation_quantizer(policy, f"{path}.input", prevent_bias_folding=True)
-        self.down = make_dense(
-            size, self.input_quantizer, policy, f"{path}.down",
-            initializer=_near_zero(), activation=activation(config.hidden_act),
-        )  # fmt: skip
-        self.hidden = activation_quantizer(policy, f"{path}.hidden")
-        self.up = make_dense(width, self.hidden, policy, f"{path}.up", initializer=_near_zero())
+    def __init__(self, make: LayerFactory, width: int, size: int):
+        super().__init__(name=make.name)
+        # The converter would fold the bias of the previous Dense layer into `down`.
+        self.input_quantizer = make.quantizer("input", prevent_bias_folding=True)
+        self.down = make.dense(
+            "down", size, self.input_quantizer, initializer=_near_zero(), activation=make.config.activation
+        )
+        self.hidden = make.quantizer("hidden")
+        self.up = make.dense("up", width, self.hidden, initializer=_near_zero())
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         y = self.down(self.input_quantizer(x, training=training), training=training)  # (B, S, size)
-        return x + self.up(self.hidden(y, training=training), training=training)
+        return x + self.up(self.hidden(y, training=training), training=training)  # (B, S, W)
 
 
-def insert_adapters(encoder, size: int) -> None:
-    """Puts an adapter behind the attention and the (last) feed-forward network of every block, before the residual sum.
+def insert_adapters(encoder: keras.layers.Layer, size: int) -> None:
+    """Insert an adapter after the attention and the (last) feed-forward network of every block, before the residual sum.
 
-    Raises KerasBertError for a size that is not a whole number of at least 1.
+    Args:
+        encoder: an encoder whose blocks are made and not built.
+        size: the inner width of the adapters.
+
+    Raises:
+        KerasBertError: when the size is not a whole number of at least 1.
     """
     check_size(size)
+    config = encoder.config
+    width = config.true_hidden_size if isinstance(config, BottleneckConfig) else config.hidden_size
     for number, block in enumerate(encoder.layers):
-        path = f"layers.{number}"
+        make = LayerFactory(config, encoder.policy, f"layers.{number}")
+        block.attention_adapter = Adapter(make.at("attention_adapter"), width, size)
         if isinstance(block, MobileBertBlock):
-            network = f"{path}.feed_forwards.{len(block.feed_forwards) - 1}"
-            width, last, behind = encoder.config.true_hidden_size, block.feed_forwards[-1], f"{network}.adapter"
+            last = len(block.feed_forwards) - 1
+            block.feed_forwards[last].adapter = Adapter(make.at(f"feed_forwards.{last}.adapter"), width, size)
         else:
-            width, last, behind = encoder.config.hidden_size, block, f"{path}.feed_forward_adapter"
-        block.attention_adapter = Adapter(encoder.config, encoder.policy, f"{path}.attention_adapter", width, size)
-        setattr(last, behind.rpartition(".")[2], Adapter(encoder.config, encoder.policy, behind, width, size))
+            block.feed_forward_adapter = Adapter(make.at("feed_forward_adapter"), width, size)
 
 
 def check_size(size: int | None) -> None:
-    """Raises KerasBertError for what is no size of an adapter."""
+    """Check the size of an adapter; None is accepted.
+
+    Raises:
+        KerasBertError: when the size is not a whole number of at least 1.
+    """
     if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
         raise KerasBertError(f"expected adapters as a whole number of at least 1, such as 64, received {size!r}")
 

@@ -1,61 +1,94 @@
 """MobileBERT's block: attention and feed-forward networks between two bottlenecks (Sun et al. 2020, figure 1 and section 3)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.dense import truncated_normal
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.feed_forward import FeedForward
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.norms import MOBILEBERT_EPSILON
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.norms import make_norm
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.quantization.norms import NORMS
+from kerasbert.layers.transformer_block import FeedForward
+
+# transformers gives two of these LayerNorms the default epsilon of PyTorch: that of the embeddings and the one after the last feed-forward
+# network. Google's code has 1e-12 throughout. Published checkpoints use NoNorm, which has none.
+MOBILEBERT_EPSILON = 1e-5
+
+
+@dataclass(frozen=True)
+class BottleneckConfig(EncoderConfig):
+    """Sizes and switches of blocks between bottlenecks. The defaults are those of the published MobileBERT."""
+
+    use_bottleneck: bool = True
+    intra_bottleneck_size: int = 128
+    use_bottleneck_attention: bool = False
+    key_query_shared_bottleneck: bool = True
+    num_feedforward_networks: int = 4
+    normalization_type: str = "no_norm"
+
+    @property
+    def true_hidden_size(self) -> int:
+        """Width between the bottlenecks."""
+        return self.intra_bottleneck_size if self.use_bottleneck else self.hidden_size
+
+    @property
+    def head_width(self) -> int:
+        return self.true_hidden_size
+
+    @property
+    def feed_forwards(self) -> int:
+        return self.num_feedforward_networks
+
+    def check(self) -> None:
+        super().check()
+        self._expect(self.normalization_type in NORMS, "normalization_type", f"one of {list(NORMS)}")
 
 
 class Bottleneck(keras.layers.Layer):
     """A Dense layer and a norm: (..., in) -> (..., width). A NoNorm is folded into the Dense layer."""
 
-    def __init__(self, config, policy: QuantizationPolicy | None, path: str, width: int):
-        super().__init__(name=path.replace(".", "_"))
-        self.input_quantizer = activation_quantizer(policy, f"{path}.input")
+    def __init__(self, config: BottleneckConfig, make: LayerFactory, width: int):
+        super().__init__(name=make.name)
+        self.input_quantizer = make.quantizer("input")
         self.folds = config.normalization_type == "no_norm"
-        norm_policy = None if self.folds else policy
-        self.norm = make_norm(config.normalization_type, config.layer_norm_eps, f"{path}.norm", norm_policy)
-        self.dense = make_dense(
-            width, self.input_quantizer, policy, f"{path}.dense", initializer=truncated_normal(config),
-            folded=self.norm if self.folds else None, prevent_bias_folding=self.folds,
-        )  # fmt: skip
+        if self.folds:
+            self.norm = LayerFactory(config, None, make.path).norm("norm", "no_norm")
+        else:
+            self.norm = make.norm("norm", config.normalization_type)
+        folded = self.norm if self.folds else None
+        self.dense = make.dense("dense", width, self.input_quantizer, folded=folded, prevent_bias_folding=self.folds)
 
-    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
         x = self.dense(self.input_quantizer(x, training=training), training=training)
         return x if self.folds else self.norm(x, training=training, layout=layout)
 
 
 class ResidualFeedForward(keras.layers.Layer):
-    """A feed-forward network with residual and norm: (B, S, W) -> (B, S, W). adapter: None, or set by `insert_adapters`."""
+    """A feed-forward network with residual and norm: (B, S, W) -> (B, S, W).
+
+    Args:
+        config: the encoder's sizes.
+        make: the factory of the layer.
+        dropout: the rate of dropout.
+        epsilon: of the norm.
+        intermediate: inner width of a pruned network, by default the config's.
+    """
 
     def __init__(
-        self,
-        config,
-        policy: QuantizationPolicy | None,
-        path: str,
-        dropout: float,
-        epsilon: float,
-        intermediate: int | None = None,
+        self, config: BottleneckConfig, make: LayerFactory, dropout: float, epsilon: float, intermediate: int | None
     ):
-        super().__init__(name=path.replace(".", "_"))
-        width = config.true_hidden_size
-        self.feed_forward = FeedForward(config, policy, f"{path}.feed_forward", width, intermediate)
-        self.adapter = None
-        self.norm = make_norm(config.normalization_type, epsilon, f"{path}.norm", policy)
-        self.sum = activation_quantizer(integer_part(policy), f"{path}.sum")
+        super().__init__(name=make.name)
+        self.feed_forward = FeedForward(make.at("feed_forward"), config.true_hidden_size, intermediate)
+        self.adapter: keras.layers.Layer | None = None  # set by `insert_adapters`
+        self.norm = make.norm("norm", config.normalization_type, epsilon)
+        self.sum = make.quantizer("sum", integer_only=True)
         self.dropout = Dropout(dropout)
 
-    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
         fed = self.dropout(self.feed_forward(x, training=training), training=training)
         if self.adapter is not None:
             fed = self.adapter(fed, training=training)
@@ -63,66 +96,65 @@ class ResidualFeedForward(keras.layers.Layer):
 
 
 class MobileBertBlock(keras.layers.Layer):
-    """(B, S, H) -> (B, S, H), attention probabilities; inside, the width is W (`true_hidden_size`).
+    """MobileBERT's block: (B, S, H), bias (B, 1, 1, S) -> (B, S, H), probabilities (B, N, S, S). The inner width is W.
 
-    With `use_bottleneck` a bottleneck brings H to W and a Dense layer brings it back. Attention then reads, for queries and keys, a second
-    bottleneck (`key_query_shared_bottleneck`), the first one (`use_bottleneck_attention`), or the block's input.
+    With `use_bottleneck` a bottleneck takes H to W and a Dense layer takes it back. Queries and keys come from a second bottleneck
+    (`key_query_shared_bottleneck`), from the first one (`use_bottleneck_attention`), or from the block's input.
 
-    heads, intermediate: sizes of a pruned block, where these are not the config's. The adapter is None, or set by `insert_adapters`.
+    Args:
+        config: the encoder's sizes.
+        make: the factory of the layer.
+        heads: number of heads of a pruned block, by default the config's.
+        intermediate: inner widths of the feed-forward networks of a pruned block, by default the config's.
     """
 
     def __init__(
-        self,
-        config,
-        policy: QuantizationPolicy | None,
-        path: str,
-        heads: int | None = None,
-        intermediate: Sequence[int] | None = None,
+        self, config: BottleneckConfig, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int] = ()
     ):
-        super().__init__(name=path.replace(".", "_"))
-        width, integer = config.true_hidden_size, integer_part(policy)
-
-        def norm(name: str):
-            return make_norm(config.normalization_type, config.layer_norm_eps, f"{path}.{name}", policy)
-
-        self.bottleneck = self.shared_bottleneck = self.output_dense = None
-        self.attends_in_bottleneck = config.use_bottleneck and config.use_bottleneck_attention
-        dropout = 0.0 if config.use_bottleneck else config.hidden_dropout_prob
-        if config.use_bottleneck:
-            self.bottleneck = Bottleneck(config, policy, f"{path}.bottleneck", width)
-            if config.key_query_shared_bottleneck and not self.attends_in_bottleneck:
-                self.shared_bottleneck = Bottleneck(config, policy, f"{path}.shared_bottleneck", width)
-            self.output_input = activation_quantizer(policy, f"{path}.output.input")
-            self.output_dense = make_dense(
-                config.hidden_size, self.output_input, policy, f"{path}.output", initializer=truncated_normal(config)
-            )
-            self.output_norm = norm("output_norm")
-            self.output_sum = activation_quantizer(integer, f"{path}.output_sum")
-            self.output_dropout = Dropout(config.hidden_dropout_prob)
-        separate = self.shared_bottleneck is not None
+        super().__init__(name=make.name)
+        self._make_bottlenecks(config, make)
         self.attention = SelfAttention(
-            config, policy, f"{path}.attention", width=width, separate_values=separate, heads=heads
-        )
-        self.attention_adapter = None
-        self.attention_norm = norm("attention_norm")
-        self.attention_sum = activation_quantizer(integer, f"{path}.attention_sum")
+            make.at("attention"),
+            width=config.true_hidden_size, separate_values=self.shared_bottleneck is not None, heads=heads,
+        )  # fmt: skip
+        self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`
+        self.attention_norm = make.norm("attention_norm", config.normalization_type)
+        self.attention_sum = make.quantizer("attention_sum", integer_only=True)
+        dropout = 0.0 if config.use_bottleneck else config.hidden_dropout_prob
         self.attention_dropout = Dropout(dropout)
         last = config.num_feedforward_networks - 1
         self.feed_forwards = [
             ResidualFeedForward(
-                config, policy, f"{path}.feed_forwards.{i}",
+                config, make.at(f"feed_forwards.{i}"),
                 dropout=dropout if i == last else 0.0, epsilon=MOBILEBERT_EPSILON if i == last else config.layer_norm_eps,
                 intermediate=intermediate[i] if intermediate else None,
             )
             for i in range(last + 1)
         ]  # fmt: skip
 
+    def _make_bottlenecks(self, config: BottleneckConfig, make: LayerFactory) -> None:
+        self.bottleneck = self.shared_bottleneck = self.output_dense = None
+        self.attends_in_bottleneck = config.use_bottleneck and config.use_bottleneck_attention
+        if not config.use_bottleneck:
+            return
+        width = config.true_hidden_size
+        self.bottleneck = Bottleneck(config, make.at("bottleneck"), width)
+        if config.key_query_shared_bottleneck and not self.attends_in_bottleneck:
+            self.shared_bottleneck = Bottleneck(config, make.at("shared_bottleneck"), width)
+        self.output_input = make.quantizer("output.input")
+        self.output_dense = make.dense("output", config.hidden_size, self.output_input)
+        self.output_norm = make.norm("output_norm", config.normalization_type)
+        self.output_sum = make.quantizer("output_sum", integer_only=True)
+        self.output_dropout = Dropout(config.hidden_dropout_prob)
+
     @property
     def attended_bottleneck(self) -> Bottleneck | None:
-        """The bottleneck that gives queries and keys; None: they are of the block's input."""
+        """The bottleneck before queries and keys, or None if they are computed from the block's input."""
         return self.bottleneck if self.attends_in_bottleneck else self.shared_bottleneck
 
-    def call(self, x, bias, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(
+        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         steps = {"training": training, "layout": layout}
         narrow = x if self.bottleneck is None else self.bottleneck(x, **steps)  # (B, S, W)
         source, values = narrow if self.attends_in_bottleneck else x, None

@@ -3,64 +3,66 @@
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.config import Activation, EncoderConfig
 from kerasbert.layers.norms import Norm
-from kerasbert.layers.traversal import sublayers
 
 
-def truncated_normal(config) -> keras.initializers.Initializer:
-    """BERT's initializer. A new one for every variable: one instance, called twice, gives the same values twice."""
+def truncated_normal(config: EncoderConfig) -> keras.initializers.Initializer:
+    """Make BERT's initializer. Each variable needs one of its own: an instance draws the same values every time."""
     return keras.initializers.TruncatedNormal(stddev=config.initializer_range)
 
 
 class Dense(keras.layers.Layer):
-    """A fully connected layer, float: (..., in) -> (..., units).
+    """Fully connected layer: (..., in) -> (..., units).
 
     Attributes:
-        kernel, bias: (in, units) and (units,), float32 also under mixed precision.
-        input_quantizer: the fake quantizer that the input has passed through; several layers may read one.
-        folded: a NoNorm of the output that is computed as a part of kernel and bias, as converters would fold it.
+        kernel: (in, units), float32 also under mixed precision.
+        bias: (units,), float32 also under mixed precision.
+        input_quantizer: the fake quantizer of the input; several layers may share one.
+        folded: a NoNorm after this layer that is multiplied into kernel and bias, as converters fold it.
     """
 
     def __init__(
-        self, units: int, input_quantizer, path: str, *, initializer, activation=None, folded: Norm | None = None
+        self,
+        units: int,
+        input_quantizer: keras.layers.Layer,
+        path: str,
+        *,
+        initializer: keras.initializers.Initializer,
+        activation: Activation | None = None,
+        folded: Norm | None = None,
     ):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.input_quantizer = units, path, input_quantizer
-        self.activation, self.folded = activation, folded
-        self._initializer = initializer
+        self.activation, self.folded, self._initializer = activation, folded, initializer
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         options = {"dtype": "float32", "experimental_autocast": False}
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
         self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
         if self.folded is not None:
-            self.folded.build((None, self.units))
+            self.folded.build(tf.TensorShape((None, self.units)))
         super().build(input_shape)
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         product = self.product(x, self.served_kernel(), self.served_bias(), training)
         return self.activation(product) if self.activation else product
 
-    def product(self, x, kernel, bias, training=None):
-        """x (..., in) @ kernel (in, units) + bias (units,) -> (..., units)."""
+    def product(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Compute x (..., in) @ kernel (in, units) + bias (units,) -> (..., units)."""
         kernel, bias = tf.cast(kernel, x.dtype), tf.cast(bias, x.dtype)
         if not training or x.shape.rank == 2:
             return tf.matmul(x, kernel) + bias
-        # All rows of a batch at once: the gradient of a batched product would add up one kernel gradient an example.
+        # All rows of a batch at once: a batched product would make one kernel gradient per example and add them up.
         rows = tf.matmul(tf.reshape(x, (-1, kernel.shape[0])), kernel)
         return tf.reshape(rows, tf.concat([tf.shape(x)[:-1], [self.units]], 0)) + bias
 
-    def served_kernel(self):
-        """The kernel (in, units) that the exported graph holds."""
+    def served_kernel(self) -> tf.Tensor:
+        """Return the kernel (in, units) of the exported graph."""
         kernel = tf.convert_to_tensor(self.kernel)
         return kernel if self.folded is None else kernel * self.folded.gamma
 
-    def served_bias(self):
-        """The bias (units,) that the exported graph holds."""
+    def served_bias(self) -> tf.Tensor:
+        """Return the bias (units,) of the exported graph."""
         bias = tf.convert_to_tensor(self.bias)
         return bias if self.folded is None else bias * self.folded.gamma + self.folded.beta
-
-
-def dense_layers(model: keras.layers.Layer) -> list[Dense]:
-    """Every Dense layer of a model: the places of its matrix products."""
-    return sublayers(model, Dense)

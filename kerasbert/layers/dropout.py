@@ -1,65 +1,55 @@
-"""Dropout whose randomness can be saved and restored."""
+"""Dropout with a random state that can be saved and restored."""
 
 import random
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
-_STEPS = 1 << 16  # the rate's resolution
+_RESOLUTION = 1 << 16  # of the rate: 16 random bits an entry take two thirds of the time of a float on a CPU
 
 
 class Dropout(keras.layers.Layer):
-    """Zeroes a share `rate` of what it is called on while training, and scales up the rest (Srivastava et al. 2014); any shape.
+    """Dropout (Srivastava et al. 2014). Any shape.
 
-    Which entries depends on its seed (drawn from Python's generator, so `keras.utils.set_random_seed` fixes it) and on how often it was
-    called: `state` holds both, and a training that is interrupted goes on exactly as it would have. Keras' layer has no such state.
-    16 random bits an entry decide in place of a float, which takes about a third of the time away on a CPU.
+    Its randomness depends on `state` alone, so that an interrupted training continues exactly. `keras.utils.set_random_seed` fixes it.
+
+    Attributes:
+        rate: the fraction of entries that are set to 0 while training.
+        state: (seed, number of calls), int64. It is no weight of the model. With distribution every replica has its own.
     """
+
+    _state: tf.Variable
 
     def __init__(self, rate: float, **kwargs):
         super().__init__(**kwargs)
         self.rate = float(rate)
-        # Not a weight: it belongs to the training, and is in no checkpoint of the model.
-        # Where training is distributed every replica counts for itself.
         state = tf.Variable(
-            [random.getrandbits(31), 0], trainable=False, dtype=tf.int64, name="state",
+            tf.constant([random.getrandbits(31), 0], tf.int64), trainable=False, name="state",
             synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
         )  # fmt: skip
-        self._hidden = _Hidden(state)
+        object.__setattr__(self, "_state", state)  # Keras would make a weight of it
 
     @property
     def state(self) -> tf.Variable:
-        """(seed, calls so far), int64."""
-        return self._hidden.variable
+        return self._state
 
-    def call(self, x, training=None):
-        if training is None:
-            training = keras.backend.learning_phase()
-        if isinstance(training, tf.Tensor):
-            return tf.cond(tf.cast(training, tf.bool), lambda: self._drop(x), lambda: tf.identity(x))
-        return self._drop(x) if training and self.rate else x
+    def call(self, x: tf.Tensor, training: bool | tf.Tensor | None = None) -> tf.Tensor:
+        drops = keras.backend.learning_phase() if training is None else training
+        if isinstance(drops, tf.Tensor):
+            return tf.cond(tf.cast(drops, tf.bool), lambda: self._drop(x), lambda: tf.identity(x))
+        return self._drop(x) if drops and self.rate else x
 
-    def _drop(self, x):
+    def _drop(self, x: tf.Tensor) -> tf.Tensor:
         self.state.assign_add([0, 1])
-        seed = self.state + tf.cast(tf.stack([_replica(), 0]), tf.int64)
+        replica = tf.distribute.get_replica_context()  # None outside of a replica
+        seed = self.state + tf.cast(tf.stack([replica.replica_id_in_sync_group if replica else 0, 0]), tf.int64)
         size = tf.size(x)
-        words = tf.random.stateless_uniform([(size + 3) // 4], seed=seed, minval=None, maxval=None, dtype=tf.uint64)
+        full_range: dict[str, Any] = {"minval": None, "maxval": None, "dtype": tf.uint64}
+        words = tf.random.stateless_uniform([(size + 3) // 4], seed=seed, **full_range)
         bits = tf.reshape(tf.bitcast(words, tf.uint16), [-1])[:size]
-        kept = tf.reshape(bits, tf.shape(x)) >= tf.constant(round(self.rate * _STEPS), tf.uint16)
+        kept = tf.reshape(bits, tf.shape(x)) >= tf.constant(round(self.rate * _RESOLUTION), tf.uint16)
         return tf.where(kept, x * tf.constant(1 / (1 - self.rate), x.dtype), tf.zeros([], x.dtype))
 
-    def get_config(self):
+    def get_config(self) -> dict:
         return {**super().get_config(), "rate": self.rate}
-
-
-def _replica():
-    """The number of the replica that this runs on; 0 without distribution."""
-    context = tf.distribute.get_replica_context()
-    return context.replica_id_in_sync_group if context is not None else 0
-
-
-class _Hidden:
-    """Holds a variable where Keras does not look for weights."""
-
-    def __init__(self, variable: tf.Variable):
-        self.variable = variable

@@ -1,4 +1,4 @@
-"""A table that ids are looked up in."""
+"""Lookup of ids in a table."""
 
 import tensorflow as tf
 import tf_keras as keras
@@ -7,33 +7,33 @@ from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions,
 
 
 class EmbeddingTable(keras.layers.Layer):
-    """One row of `width` floats for each of `rows` ids: (B, S) -> (B, S, width)."""
+    """A table of vectors: ids (B, S) -> (B, S, width)."""
 
     quantized = False
-    channel_scales = None  # equalization scales that the columns carry
+    channel_scales: tf.Variable | None = None  # equalization scales of the columns
 
-    def __init__(self, rows: int, width: int, path: str, initializer):
+    def __init__(self, rows: int, width: int, path: str, initializer: keras.initializers.Initializer):
         super().__init__(name=path.replace(".", "_"))
         self.path = path
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
-    def call(self, ids, layout: LoweringOptions = TRAINING_OPTIONS):
-        table = tf.cast(self.table, self.compute_dtype)
+    def call(self, ids: tf.Tensor, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+        table = tf.cast(self.table, self.compute_dtype or tf.float32)
         if not layout.flat_ids:
             return self.served_rows(tf.gather(table, ids))
-        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, H) -> (1, B S, H)
+        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, width) -> (1, B S, width)
         if ids.shape[0] != 1:
             rows = tf.reshape(rows, (*leading(ids), table.shape[1]))
         return self.served_rows(rows)
 
-    def served_rows(self, rows):
-        """Rows (..., width) as the file stores them."""
+    def served_rows(self, rows: tf.Tensor) -> tf.Tensor:
+        """Return rows (..., width) as the file holds them."""
         return rows
 
-    def served_table(self):
-        """The whole table (rows, width) as the file stores it."""
+    def served_table(self) -> tf.Tensor:
+        """Return the whole table (rows, width) as the file holds it."""
         return tf.convert_to_tensor(self.table)
 
-    def slice(self, first: int, length):
-        """`length` rows from row `first` on, in float: a graph holds them as a constant of their own."""
-        return tf.cast(self.table[first : first + length], self.compute_dtype)
+    def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
+        """Return `length` rows from row `first` on, in float: a graph holds them as a constant of their own."""
+        return tf.cast(self.table[first : first + length], self.compute_dtype or tf.float32)

@@ -3,12 +3,8 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.capture import capture
-
-# transformers' MobileBERT gives two of its LayerNorms PyTorch's own epsilon instead of the config's: the embeddings' and the one after the
-# last feed-forward network. (Google's code has 1e-12 throughout; published checkpoints use NoNorm, which has none.)
-MOBILEBERT_EPSILON = 1e-5
-NORMS = ("layer_norm", "no_norm")
+from kerasbert.capture import capture
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 
 
 class Norm(keras.layers.Layer):
@@ -18,8 +14,8 @@ class Norm(keras.layers.Layer):
         super().__init__(name=path.replace(".", "_"))
         self.path = path
 
-    def build(self, input_shape):
-        # Read in float32 also under mixed precision: they may be a part of a kernel, whose grid is that of the stored one.
+    def build(self, input_shape: tf.TensorShape) -> None:
+        # float32 also under mixed precision: they may be folded into a kernel, whose quantization grid is that of the stored one.
         options = {"dtype": "float32", "experimental_autocast": False}
         self.gamma = self.add_weight("gamma", (input_shape[-1],), initializer="ones", **options)
         self.beta = self.add_weight("beta", (input_shape[-1],), initializer="zeros", **options)
@@ -27,32 +23,25 @@ class Norm(keras.layers.Layer):
 
 
 class LayerNorm(Norm):
-    """Layer normalization (Ba et al. 2016) over the last axis, computed in float32. (..., H) -> (..., H).
+    """Layer normalization (Ba et al. 2016), computed in float32: (..., H) -> (..., H).
 
-    Written out instead of Keras' layer: the exporter gets nine operators with every one on the rows, none on (H,) constants.
+    Written out, because Keras' layer becomes operators on (H,) constants in an exported graph.
     """
 
     def __init__(self, epsilon: float, path: str):
         super().__init__(path)
         self.epsilon = epsilon
 
-    def call(self, x, training=None, layout=None):
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
         data = tf.cast(x, tf.float32)
         centered = data - tf.reduce_mean(data, axis=-1, keepdims=True)
-        variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)
+        variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)  # (..., 1)
         normal = centered * tf.math.rsqrt(variance + self.epsilon)
         result = tf.cast(normal * per_channel(self.gamma, data) + per_channel(self.beta, data), x.dtype)
         capture("norm", (self.path, x, result))
         return result
 
 
-class NoNorm(Norm):
-    """MobileBERT's scale and shift without statistics (Sun et al. 2020, section 4.3). (..., H) -> (..., H)."""
-
-    def call(self, x, training=None, layout=None):
-        return x * per_channel(self.gamma, x) + per_channel(self.beta, x)
-
-
-def per_channel(values, x):
-    """(H,) values in the full rank of x (..., H): converters fold a vector into the next Dense layer."""
+def per_channel(values: tf.Tensor | tf.Variable, x: tf.Tensor) -> tf.Tensor:
+    """Reshape (H,) values to the rank of x (..., H): converters fold a vector into the next Dense layer."""
     return tf.cast(tf.reshape(values, [1] * (len(x.shape) - 1) + [-1]), x.dtype)

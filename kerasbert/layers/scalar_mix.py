@@ -1,5 +1,7 @@
 """A learned weighted sum of the layers' outputs."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import tensorflow as tf
 import tf_keras as keras
@@ -18,13 +20,13 @@ class ScalarMix(keras.layers.Layer):
         self.gamma = self.add_weight("gamma", (), initializer="ones", **options)
 
     def layer_weights(self) -> np.ndarray:
-        """The normalized weight of each layer, (count,): the embeddings' first."""
+        """Return the normalized weight of each layer, (count,): the embeddings' first."""
         return tf.nn.softmax(self.scores).numpy()
 
-    def call(self, states):
+    def call(self, states: Sequence[tf.Tensor]) -> tf.Tensor:
         factors = tf.unstack(self.gamma * tf.nn.softmax(self.scores))
         terms = [state * tf.cast(factor, state.dtype) for state, factor in zip(states, factors, strict=True)]
         total = terms[0]
-        for term in terms[1:]:  # one after the other: tf.add_n is an operator that delegates refuse
+        for term in terms[1:]:  # not tf.add_n, which delegates refuse
             total = total + term
         return total

@@ -1,44 +1,64 @@
-"""The transformer block."""
+"""The transformer block and its feed-forward network."""
 
 from collections.abc import Sequence
 
+import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.feed_forward import FeedForward
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.norms import make_norm
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.norms import Norm
+from kerasbert.layers.quantization.factory import LayerFactory
+
+
+class FeedForward(keras.layers.Layer):
+    """Two Dense layers with an activation between: (B, S, W) -> (B, S, I) -> (B, S, W).
+
+    Args:
+        make: the factory of the layer.
+        width: W, by default the hidden size.
+        intermediate: I of a pruned layer, by default the config's.
+    """
+
+    def __init__(self, make: LayerFactory, width: int | None = None, intermediate: int | None = None):
+        super().__init__(name=make.name)
+        config, inner = make.config, intermediate or make.config.intermediate_size
+        self.input_quantizer = make.quantizer("input")
+        self.intermediate: Dense = make.dense("intermediate", inner, self.input_quantizer, activation=config.activation)
+        self.hidden = make.quantizer("hidden")
+        self.output_dense: Dense = make.dense("output_dense", width or config.hidden_size, self.hidden)
+
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        x = self.intermediate(self.input_quantizer(x, training=training), training=training)  # (B, S, I)
+        return self.output_dense(self.hidden(x, training=training), training=training)  # (B, S, W)
 
 
 class TransformerBlock(keras.layers.Layer):
     """Post-norm transformer block (Devlin et al. 2018): (B, S, H), bias (B, 1, 1, S) -> (B, S, H), probabilities (B, N, S, S).
 
-    heads, intermediate: sizes of a pruned block, where these are not the config's. The adapters are None, or set by `insert_adapters`.
+    Args:
+        make: the factory of the layer.
+        heads: number of heads of a pruned block, by default the config's.
+        intermediate: width of the feed-forward network of a pruned block, by default the config's.
     """
 
-    def __init__(
-        self,
-        config,
-        policy: QuantizationPolicy | None,
-        path: str,
-        heads: int | None = None,
-        intermediate: Sequence[int | None] = (None,),
-    ):
-        super().__init__(name=path.replace(".", "_"))
-        self.attention = SelfAttention(config, policy, f"{path}.attention", heads=heads)
-        self.attention_adapter = None
-        self.attention_sum = activation_quantizer(integer_part(policy), f"{path}.attention_stream", residual=True)
-        self.attention_norm = make_norm("layer_norm", config.layer_norm_eps, f"{path}.attention_norm", policy)
-        self.feed_forward = FeedForward(config, policy, f"{path}.feed_forward", intermediate=intermediate[0])
-        self.feed_forward_adapter = None
-        self.feed_forward_sum = activation_quantizer(integer_part(policy), f"{path}.feed_forward_stream", residual=True)
-        self.feed_forward_norm = make_norm("layer_norm", config.layer_norm_eps, f"{path}.feed_forward_norm", policy)
-        self.dropout = Dropout(config.hidden_dropout_prob)
+    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,)):
+        super().__init__(name=make.name)
+        self.attention = SelfAttention(make.at("attention"), heads=heads)
+        self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`, like the other one
+        self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
+        self.attention_norm: Norm = make.norm("attention_norm")
+        self.feed_forward = FeedForward(make.at("feed_forward"), intermediate=intermediate[0])
+        self.feed_forward_adapter: keras.layers.Layer | None = None
+        self.feed_forward_sum = make.quantizer("feed_forward_stream", integer_only=True, residual=True)
+        self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
+        self.dropout = Dropout(make.config.hidden_dropout_prob)
 
-    def call(self, x, bias, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(
+        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         attended, probabilities = self.attention(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
         attended = self.dropout(attended, training=training)
         if self.attention_adapter is not None:

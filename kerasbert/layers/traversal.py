@@ -1,18 +1,37 @@
 """Layers and variables below a layer."""
 
+from typing import TypeVar
+
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.dense import Dense
 
-def sublayers(layer: keras.layers.Layer, kind: type | tuple[type, ...]) -> list:
-    """Every layer of that class below `layer`, in the order in which it was made."""
+L = TypeVar("L", bound=keras.layers.Layer)
+
+
+def sublayers(layer: keras.layers.Layer, kind: type[L] | tuple[type[L], ...]) -> list[L]:
+    """Return every layer of a class below `layer`, in the order in which they were made."""
     return [item for item in layer._flatten_layers(include_self=False) if isinstance(item, kind)]
 
 
-def named_variables(layer: keras.layers.Layer, prefix: str = "", seen: set | None = None) -> dict[str, tf.Variable]:
-    """Variables of a layer and of the layers below it, by attribute path such as `layers.0.attention.query.kernel`."""
+def dense_layers(model: keras.layers.Layer) -> list[Dense]:
+    """Return every Dense layer of a model."""
+    return sublayers(model, Dense)
+
+
+def named_variables(
+    layer: keras.layers.Layer, prefix: str = "", seen: set[int] | None = None
+) -> dict[str, tf.Variable]:
+    """Return the variables of a layer and of the layers below it, by attribute path such as `layers.0.attention.query.kernel`.
+
+    Args:
+        layer: the top layer.
+        prefix: the start of every path.
+        seen: ids of layers and variables to leave out; it is extended.
+    """
     seen = set() if seen is None else seen
-    found = {}
+    variables: dict[str, tf.Variable] = {}
     for name, value in vars(layer).items():
         if name.startswith("_"):
             continue
@@ -23,8 +42,8 @@ def named_variables(layer: keras.layers.Layer, prefix: str = "", seen: set | Non
                 continue
             if isinstance(item, tf.Variable):
                 seen.add(id(item))
-                found[path] = item
+                variables[path] = item
             elif isinstance(item, keras.layers.Layer):
                 seen.add(id(item))
-                found |= named_variables(item, f"{path}.", seen)
-    return found
+                variables |= named_variables(item, f"{path}.", seen)
+    return variables

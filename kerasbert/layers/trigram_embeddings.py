@@ -1,33 +1,33 @@
-"""MobileBERT's embeddings."""
+"""Embeddings of MobileBERT."""
 
 import tensorflow as tf
 
-from kerasbert.layers.dense import truncated_normal
+from kerasbert.layers.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.norms import MOBILEBERT_EPSILON
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.lowering.options import LoweringOptions
+from kerasbert.layers.quantization.factory import LayerFactory
 
 
 class TrigramEmbeddings(Embeddings):
-    """A narrow word table, three neighbouring tokens side by side, a Dense layer to the hidden size (Sun et al. 2020, section 4)."""
+    """A narrow token table, three neighbouring tokens side by side, and a Dense layer to the hidden size (Sun et al. 2020, section 4).
 
-    def __init__(
-        self, config, policy: QuantizationPolicy | None, path: str = "embeddings", *, trigram: bool, norm: str
-    ):
-        super().__init__(config, policy, path, word_width=config.embedding_size, norm=norm, epsilon=MOBILEBERT_EPSILON)
-        self.trigram = trigram
-        self.transformation = None
-        if trigram or config.embedding_size != config.hidden_size:
-            self.transformation_quantizer = activation_quantizer(policy, f"{path}.transformation.input")
-            self.transformation = make_dense(
-                config.hidden_size, self.transformation_quantizer, policy, f"{path}.transformation",
-                initializer=truncated_normal(config), prevent_bias_folding=True,
-            )  # fmt: skip
+    Args:
+        make: the factory of the layer.
+        width: the width of the token table, E.
+        trigram: False reads each token alone.
+        norm: `layer_norm` or `no_norm`.
+    """
 
-    def words(self, input_ids, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def __init__(self, make: LayerFactory, width: int, *, trigram: bool, norm: str):
+        super().__init__(make, token_width=width, norm=norm, epsilon=MOBILEBERT_EPSILON)
+        self.trigram, self.transformation = trigram, None
+        hidden = make.config.hidden_size
+        if trigram or width != hidden:
+            quantizer = make.quantizer("transformation.input")
+            self.transformation_quantizer = quantizer
+            self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
+
+    def tokens(self, input_ids: tf.Tensor, training: bool | None, layout: LoweringOptions) -> tf.Tensor:
         x = self.word(input_ids, layout=layout)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))

@@ -1,4 +1,4 @@
-"""Losses that Keras has not: over classes of some places only, and over pairs of vectors."""
+"""Losses over classes, where positions may be ignored, and over pairs of vectors."""
 
 from kerasbert.losses.classes import CrossEntropy, balanced_weights
 from kerasbert.losses.pairs import ContrastiveLoss, CosineLoss, InBatchNegatives, PairLoss, SentenceLoss

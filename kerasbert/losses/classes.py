@@ -1,6 +1,7 @@
 """Losses over classes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,14 +13,19 @@ from kerasbert.processors.features import IGNORED
 
 @keras.utils.register_keras_serializable("kerasbert")
 class CrossEntropy(keras.losses.Loss):
-    """Cross-entropy of class numbers and logits: of texts, (B,) and (B, C), or of tokens, (B, S) and (B, S, C).
+    """Cross-entropy of labels and logits: of texts, (B,) and (B, C), or of tokens, (B, S) and (B, S, C).
 
-    The mean is over the places whose class is not -100 (`kerasbert.processors.IGNORED`). label_smoothing: the share of each target
-    that goes
-    to all classes alike (Szegedy et al. 2016, section 7). class_weights: one factor for each class, that of a place's true class; see
-    `balanced_weights`. As in Keras, weights of classes and samples are factors: the sum is divided by the places, not by the weights.
+    The mean is over the positions whose label is not -100 (`kerasbert.processors.IGNORED`). As in Keras, the sum is divided by the number
+    of positions and not by the sum of their weights.
 
-    Raises KerasBertError for a share outside of 0 to 1, and weights that are no numbers of at least 0.
+    Args:
+        label_smoothing: the share of each label that goes to all classes alike (Szegedy et al. 2016, section 7).
+        class_weights: a factor for each class, see `balanced_weights`.
+        name: the name of the loss.
+        **kwargs: options of `keras.losses.Loss`.
+
+    Raises:
+        KerasBertError: when the share is not from 0 to below 1, or a weight is below 0 or not finite.
     """
 
     def __init__(
@@ -37,46 +43,50 @@ class CrossEntropy(keras.losses.Loss):
             raise KerasBertError(f"expected class_weights of at least 0, received {weights}")
         self.label_smoothing, self.class_weights = float(label_smoothing), weights
 
-    def call(self, y_true, y_pred):
-        """(B,) or (B, S): each place's loss, scaled so that Keras' mean over all places is the mean over those that count."""
+    def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+        """Return the loss of each position, (B,) or (B, S), scaled so that Keras' mean is that over the positions with a label."""
         logits = tf.cast(y_pred, tf.float32)
         if self.class_weights is not None and logits.shape[-1] != len(self.class_weights):
             raise KerasBertError(
-                f"expected one of the class_weights for each of {logits.shape[-1]} classes, received {len(self.class_weights)}"
+                f"expected class_weights for {logits.shape[-1]} classes, received {len(self.class_weights)}; give one for each label"
             )
         targets = tf.cast(y_true, tf.int32)
         if targets.shape.rank == logits.shape.rank:  # Keras makes (B, 1) of (B,)
             targets = tf.squeeze(targets, -1)
-        counts = tf.not_equal(targets, IGNORED)
-        targets = tf.where(counts, targets, 0)
+        labelled = tf.not_equal(targets, IGNORED)
+        targets = tf.where(labelled, targets, 0)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
         if self.label_smoothing:
-            even = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
-            losses = (1 - self.label_smoothing) * losses + self.label_smoothing * even
+            uniform = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
+            losses = (1 - self.label_smoothing) * losses + self.label_smoothing * uniform
         if self.class_weights is not None:
             losses *= tf.gather(tf.constant(self.class_weights, tf.float32), targets)
-        number = tf.reduce_sum(tf.cast(counts, tf.float32))
+        number = tf.reduce_sum(tf.cast(labelled, tf.float32))
         scale = tf.cast(tf.size(targets), tf.float32) / tf.maximum(number, 1.0)
-        return tf.where(counts, losses, 0.0) * scale
+        return tf.where(labelled, losses, 0.0) * scale
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         settings = {"label_smoothing": self.label_smoothing, "class_weights": self.class_weights}
         return {**super().get_config(), **settings}
 
 
-def balanced_weights(targets, classes: int) -> list[float]:
-    """Weights for `CrossEntropy` that make all classes count alike: n / (classes * n of the class) (King & Zeng 2001).
+def balanced_weights(targets: np.ndarray | Sequence[np.ndarray], classes: int) -> list[float]:
+    """Compute weights for `CrossEntropy` that balance the classes: n / (classes * n of the class) (King & Zeng 2001).
 
-    targets: class numbers in any shape, or a list of arrays, one a row; -100 is left out.
-    A class that never occurs weighs as if it did once.
+    A class that never occurs gets the weight of one that occurs once.
 
-    Raises KerasBertError where no target is left.
+    Args:
+        targets: labels in any shape, or an array for each example; -100 is ignored.
+        classes: the number of classes.
+
+    Raises:
+        KerasBertError: when no label is left, or one is not below `classes`.
     """
     arrays = [targets] if isinstance(targets, np.ndarray) else list(map(np.asarray, targets))
     numbers = np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.empty(0, int)
     numbers = numbers[numbers != IGNORED].astype(int)
     if not numbers.size:
-        raise KerasBertError("expected targets to balance classes by, received none")
+        raise KerasBertError("expected labels to balance classes by, received none; give examples with labels")
     counts = np.bincount(numbers, minlength=classes)
     if len(counts) > classes:
         raise KerasBertError(f"expected class numbers below {classes}, received {len(counts) - 1}")

@@ -1,6 +1,7 @@
 """AdamW as BERT is fine-tuned with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
@@ -10,8 +11,8 @@ from kerasbert.layers.quantization.activation_quantizers import activation_quant
 from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
 
-# An end of a learned range moves by about so many learning rates of the range's width a step: at 2e-5 by a twentieth of the distance of two
-# 8-bit values.
+# An end of a learned range moves by about this number of learning rates, times the width of the range, in a step: at 2e-5 by a twentieth of
+# a scale of 8 bits.
 RANGE_RATE = 10.0
 
 __all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
@@ -19,19 +20,28 @@ __all__ = ["FusedAdamW", "WarmupLinearDecay", "adamw", "fused_adamw_of"]
 
 @keras.utils.register_keras_serializable("kerasbert")
 class FusedAdamW(keras.optimizers.AdamW):
-    """Keras' AdamW with each variable updated in one pass by TensorFlow's fused Adam kernel, at a rate of its own.
+    """Keras' AdamW with TensorFlow's fused Adam kernel and a learning rate per variable.
 
-    A small BERT on short texts spends more time in its optimizer than in its layers: the word table has half of the parameters and
-    every one is updated at every step. The kernel is the same formula (Kingma & Ba 2015, with epsilon outside the bias correction).
+    A small BERT on short texts spends more time in its optimizer than in its layers: the token table has half of the parameters, and all
+    are updated in every step. The kernel computes the same formula (Kingma & Ba 2015, with epsilon outside the bias correction) in one
+    pass. Learned ranges move in fractions of their width (`RANGE_RATE`), and only in the phase that moves them.
 
-    Learned ranges move in shares of their width (`RANGE_RATE`), and only in the phase that moves them.
-
-    exclude: parts of names of variables without weight decay. layer_decay, shares: see
-    `kerasbert.optimizers.parameter_groups.lr_multipliers`; they need a task, whose `compile` calls `bind`.
+    Args:
+        learning_rate: a rate or a schedule.
+        exclude: parts of the names of variables without weight decay.
+        layer_decay: see `kerasbert.optimizers.parameter_groups.lr_multipliers`. It needs a task, whose `compile` calls `bind`.
+        shares: (name, factor) pairs, see there.
+        **kwargs: options of Keras' AdamW.
     """
 
     def __init__(
-        self, learning_rate=0.001, *, exclude: tuple[str, ...] = (), layer_decay: float = 1.0, shares=(), **kwargs
+        self,
+        learning_rate: Any = 0.001,
+        *,
+        exclude: Sequence[str] = (),
+        layer_decay: float = 1.0,
+        shares: Sequence[tuple[str, float]] = (),
+        **kwargs,
     ):
         super().__init__(learning_rate, **kwargs)
         self.exclude = tuple(exclude)
@@ -42,48 +52,57 @@ class FusedAdamW(keras.optimizers.AdamW):
         self._ranges = self._no_dependency({})
         self._open_to = None
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         parts = {"layer_decay": self.layer_decay, "shares": [list(share) for share in self.shares]}
         return {**super().get_config(), "exclude": list(self.exclude), **parts}
 
-    def bind(self, task) -> None:
-        """Finds the rate of each of the task's variables. Raises KerasBertError for names that fit none of them."""
+    def bind(self, task: keras.Model) -> None:
+        """Find the rate of each of the task's variables.
+
+        Raises:
+            KerasBertError: when a name of `shares` matches none of them.
+        """
         factors = lr_multipliers(task, self.layer_decay, dict(self.shares))
         self._factors = self._no_dependency(self._by_key(factors, task))
-        learned = [(point, ends) for point in activation_quantizers(task) for ends in point.learned_ranges]
-        ranges = {self._var_key(end): (point, ends) for point, ends in learned for end in ends}
+        learned = [(quantizer, ends) for quantizer in activation_quantizers(task) for ends in quantizer.learned_ranges]
+        ranges = {self._var_key(end): (quantizer, ends) for quantizer, ends in learned for end in ends}
         self._ranges = self._no_dependency(ranges)
         self._depths, self._open_to = self._no_dependency({}), None
 
-    def _by_key(self, values: Mapping, task) -> dict:
-        """What is given by path, by variable."""
-        moved = trainable_variables_by_path(task)
-        return {self._var_key(variable): value for path, value in values.items() for variable in moved[path]}
+    def _by_key(self, values: Mapping[str, Any], task: keras.Model) -> dict[str, Any]:
+        """Turn values by path into values by variable."""
+        variables = trainable_variables_by_path(task)
+        return {self._var_key(variable): value for path, value in values.items() for variable in variables[path]}
 
-    def open_by(self, depths: Mapping[str, int], task) -> tf.Variable:
-        """From now on a variable moves only while its depth, given by path, is at most the value of the variable returned."""
+    def open_by(self, depths: Mapping[str, int], task: keras.Model) -> tf.Variable:
+        """Train a variable only while its depth is at most the value of the returned variable.
+
+        Args:
+            depths: the depth of each variable, by path.
+            task: the task that is trained.
+        """
         self._depths = self._no_dependency(self._by_key(depths, task))
         with task.distribute_strategy.scope():
-            deepest = max(depths.values())
-            self._open_to = tf.Variable(deepest, dtype=tf.int32, trainable=False, name="open_to")
+            deepest = tf.constant(max(depths.values()), tf.int32)
+            self._open_to = tf.Variable(deepest, trainable=False, name="open_to")
         return self._open_to
 
-    def _clip_gradients(self, grads):
-        # A word's gradient is one row, whose norm counts, and not the terms that it has of every place where the word stands.
+    def _clip_gradients(self, grads: list) -> list:
+        # The gradient of a token is one row, whose norm counts, and not its terms of every position of the token.
         return super()._clip_gradients(super()._deduplicate_sparse_grad(grads))
 
-    def _deduplicate_sparse_grad(self, grads):
-        """Done before they are clipped."""
+    def _deduplicate_sparse_grad(self, grads: list) -> list:
+        """Return the gradients: they are deduplicated before they are clipped."""
         return grads
 
-    def _apply_weight_decay(self, variables):
-        """Done in `update_step`, at the rate of the variable."""
+    def _apply_weight_decay(self, variables: Sequence[tf.Variable]) -> None:
+        """Do nothing: `update_step` applies it, at the rate of the variable."""
 
-    def update_step(self, gradient, variable):
+    def update_step(self, gradient: tf.Tensor, variable: tf.Variable) -> None:
         key = self._var_key(variable)
         factor = self._factor(key)
-        point, ends = self._ranges.get(key, (None, None))
-        if factor == 0 or point is not None and point.phase != "moving":  # a trace is of one phase
+        quantizer, ends = self._ranges.get(key, (None, None))
+        if factor == 0 or quantizer is not None and quantizer.phase != "moving":  # a trace is of one phase
             return
         index = self._index_dict[key]
         momentum, velocity = self._momentums[index], self._velocities[index]
@@ -95,23 +114,23 @@ class FusedAdamW(keras.optimizers.AdamW):
         if ends is not None:
             rate = rate * RANGE_RATE * (ends[1] - ends[0])
         if self._open_to is not None:
-            # What is closed has rate 0 and moments that go on: they are the right size when it opens, while new ones would make
-            # the first steps three times too long, because the bias correction of the common step count is over by then.
+            # A frozen variable has rate 0, and its moments go on. New moments would make the first steps after unfreezing three times too
+            # long, because the bias correction of the common step count is over by then.
             rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)
         if self.weight_decay and self._use_weight_decay(variable):
-            # One product, whose result becomes the variable: half of the memory traffic of a product and a difference.
+            # One product: half of the memory traffic of a product and a difference.
             variable.assign(variable * (1.0 - tf.cast(self.weight_decay, variable.dtype) * rate))
         tf.raw_ops.ResourceApplyAdam(
             var=variable.handle, m=momentum.handle, v=velocity.handle, beta1_power=tf.pow(beta_1, step), beta2_power=tf.pow(beta_2, step),
             lr=rate, beta1=beta_1, beta2=beta_2, epsilon=tf.cast(self.epsilon, variable.dtype), grad=tf.convert_to_tensor(gradient),
         )  # fmt: skip
 
-    def _factor(self, key) -> float:
+    def _factor(self, key: str) -> float:
         if self.layer_decay == 1 and not self.shares:
             return 1.0
         if key not in self._factors:
             raise KerasBertError(
-                "expected a task compiled with this optimizer, whose parts have rates of their own, received other variables"
+                "expected variables of a task that was compiled with this optimizer, received others; compile the task with it"
             )
         return self._factors[key]
 
@@ -126,16 +145,26 @@ def adamw(
     layer_decay: float = 1.0,
     rates: Mapping[str, float] | None = None,
 ) -> FusedAdamW:
-    """AdamW (Loshchilov & Hutter 2019) with BERT's settings: warm-up over a share of `steps`, linear decay to 0, gradients clipped to a
-    global norm, no weight decay on biases and norms. Without `steps` the rate stays constant.
+    """Make AdamW (Loshchilov & Hutter 2019) with BERT's settings: warm-up, decay to 0, gradients clipped to a global norm.
 
-    decay: `linear`, `cosine` or `constant` after the warm-up. layer_decay: the peak rate of each layer as a share of the one above it
-    (Howard & Ruder 2018, section 3.2); the head has `learning_rate`. rates: peak rates of parts, in place of that: `{"layers.-1": 1e-3,
-    "head": 0.1}`. A part is embeddings, layers.N (from the bottom; layers.-1 is the top one), layer_mix, pooler, head, encoder (embeddings
-    and layers), or a pattern over the paths of `task.variables_by_path()`. Of several entries that fit a variable the last one decides;
-    what none fits has `learning_rate`, so `{"*": 0, "head": 0.1}` trains the head alone. All rates rise and fall together.
+    Biases, norms and learned ranges have no weight decay. All rates rise and fall together.
 
-    Raises KerasBertError for values that cannot be, and from the task's `compile` for parts that it does not have.
+    Args:
+        learning_rate: the peak rate.
+        warmup: the fraction of the steps that warm up.
+        steps: the number of steps of the training; None for a constant rate.
+        weight_decay: the weight decay.
+        clip_norm: the largest global norm of the gradients.
+        decay: `linear`, `cosine` or `constant` after the warm-up.
+        layer_decay: the peak rate of each layer as a share of the one above it (Howard & Ruder 2018, section 3.2). The head has
+            `learning_rate`.
+        rates: peak rates of parts, instead of `layer_decay`: `{"layers.-1": 1e-3, "head": 0.1}`. A part is embeddings, layers.N (from the
+            bottom; layers.-1 is the top one), layer_mix, pooler, head, encoder (embeddings and layers), or a pattern over the paths of
+            `task.variables_by_path()`. Of several that match a variable the last one decides. The others have `learning_rate`, so
+            `{"*": 0, "head": 0.1}` trains the head alone.
+
+    Raises:
+        KerasBertError: when a number is out of range; and from the task's `compile`, when the task lacks a part.
     """
     settings = {"learning_rate": learning_rate, "weight_decay": weight_decay, "clip_norm": clip_norm}
     for name, value in settings.items():
@@ -160,10 +189,14 @@ def adamw(
     )
 
 
-def fused_adamw_of(task) -> FusedAdamW:
-    """The optimizer that a task was compiled with. Raises KerasBertError for another than ours."""
+def fused_adamw_of(task: keras.Model) -> FusedAdamW:
+    """Return the optimizer that a task was compiled with.
+
+    Raises:
+        KerasBertError: when it is not a `FusedAdamW`.
+    """
     optimizer = getattr(task, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale's, under mixed precision
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale optimizer, under mixed precision
     if not isinstance(optimizer, FusedAdamW):
         raise KerasBertError(
             f"expected a task that was compiled with kb.adamw, received {'none' if optimizer is None else type(optimizer).__name__}"

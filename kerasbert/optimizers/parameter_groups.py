@@ -1,64 +1,82 @@
-"""The parts of a task that fine-tuning methods name, from the embeddings up to the head."""
+"""Parameter groups: the parts of a task that fine-tuning methods name, from the embeddings up to the head."""
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+import tensorflow as tf
+import tf_keras as keras
+
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
-_OF_THE_ENCODER = ("embeddings", "layer_mix", "pooler")
+_SINGLE_PARTS = ("embeddings", "layer_mix", "pooler")  # of the encoder, beside its layers
 
 
 def part_of(path: str) -> str:
-    """The part that a variable of `task.variables_by_path()` belongs to: embeddings, layers.N, layer_mix, pooler or head."""
+    """Return the part of a variable of `task.variables_by_path()`: embeddings, layers.N, layer_mix, pooler or head."""
     if not path.startswith("encoder."):
         return "head"
     _, name, *rest = path.split(".")
-    return name if name in _OF_THE_ENCODER else f"{name}.{rest[0]}"
+    return name if name in _SINGLE_PARTS else f"{name}.{rest[0]}"
 
 
-def parts_of(task) -> list[str]:
-    """The parts that have weights and that the task's output sees, from the bottom up."""
-    found = {part_of(path) for path in task.variables_by_path()} - set(task.unserved)
+def parts_of(task: keras.Model) -> list[str]:
+    """Return the parts of a task that have weights and that its output depends on, from the bottom up."""
+    parts = {part_of(path) for path in task.variables_by_path()} - set(task.unserved)
     layers = [f"layers.{i}" for i in range(len(task.encoder.layers))]
     order = ["embeddings", *layers, "layer_mix", "pooler", "head"]
-    return [part for part in order if part in found]
+    return [part for part in order if part in parts]
 
 
-def parts_named(task, name: str) -> list[str]:
-    """The parts that a name or a pattern means: a part; `layers.-1`, counted from the top; `encoder`, which is the embeddings and all
-    layers; `layers.*`. Empty for a name that means none.
+def parts_named(task: keras.Model, name: str) -> list[str]:
+    """Return the parts of a task that a name or a pattern stands for, which may be none.
+
+    Args:
+        task: the task.
+        name: a part; `layers.-1`, counted from the top; `encoder`, for the embeddings and all layers; or a pattern such as `layers.*`.
     """
-    known = parts_of(task)
+    parts = parts_of(task)
     if name == "encoder":
-        return [part for part in known if part.startswith(("embeddings", "layers."))]
+        return [part for part in parts if part.startswith(("embeddings", "layers."))]
     if name.startswith("layers.-") and name.removeprefix("layers.-").isdecimal() and len(name) < 20:
         name = f"layers.{len(task.encoder.layers) + int(name.removeprefix('layers.'))}"
-    return [part for part in known if fnmatchcase(part, name)]
+    return [part for part in parts if fnmatchcase(part, name)]
 
 
-def paths_named(task, name: str) -> list[str]:
-    """The variables of the parts that a name means, or those whose path fits it as a pattern (`*.attention.*`).
+def paths_named(task: keras.Model, name: str) -> list[str]:
+    """Return the paths of the variables of the parts of a name, or else those that match it as a pattern (`*.attention.*`).
 
-    Raises KerasBertError naming the parts where there are none.
+    Raises:
+        KerasBertError: when nothing matches.
     """
     paths, parts = trainable_variables_by_path(task), parts_named(task, name)
-    found = [path for path in paths if part_of(path) in parts] or [path for path in paths if fnmatchcase(path, name)]
-    if not found:
+    matching = [path for path in paths if part_of(path) in parts] or [path for path in paths if fnmatchcase(path, name)]
+    if not matching:
         raise unknown_part(task, name, f", or a pattern over variables such as {next(iter(paths))}")
-    return found
+    return matching
 
 
-def unknown_part(task, name: str, more: str = "") -> KerasBertError:
-    """The error that names the parts there are."""
+def unknown_part(task: keras.Model, name: str, alternative: str = "") -> KerasBertError:
+    """Make the error that lists the parts of a task.
+
+    Args:
+        task: the task.
+        name: the unknown part.
+        alternative: what else is accepted.
+    """
     known = ", ".join(["encoder", *parts_of(task)])
-    return KerasBertError(f"expected a part of this {type(task).__name__} ({known}){more}, received {name!r}")
+    return KerasBertError(f"expected a part of this {type(task).__name__} ({known}){alternative}, received {name!r}")
 
 
-def depths(task, method: str) -> dict[str, int]:
-    """How far below the head each part is: 0 for head, pooler and mix of layers, 1 for the top layer, most for the embeddings.
+def depths(task: keras.Model, method: str) -> dict[str, int]:
+    """Return the depth of each part below the head: 0 for head, pooler and mix of layers, 1 for the top layer, most for the embeddings.
 
-    Raises KerasBertError, naming the method that asks, where layers share their weights and so have no place of their own.
+    Args:
+        task: the task.
+        method: the method that needs depths, for the error.
+
+    Raises:
+        KerasBertError: when layers share their weights, so that they have no depth of their own.
     """
     encoder, parts = task.encoder, parts_of(task)
     calls, blocks = len(list(encoder.stack())), len(encoder.layers)
@@ -71,13 +89,16 @@ def depths(task, method: str) -> dict[str, int]:
     return {part: below.get(part, 0) for part in parts}
 
 
-def lr_multipliers(task, layer_decay: float, shares: Mapping[str, float]) -> dict[str, float]:
-    """What the learning rate of each variable is multiplied by, by path.
+def lr_multipliers(task: keras.Model, layer_decay: float, shares: Mapping[str, float]) -> dict[str, float]:
+    """Return the factor of the learning rate of each variable, by path.
 
-    layer_decay: the rate of each layer as a share of the one above it; the head has all of it, the embeddings the least. shares: of
-    parts or patterns, in place of that; of several that fit a variable the last one decides.
+    Args:
+        task: the task.
+        layer_decay: the rate of each layer as a share of the one above it. The head has the whole rate, the embeddings the smallest.
+        shares: factors of parts or patterns, which replace those. Of several that match a variable the last one decides.
 
-    Raises KerasBertError for a name that nothing fits, and for `layer_decay` where layers share their weights.
+    Raises:
+        KerasBertError: when a name matches nothing, or `layer_decay` is not 1 and layers share their weights.
     """
     paths = trainable_variables_by_path(task)
     factors = dict.fromkeys(paths, 1.0)
@@ -89,12 +110,12 @@ def lr_multipliers(task, layer_decay: float, shares: Mapping[str, float]) -> dic
     return factors
 
 
-def trainable_variables_by_path(task) -> dict[str, list]:
-    """What an optimizer moves: every trained variable, alone, and under the path of its point both ends of each learned range."""
-    inside = {id(point) for point in activation_quantizers(task.encoder)}
-    found = {path: [variable] for path, variable in task.variables_by_path().items()}
-    for point in activation_quantizers(task):
-        if point.learned_ranges:
-            path = f"encoder.{point.path}" if id(point) in inside else point.path
-            found[path] = [end for ends in point.learned_ranges for end in ends]
-    return found
+def trainable_variables_by_path(task: keras.Model) -> dict[str, list[tf.Variable]]:
+    """Return what an optimizer trains: every trained variable, and both ends of each learned range under the path of its quantizer."""
+    of_encoder = {id(quantizer) for quantizer in activation_quantizers(task.encoder)}
+    variables: dict[str, list[tf.Variable]] = {path: [each] for path, each in task.variables_by_path().items()}
+    for quantizer in activation_quantizers(task):
+        if quantizer.learned_ranges:
+            path = f"encoder.{quantizer.path}" if id(quantizer) in of_encoder else quantizer.path
+            variables[path] = [end for ends in quantizer.learned_ranges for end in ends]
+    return variables

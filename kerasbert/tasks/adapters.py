@@ -14,10 +14,11 @@ from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.layers.adapters import Adapter
-from kerasbert.layers.dense import Dense, dense_layers
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.norms import LayerNorm, NoNorm
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 _KEY, _FORMAT = "kerasbert", 1  # of the file's metadata
 

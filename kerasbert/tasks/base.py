@@ -6,8 +6,9 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.encoders import encoder_class
-from kerasbert.encoders.base import INPUT_NAMES, Encoder
+from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy

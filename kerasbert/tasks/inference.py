@@ -8,15 +8,14 @@ import tensorflow as tf
 
 from kerasbert.console.output import note
 from kerasbert.data.table import is_table
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.ids import check_ids
+from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
 from kerasbert.tasks import inputs as task_inputs
 
 if TYPE_CHECKING:
-    from kerasbert.encoders.config import EncoderConfig
+    from kerasbert.layers.config import EncoderConfig
     from kerasbert.text import Tokenizer
 
 Report = Callable[[int, int], None]

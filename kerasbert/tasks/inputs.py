@@ -4,9 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.data.batching import LengthBatches, padded_length
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.ids import check_ids
+from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 AHEAD = 4  # batches that are prepared while the model works on one

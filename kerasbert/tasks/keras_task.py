@@ -8,8 +8,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.data.table import is_table
-from kerasbert.encoders.base import input_spec
-from kerasbert.encoders.summary import show_summary
+from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs

@@ -3,8 +3,9 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.base import INPUT_NAMES, Encoder
+from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions

@@ -8,10 +8,10 @@ import tf_keras as keras
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.pooling import POOLINGS, pool
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task

@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from kerasbert.data.batching import padded_length
 from kerasbert.data.headers import LABELS, PAIRS, TEXTS
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.tasks.inputs import fed, few_lengths
 from kerasbert.text import pack
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kerasbert.encoders import preset
-from kerasbert.encoders.base import INPUT_NAMES
+from kerasbert.ids import INPUT_NAMES
 
 PEER = os.environ.get("KERASBERT_PEER_PYTHON") or (
     sys.executable if find_spec("torch") and find_spec("transformers") else None

@@ -21,7 +21,8 @@ from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.layers.adapters import Adapter
-from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks import TextClassifier
 from kerasbert.tasks.adapters import load_adapters, save_adapters, train_adapters
@@ -113,7 +114,7 @@ def test_albert_shares_its_adapters_among_its_calls(tiny):
     assert len(found) == 2 and all(adapter.input_quantizer.num_calls == 2 for adapter in found)
 
 
-def test_without_options_nothing_is_there(tiny, tmp_path):
+def test_an_encoder_without_options_has_no_added_variables(tiny, tmp_path):
     model, folder = base(tmp_path, tiny)
     assert model.encoder.options == {} and added_variables(model.encoder) == {}
     assert not {"adapters", "layer_mix"} & model.encoder.get_config().keys()
@@ -171,7 +172,7 @@ def test_a_task_without_adapters_has_none_to_train(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_a_folder_gives_the_same_model(tiny, texts, tmp_path, name):
+def test_a_saved_folder_loads_as_the_same_model(tiny, texts, tmp_path, name):
     model = moved(classifier(tiny, name, adapters=SIZE, layer_mix=True))
     model.save_pretrained(tmp_path / "m")
     for loaded in (kb.load_task(tmp_path / "m"), TextClassifier.from_pretrained(tmp_path / "m")):
@@ -228,7 +229,7 @@ def test_a_plain_checkpoint_gets_new_ones(tiny, tmp_path):
     assert set(further.load_report.missing) == {"kerasbert.layer_mix.scores", "kerasbert.layer_mix.gamma"}
 
 
-def test_folders_that_contradict(both, tmp_path):
+def test_contradicting_folders_are_refused(both, tmp_path):
     both.save_pretrained(tmp_path / "m")
     with pytest.raises(KerasBertError, match="expected adapters=3, as it was saved, received 4"):
         TextClassifier.from_pretrained(tmp_path / "m", adapters=4)
@@ -241,7 +242,7 @@ def test_folders_that_contradict(both, tmp_path):
         kb.load_task(tmp_path / "m")
 
 
-def test_a_folder_that_lost_its_adapters(tiny, tmp_path):
+def test_a_folder_without_its_adapters_is_refused(tiny, tmp_path):
     _, folder = base(tmp_path, tiny)
     edit(folder / OWN_FILE, lambda own: own.update(encoder={"adapters": SIZE}))
     for load in (kb.load_task, kb.load_encoder):
@@ -278,7 +279,7 @@ def test_a_file_of_adapters_onto_their_base(tiny, tmp_path):
         ("file", "without their description"),
     ],
 )
-def test_adapters_of_something_else(tiny, tmp_path, change, message):
+def test_adapters_of_another_model_are_refused(tiny, tmp_path, change, message):
     from safetensors.numpy import save_file
 
     path = tmp_path / "a.safetensors"

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from kerasbert.encoders import BertConfig, BertEncoder, encoder_class
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.layers.traversal import named_variables
+from kerasbert.layers.traversal import dense_layers, named_variables
 from kerasbert.tasks.pretrained import load_encoder
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -91,7 +90,7 @@ def test_padding_changes_nothing(tiny):
     np.testing.assert_allclose(long.pooled, short.pooled, atol=2e-6)
 
 
-def test_outputs_that_nobody_asked_for_are_none(tiny):
+def test_outputs_are_none_by_default(tiny):
     output = tiny.encoder(pooler=False)(np.array([[2, 3]], np.int32))
     assert output.pooled is None and output.hidden_states is None and output.attentions is None
 
@@ -143,12 +142,12 @@ def test_config_round_trip(tiny):
         ({"hidden_act": "swish"}, "swish"),
     ],
 )
-def test_wrong_sizes_are_one_line(tiny, wrong, named):
+def test_wrong_sizes_raise_one_line(tiny, wrong, named):
     with pytest.raises(KerasBertError, match=named) as error:
         BertConfig(**{**tiny.sizes, **wrong})
     assert "\n" not in str(error.value)
 
 
-def test_an_unknown_model_type_names_what_there_is():
+def test_an_unknown_model_type_lists_the_supported_ones():
     with pytest.raises(KerasBertError, match="bert.*'llama'"):
         encoder_class("llama")

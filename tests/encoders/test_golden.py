@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.encoders.base import INPUT_NAMES
+from kerasbert.ids import INPUT_NAMES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FOLDERS = sorted(path.name for path in GOLDEN.iterdir() if path.is_dir())

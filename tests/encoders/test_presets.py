@@ -73,7 +73,7 @@ def test_smaller_mobileberts():
     assert set(PRESETS) == {*PARAMETERS, "mobilebert-tiny", "mobilebert-without-opt"}
 
 
-def test_unknown_preset():
+def test_an_unknown_preset_is_refused():
     assert preset("albert-base-v2") is preset("albert-base")
     with pytest.raises(KerasBertError, match="bert-tiny.*received 'bert-huge'"):
         preset("bert-huge")

@@ -6,10 +6,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks import TextClassifier
 
 
@@ -49,7 +48,7 @@ def test_each_call_has_its_own_range_and_kernels_have_one_grid(albert):
     assert len(kernels) == 2 * 6 and len({point.path for point in kernels}) == len(kernels)
 
 
-def test_a_call_uses_the_range_of_its_turn(albert, tiny):
+def test_a_call_uses_its_own_range(albert, tiny):
     point = next(point for point in shared_points(albert) if point.path == "layers.0.attention.query.output")
     texts = tiny.rows(4, seed=3)[0]
     before, (_, maximum) = albert.predict(texts), point.ranges[1]

@@ -43,7 +43,7 @@ def test_shapes_and_parameters_are_the_layers_own(task):
     assert not re.search(r"unused|multiple", "\n".join(lines))
 
 
-def test_an_encoder_has_one_too(task):
+def test_an_encoder_has_a_summary(task):
     found = rows(summary(task.encoder))
     assert list(found) == ["embeddings (Embeddings)", "layers.0 (TransformerBlock)", "pooler (Dense)"]
     assert found["embeddings (Embeddings)"][0] == "(None, None, 8)"
@@ -60,7 +60,7 @@ def test_a_quantized_model_counts_its_ranges(tiny):
     assert not re.search(r"unused|multiple", "\n".join(nested))
 
 
-def test_options_are_kerass(task):
+def test_options_are_those_of_keras(task):
     lines = summary(task, expand_nested=True, show_trainable=True)
     assert "    attention (SelfAttention)" in "\n".join(lines)
     assert all(line.endswith("yes") for line in lines if "(Dense)" in line)
@@ -71,13 +71,13 @@ def test_options_are_kerass(task):
     assert max(map(len, summary(task, line_length=40))) <= 40
 
 
-def test_looking_changes_nothing(task):
+def test_a_summary_does_not_change_the_model(task):
     before = task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()
     summary(task)
     assert (task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()) == before
 
 
-def test_other_ways_to_be_called(tiny):
+def test_summaries_of_other_inputs(tiny):
     assert (
         rows(summary(MultipleChoice(tiny.encoder(), sequence_length=16)))["choice_classifier (Dense)"][0] == "(None, 1)"
     )

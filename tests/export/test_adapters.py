@@ -11,9 +11,8 @@ from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.layers.adapters import Adapter
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks import TextClassifier
 
 SIZE, LENGTH = 8, 16

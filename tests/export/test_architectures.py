@@ -23,10 +23,9 @@ from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.dense import QuantizedDense
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks import MaskedLM, MultipleChoice, QuestionAnswerer, TextClassifier, TokenTagger
 
 _mobilebert = partial(MobileBertConfig, embedding_size=16, intra_bottleneck_size=16)

@@ -8,17 +8,16 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 FLOAT = {"trained": "probabilities", "vectors": "embedding"}
 QUANTIZED = {

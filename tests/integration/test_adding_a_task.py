@@ -4,23 +4,17 @@ A contributor adds `processors/stars.py`, `tasks/star_rater.py`, and a line each
 `kerasbert/__init__.py`: five files. Nothing else may have to know a task by its name.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 import tensorflow as tf
 import tf_keras as keras
 
-import kerasbert as kb
-from kerasbert import tasks
-from kerasbert.cli import main
 from kerasbert.layers.heads import ReplacedTokenHead  # noqa: F401  # heads of a new task come from the layers there are
 from kerasbert.layers.pooling import first_token
-from kerasbert.processors import Features, RawResult, registry
+from kerasbert.processors import Features, RawResult
 from kerasbert.processors.classification import TextProcessor
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display

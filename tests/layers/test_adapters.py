@@ -8,6 +8,7 @@ import tf_keras as keras
 from kerasbert.encoders import BertConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.adapters import Adapter, check_size
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.scalar_mix import ScalarMix
 from kerasbert.layers.traversal import named_variables
 
@@ -18,7 +19,7 @@ def x():
 
 
 def test_an_adapter_is_a_bottleneck_with_a_skip_connection(x):
-    adapter = Adapter(BertConfig(hidden_act="relu"), None, "adapter", 16, 4)
+    adapter = Adapter(LayerFactory(BertConfig(hidden_act="relu"), None, "adapter"), 16, 4)
     adapter(x)
     weights = named_variables(adapter)
     draw = np.random.default_rng(1)
@@ -32,7 +33,7 @@ def test_an_adapter_is_a_bottleneck_with_a_skip_connection(x):
 
 def test_a_new_adapter_is_nearly_an_identity_and_can_learn(x):
     keras.utils.set_random_seed(0)
-    adapter = Adapter(BertConfig(), None, "adapter", 16, 4)
+    adapter = Adapter(LayerFactory(BertConfig(), None, "adapter"), 16, 4)
     with tf.GradientTape() as tape:
         y = adapter(x)
     assert 0 < np.abs(y - x).max() < 1e-2
@@ -40,7 +41,7 @@ def test_a_new_adapter_is_nearly_an_identity_and_can_learn(x):
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, True, "64"])
-def test_sizes_that_are_none(size):
+def test_invalid_adapter_sizes_are_refused(size):
     with pytest.raises(KerasBertError, match="whole number of at least 1"):
         check_size(size)
 

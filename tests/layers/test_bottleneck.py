@@ -4,7 +4,9 @@ import tensorflow as tf
 
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
 from kerasbert.layers.bottleneck import Bottleneck
-from kerasbert.layers.norms import LayerNorm, NoNorm
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.norms import make_norm
 
 SIZES = {
@@ -17,6 +19,11 @@ SIZES = {
     "embedding_size": 8,
     "intra_bottleneck_size": 8,
 }
+
+
+def folded_bottleneck() -> Bottleneck:
+    config = MobileBertConfig(**SIZES)
+    return Bottleneck(config, LayerFactory(config, None, "bottleneck"), 8)
 
 
 def test_no_norm_is_a_scale_and_a_shift():
@@ -35,7 +42,7 @@ def test_norms_by_name():
 
 
 def test_a_norm_that_is_folded_into_a_dense_computes_the_same():
-    bottleneck = Bottleneck(MobileBertConfig(**SIZES), None, "bottleneck", 8)
+    bottleneck = folded_bottleneck()
     draw = np.random.default_rng(1)
     x = draw.normal(size=(2, 3, 16)).astype(np.float32)
     bottleneck(x)
@@ -48,7 +55,7 @@ def test_a_norm_that_is_folded_into_a_dense_computes_the_same():
 
 
 def test_a_folded_norm_is_trained():
-    bottleneck = Bottleneck(MobileBertConfig(**SIZES), None, "bottleneck", 8)
+    bottleneck = folded_bottleneck()
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(tf.square(bottleneck(np.ones((1, 2, 16), np.float32), training=True)))
     weights = [bottleneck.norm.gamma, bottleneck.norm.beta]
@@ -67,7 +74,7 @@ def test_a_trigram_sees_its_neighbours_only():
 @pytest.mark.parametrize(
     "switches", [{"use_bottleneck": False, "trigram_input": False}, {"classifier_activation": False}]
 )
-def test_switches_change_the_weights_that_there_are(switches):
+def test_switches_add_and_remove_weights(switches):
     encoder = MobileBertEncoder(MobileBertConfig(**{**SIZES, **switches}))
     output = encoder(np.array([[1, 2, 3]]))
     paths = encoder.variables_by_path()

@@ -52,7 +52,7 @@ def step():
 
 
 @pytest.mark.parametrize("model_type", [*ALONE, "albert"])
-def test_every_architecture(tiny, model_type):
+def test_parts_of_every_architecture(tiny, model_type):
     """Parts, their rates, and that biases and norms are what does not decay."""
     model = model_of(tiny, model_type, layer_mix=True, adapters=2)
     paths = model.variables_by_path()
@@ -96,7 +96,7 @@ def test_weight_decay_goes_with_the_rate_of_the_part(tiny):
         np.testing.assert_allclose(kernel, old * (1 - 0.1 * 0.5 * factor), rtol=1e-5)
 
 
-def test_names_of_parts(bert):
+def test_names_and_patterns_select_parts(bert):
     model = bert
     whole = set(model.variables_by_path())
     assert set(paths_named(model, "*")) == whole
@@ -106,12 +106,12 @@ def test_names_of_parts(bert):
 
 
 @pytest.mark.parametrize("name", ["layers.2", "layers.-3", "heads", "encoder.layers.9.*", "layers.-x"])
-def test_a_name_that_nothing_fits(bert, name):
+def test_an_unknown_part_is_refused(bert, name):
     with pytest.raises(KerasBertError, match="encoder, embeddings, layers.0, layers.1, pooler, head.*received"):
         bert.compile(kb.adamw(0.1, rates={name: 0.1}))
 
 
-def test_shared_layers_have_no_place_of_their_own(tiny):
+def test_shared_layers_have_no_depth(tiny):
     with pytest.raises(KerasBertError, match="layer_decay, received AlbertEncoder, which calls 1 of them 2 times"):
         model_of(tiny, "albert").compile(kb.adamw(0.1, layer_decay=0.9))
     model_of(tiny, "albert").compile(kb.adamw(0.1, rates={"layers.0": 0.2}))

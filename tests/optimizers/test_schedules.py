@@ -13,7 +13,7 @@ def rates(of, steps):
     return [float(of(step)) for step in steps]
 
 
-def test_linear():
+def test_linear_decay():
     np.testing.assert_allclose(
         rates(WarmupLinearDecay(2.0, 4, 12), [0, 1, 3, 4, 8, 10, 11, 12, 20]),
         [0.5, 1.0, 2.0, 2.0, 1.0, 0.5, 0.25, 0.0, 0.0],
@@ -21,7 +21,7 @@ def test_linear():
     )
 
 
-def test_cosine():
+def test_cosine_decay():
     half = np.sqrt(0.5)
     np.testing.assert_allclose(
         rates(WarmupCosineDecay(2.0, 4, 12), [0, 1, 3, 4, 6, 8, 10, 12, 20]),
@@ -30,7 +30,7 @@ def test_cosine():
     )
 
 
-def test_constant():
+def test_constant_rate():
     np.testing.assert_allclose(rates(WarmupConstant(2.0, 4), [0, 1, 3, 4, 1000]), [0.5, 1.0, 2.0, 2.0, 2.0])
 
 
@@ -75,6 +75,6 @@ def test_a_model_saved_before_there_were_several_schedules_still_names_the_linea
         ({"learning_rate": 0.0, "rates": {"head": 1}}, "`learning_rate=` above 0"),
     ],
 )
-def test_settings_that_cannot_be(settings, told):
+def test_invalid_settings_are_refused(settings, told):
     with pytest.raises(KerasBertError, match=told):
         adamw(**{"learning_rate": 0.1, "steps": 10, **settings})

@@ -143,7 +143,7 @@ def test_a_table_of_pairs(model, pairs, tmp_path):
         (None, [0, 1, 0, 5, 1, 0], "row 3: expected a score from 0 to 1, received 5; compile with loss=CosineLoss"),
         (CosineLoss(scores=(0, 5)), [0, 1, -2, 5, 1, 0], "row 2: expected a score from 0 to 5"),
         (CosineLoss(), None, "scores of the pairs for CosineLoss, received none"),
-        (ContrastiveLoss(), [0, 1, 0.5, 1, 1, 0], "row 2: expected 1 for a pair that is alike, else 0, received 0.5"),
+        (ContrastiveLoss(), [0, 1, 0.5, 1, 1, 0], "row 2: expected 1 for a similar pair, else 0, received 0.5"),
         (InBatchNegatives(), [1] * 6, "without scores, for InBatchNegatives"),
         ("mse", None, "expected labels"),
     ],

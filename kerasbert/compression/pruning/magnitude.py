@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 WORD_TABLE = "embeddings.word"
 UNSTRUCTURED, TWO_OF_FOUR = "unstructured", "2:4"

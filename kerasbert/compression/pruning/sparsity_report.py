@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from kerasbert.compression.pruning.magnitude import prunable
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.traversal import dense_layers
 
 _CHUNK = 1 << 20
 _ACCIDENTAL = 0.01  # checkpoints that went through 16-bit floats have some zeros that nobody pruned

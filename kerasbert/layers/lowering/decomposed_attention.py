@@ -1,99 +1,127 @@
-"""Attention for processors that have convolutions, products and sums of tensors, and no product of two computed matrices.
+"""Attention for processors with convolutions, element-wise products and sums, and no product of two computed matrices.
 
-An Edge TPU's documentation knows no BATCH_MATMUL, and a SOFTMAX of one dimension only. Both have another form in what it does know:
-a product of matrices multiplies the two element by element, one spread against the other, and sums; an exponential is made of LOGISTIC
-and RSQRT. No axis is ever moved: heads lie side by side in the last one.
+The documentation of the Edge TPU has no BATCH_MATMUL, and a SOFTMAX of one dimension only. A matrix product can be written as element-wise
+products of broadcast tensors and a sum, and an exponential with LOGISTIC and RSQRT. No axis is ever moved: heads lie side by side in
+the last one.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 
-_LOWEST = -8.0  # the exponential of what lies below is less than half a step of 8 bits
-_EVENED = 1.5  # what rows sum to at most once they have been divided by their sum in 8 bits
+_LOWEST = -8.0  # the exponential of lower values is less than half a scale of 8 bits
+_LARGEST_SUM = 1.5  # of probabilities that were divided by their sum in 8 bits
 
-Hold = Callable[[tf.Tensor, float, float], tf.Tensor]
+Quantize = Callable[[tf.Tensor, float, float], tf.Tensor]
 
 
-def decomposed_attention(attention, q, k, v, bias):
-    """q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S). attention: the layer; q is scaled."""
-    hold, ranges = unheld, {}
+def decomposed_attention(
+    attention: keras.layers.Layer, q: tf.Tensor, k: tf.Tensor, v: tf.Tensor, bias: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Compute attention by products and sums: q, k, v (1, S, W), bias (1, 1, 1, S) -> context (1, S, W), probabilities (1, N, S, S).
+
+    Args:
+        attention: the layer, a `SelfAttention`.
+        q: scaled queries.
+        k: keys.
+        v: values.
+        bias: the attention bias.
+    """
+    quantize, ranges = in_float, {}
     if attention.scores.kind == "static":
-        hold = in_eight_bits
+        quantize = in_eight_bits
         layers = {"query": attention.query, "key": attention.key, "value": attention.value}
         ranges = {
             name: (float(layer.output_quantizer.minimum), float(layer.output_quantizer.maximum))
             for name, layer in layers.items()
         }
     largest = [max(map(abs, ranges.get(name, (0.0,)))) for name in ("query", "key")]
-    scores = attention.scores(scores_by_sums(q, k, attention.heads, hold, largest[0] * largest[1]))
+    scores = attention.scores(scores_by_sums(q, k, attention.heads, quantize, largest[0] * largest[1]))
     scores = attention.masked_scores(scores + tf.reshape(bias, (1, 1, -1, 1)))
-    probabilities = logistic_softmax(scores, hold)
-    context = context_by_sums(probabilities, v, hold, *ranges.get("value", ()))
+    probabilities = logistic_softmax(scores, quantize)
+    context = context_by_sums(probabilities, v, quantize, *ranges.get("value", ()))
     return context, tf.transpose(probabilities, (0, 3, 1, 2))
 
 
-def in_eight_bits(x, low: float, high: float):
-    """x as 8 bits between the bounds hold it."""
+def in_eight_bits(x: tf.Tensor, low: float, high: float) -> tf.Tensor:
+    """Quantize x to 8 bits between two bounds."""
     return tf.quantization.fake_quant_with_min_max_args(x, low, high)
 
 
-def unheld(x, low: float, high: float):
-    """x."""
+def in_float(x: tf.Tensor, low: float, high: float) -> tf.Tensor:
+    """Return x as it is."""
     return x
 
 
-def scores_by_sums(q, k, heads: int, hold: Hold, bound: float = 0.0):
-    """q, k (1, S, W) -> (1, S, S, N): the product of every row of one with every row of the other, head by head.
+def scores_by_sums(q: tf.Tensor, k: tf.Tensor, heads: int, quantize: Quantize, bound: float = 0.0) -> tf.Tensor:
+    """Multiply every query with every key, head by head: q, k (1, S, W) -> (1, S, S, N).
 
-    bound: no product of two numbers is larger in size; for `hold`.
+    Args:
+        q: queries.
+        k: keys.
+        heads: N.
+        quantize: applied to the element-wise products.
+        bound: the largest magnitude of a product.
     """
-    _, length, width = q.shape
+    _, length, width = cast("tuple[int, int, int]", q.shape)
     products = tf.reshape(q, (1, length, 1, width)) * tf.reshape(k, (1, 1, length, width))
-    return _convolved(hold(products, -bound, bound), _membership(width, heads))
+    return _convolved(quantize(products, -bound, bound), _membership(width, heads))
 
 
-def context_by_sums(probabilities, v, hold: Hold, low: float = 0.0, high: float = 0.0):
-    """(1, S, S, N), v (1, S, W) -> (1, S, W): the sum of the rows of v, each times its probability. low, high: the range of v."""
-    _, length, width = v.shape
-    spread = hold(_convolved(probabilities, tf.transpose(_membership(width, probabilities.shape[-1]))), 0.0, 1.0)
-    products = hold(spread * tf.reshape(v, (1, 1, length, width)), min(low, 0.0), max(high, 0.0))
+def context_by_sums(
+    probabilities: tf.Tensor, v: tf.Tensor, quantize: Quantize, low: float = 0.0, high: float = 0.0
+) -> tf.Tensor:
+    """Sum the values, weighted by their probabilities: (1, S, S, N), v (1, S, W) -> (1, S, W).
+
+    Args:
+        probabilities: of each query and key.
+        v: values.
+        quantize: applied to every step.
+        low: the lower end of the range of the values.
+        high: the upper end.
+    """
+    _, length, width = cast("tuple[int, int, int]", v.shape)
+    heads = cast(int, probabilities.shape[-1])
+    spread = quantize(_convolved(probabilities, tf.transpose(_membership(width, heads))), 0.0, 1.0)
+    products = quantize(spread * tf.reshape(v, (1, 1, length, width)), min(low, 0.0), max(high, 0.0))
     return tf.reshape(_summed(products), (1, length, width))
 
 
-def logistic_softmax(scores, hold: Hold):
-    """(1, S, S, N) -> probabilities over axis 2: what softmax gives, by exp(x) = s / (1 - s) with the logistic s of x.
+def logistic_softmax(scores: tf.Tensor, quantize: Quantize) -> tf.Tensor:
+    """Compute a softmax over axis 2 of (1, S, S, N), by exp(x) = s / (1 - s) with the logistic s of x.
 
-    A quotient is a product with a reciprocal root, twice. Sums are divided by twice as well: in 8 bits the first one is coarse, since a row
-    may be one large number or many equal ones, and the second is near to 1.
+    A quotient is a product with a reciprocal root, twice. The division by the sum is done twice too: in 8 bits the first one is coarse,
+    since a sum may be of one large number or of many equal ones, and the second sum is near 1.
     """
-    below = hold(scores - tf.reduce_max(scores, axis=2, keepdims=True), _LOWEST, 0.0)
-    logistic = hold(tf.sigmoid(below), *SOFTMAX_RANGE)  # at most 1/2
-    inverse = hold(tf.math.rsqrt(hold(1.0 - logistic, 0.0, 1.0)), 0.0, 2**0.5)
-    power = hold(hold(logistic * inverse, 0.0, 0.5**0.5) * inverse, 0.0, 1.0)
-    once = _divided_by_sum(power, hold, float(scores.shape[2]), 1.0)
-    return _divided_by_sum(once, hold, _EVENED, _EVENED)
+    below = quantize(scores - tf.reduce_max(scores, axis=2, keepdims=True), _LOWEST, 0.0)
+    logistic = quantize(tf.sigmoid(below), *SOFTMAX_RANGE)  # at most 1/2
+    inverse = quantize(tf.math.rsqrt(quantize(1.0 - logistic, 0.0, 1.0)), 0.0, 2**0.5)
+    power = quantize(quantize(logistic * inverse, 0.0, 0.5**0.5) * inverse, 0.0, 1.0)
+    once = _divided_by_sum(power, quantize, float(cast(int, scores.shape[2])), 1.0)
+    return _divided_by_sum(once, quantize, _LARGEST_SUM, _LARGEST_SUM)
 
 
-def _divided_by_sum(x, hold: Hold, largest: float, root: float):
-    """x (1, S, S, N) over its sum along axis 2: the reciprocal root of that, twice. largest: of the sums. root: the largest reciprocal."""
-    total = hold(_summed(x), 0.0, largest)
-    inverse = hold(tf.math.rsqrt(total), 0.0, root)
-    return hold(hold(x * inverse, 0.0, 1.0) * inverse, 0.0, 1.0)
+def _divided_by_sum(x: tf.Tensor, quantize: Quantize, largest_sum: float, largest_root: float) -> tf.Tensor:
+    """Divide x (1, S, S, N) by its sum along axis 2, as two products with the reciprocal root of the sum."""
+    total = quantize(_summed(x), 0.0, largest_sum)
+    inverse = quantize(tf.math.rsqrt(total), 0.0, largest_root)
+    return quantize(quantize(x * inverse, 0.0, 1.0) * inverse, 0.0, 1.0)
 
 
-def _summed(x):
-    """x (1, S, S, C) -> (1, S, 1, C): the sum along axis 2, by a convolution: LiteRT 2.3's reference SUM gives zeros in 8 bits."""
+def _summed(x: tf.Tensor) -> tf.Tensor:
+    """Sum (1, S, S, C) along axis 2 to (1, S, 1, C), by a convolution: the reference SUM of LiteRT 2.3 returns zeros in 8 bits."""
     return tf.nn.depthwise_conv2d(x, tf.ones((1, x.shape[2], x.shape[3], 1)), [1, 1, 1, 1], "VALID")
 
 
-def _convolved(x, kernel):
-    """x (1, S, S, in) times a kernel (in, out), as a convolution of size 1."""
+def _convolved(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+    """Multiply (1, S, S, in) with a kernel (in, out), as a convolution of size 1."""
     return tf.nn.conv2d(x, tf.reshape(kernel, (1, 1, *kernel.shape)), 1, "VALID")
 
 
-def _membership(width: int, heads: int):
-    """(W, N): 1 where a channel is one of a head's."""
+def _membership(width: int, heads: int) -> tf.Tensor:
+    """Return (W, N): 1 where a channel belongs to a head."""
     return tf.repeat(tf.eye(heads), width // heads, axis=0)

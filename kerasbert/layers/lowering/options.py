@@ -1,20 +1,26 @@
-"""How a graph is laid out for whoever will run it. The layers know these choices, not the backends behind them."""
+"""Options of the exported graph. The layers know these choices, and not the backends that need them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 @dataclass(frozen=True)
 class LoweringOptions:
     """Choices that change the graph and not its meaning.
 
-    positions: `slice` takes the first rows of the position table; `gather` counts the positions at run time, which keeps every tensor
-        static when the length is chosen by the caller of a resizable file.
-    flat_ids: ids of one dimension look up along the second axis of tables (1, rows, H). GPU delegates take no others, and what is looked up
-        along the first axis is a batch to them: LiteRT 2.3's accelerator adds row 0 of the positions to all of it, silently.
-    mask_constant: added to the attention scores of padding; negative, and small enough in size for 16-bit floats.
-    integer: every operator will be one of integers: those are chosen that round once.
-    sums: attention by element-wise products and sums, see `kerasbert.layers.lowering.decomposed_attention`; of one row of a fixed length.
-    scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
+    Attributes:
+        positions: `slice` takes the first rows of the position table. `gather` counts the positions at run time, which keeps every tensor
+            of a resizable file static.
+        flat_ids: gather with rank-1 ids along axis 1 of a (1, vocab, H) table, the only form that GPU delegates accept. Along axis 0 the
+            result is a batch to them: the accelerator of LiteRT 2.3 adds row 0 of the positions to all of it, silently.
+        mask_constant: the bias of the scores of padding; negative, and small enough in size for 16-bit floats.
+        integer: every operator is one of integers, so those are chosen that round once.
+        sums: attention by element-wise products and sums, see `kerasbert.layers.lowering.decomposed_attention`. For a batch of 1 and a
+            fixed length.
+        scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
     """
 
     positions: str = "slice"
@@ -28,14 +34,14 @@ class LoweringOptions:
 TRAINING_OPTIONS = LoweringOptions()
 
 
-def leading(x):
-    """Batch and length for a reshape, one of them -1 where the graph knows only the other: a constant shape keeps tensors static."""
+def leading(x: "tf.Tensor") -> "tuple[int | tf.Tensor, int | tf.Tensor]":
+    """Return batch and length for a reshape, one of them -1 if the graph knows only the other: constant shapes keep tensors static."""
     batch, length = x.shape[0], x.shape[1]
     if batch is not None:
         return batch, length if length is not None else -1
     if length is not None:
         return -1, length
-    import tensorflow as tf  # export reads layouts where there is no TensorFlow
+    import tensorflow as tf  # export reads options without TensorFlow
 
     shape = tf.shape(x)
     return shape[0], shape[1]

@@ -1,4 +1,4 @@
-"""Fake quantizers of activations: one class a kind of range, behind one interface, chosen by a policy."""
+"""Fake quantizers of activations: one class per kind of range, chosen by a policy."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,12 +25,13 @@ class ActivationFakeQuant(keras.layers.Layer):
     Attributes:
         path: the name that policies match, such as `layers.3.attention.input`.
         kind: `float`, `dynamic` or `static`.
-        observer: called with the quantizer and its input in place of quantizing. An observer that is `before_scaling` gets the input
-            before equalization, also in float.
-        equalized: whether outlier channels are scaled by `equalizer` (H,) (SmoothQuant, Xiao et al. 2022); set before it is built.
-        residual: the sum of a residual connection. The layers that write to it scale their outputs, so that the sum arrives scaled.
-        mean_offset: of a centered residual, a function that gives the constant mean of the other summand; None: not centered.
-        call_index, num_calls: which call of a shared layer is next, of how many; each has a range of its own.
+        observer: called with the quantizer and its input instead of quantizing. An observer that is `before_scaling` gets the input before
+            equalization, also in float.
+        equalized: whether outlier channels are scaled by `equalizer` (H,) (SmoothQuant, Xiao et al. 2022). Set before it is built.
+        residual: whether it is the sum of a residual connection. The layers that write to it scale their outputs for it.
+        mean_offset: of a centered residual, a function that returns the constant mean of the other summand; None: not centered.
+        call_index: the next call of a shared layer; each call has a range of its own.
+        num_calls: the number of calls.
     """
 
     kind = "float"
@@ -48,44 +49,46 @@ class ActivationFakeQuant(keras.layers.Layer):
         self.num_calls, self.call_index = 1, 0
         self.ranges: list[Range] = []
 
-    def build(self, input_shape):
+    def build(self, input_shape: tf.TensorShape) -> None:
         if self.equalized:
             self.equalizer = self._statistic("equalizer", (input_shape[-1],), "ones")
         super().build(input_shape)
 
-    def _statistic(self, name: str, shape=(), initializer: str = "zeros", **options) -> tf.Variable:
+    def _statistic(
+        self, name: str, shape: tuple[int | None, ...] = (), initializer: str = "zeros", **options: Any
+    ) -> tf.Variable:
         options = {"trainable": False, **options, "dtype": "float32", "experimental_autocast": False}
         return self.add_weight(name, shape=shape, initializer=initializer, **options)
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if self._observes_unscaled:
             return self.observer(self, x)
         if self.equalizer is not None and not self.residual:
             x = x * per_channel(self.equalizer, x)
         return self._quantize(x, training)
 
-    def _quantize(self, x, training):
+    def _quantize(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
         if not self.prevent_bias_folding:
             return x
-        # A bound that no number reaches: without it the converter folds the bias of the layer before into the next Dense layer, and the
-        # tensor whose range was trained would not be the one in the file.
+        # A bound that no number reaches. Without it the converter folds the bias of the previous layer into the next Dense layer, and the
+        # file would not hold the tensor whose range was trained.
         return tf.minimum(x, tf.cast(_NEVER_REACHED, x.dtype))
 
-    def quantized(self, x, training=None):
-        """The values of x on the quantization grid."""
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Round x to the quantization grid."""
         return x
 
     def carry_scales(self, residual: "ActivationFakeQuant") -> None:
-        """Notes that the input carries the equalization scales of a residual."""
+        """Declare that the input carries the equalization scales of a residual."""
         self._carried = residual
 
     def set_num_calls(self, calls: int) -> None:
-        """Makes room for a range of each call. Equalization scales stay one vector: they are a part of the kernels, which are shared."""
+        """Make a range for each call. Equalization scales stay one vector: they are a part of the kernels, which are shared."""
         self.num_calls = calls
 
     def freeze_ranges(self) -> None:
-        """Makes constants of all ranges, as the converter asks of a graph."""
-        self.ranges = [tuple(map(float, ends)) for ends in self.ranges]
+        """Turn all ranges into constants, which the converter needs."""
+        self.ranges = [(float(low), float(high)) for low, high in self.ranges]
 
     @property
     def _observes_unscaled(self) -> bool:
@@ -93,41 +96,42 @@ class ActivationFakeQuant(keras.layers.Layer):
 
     @property
     def channel_scales(self) -> tf.Variable | None:
-        """The scales that the output's channels carry, (H,); None: none."""
+        """The scales that the channels of the output carry, (H,), or None."""
         if self._carried is not None and self._carried.equalized:
             return self._carried.channel_scales
         return None if self._observes_unscaled else self.equalizer
 
     @property
     def learned_ranges(self) -> list[Range]:
-        """The ranges that gradients move, without those shared from another quantizer."""
+        """The ranges that gradients train, without those shared from another quantizer."""
         return []
 
     def statistics(self) -> dict[str, tf.Variable]:
-        """The variables that calibration sets: `equalizer`, `minimum` and `maximum` (`calls.2.minimum` where there are several)."""
+        """Return the variables that calibration sets: `equalizer`, `minimum` and `maximum`, or `calls.2.minimum` with several calls."""
         return {} if self.equalizer is None else {"equalizer": self.equalizer}
 
 
 class DynamicFakeQuant(ActivationFakeQuant):
-    """int8 with a range of each token, found at run time."""
+    """int8 with a range per token, computed at run time."""
 
     kind = "dynamic"
 
-    def _quantize(self, x, training):
+    def _quantize(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
         return self.quantized(x, training) if self.observer is None else self.observer(self, x)
 
-    def quantized(self, x, training=None):
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         return per_token_fake_quant(x)
 
 
 class StaticFakeQuant(ActivationFakeQuant):
-    """8 or 16 bits with one range a call, which calibration sets and a moving average of the data follows in training (Jacob et al. 2018).
+    """8 or 16 bits with one range per call: set by calibration, and a moving average of the data in training (Jacob et al. 2018).
 
     Attributes:
+        bits: 8, or 16, which are symmetric.
         clip_min: the range need not reach below this value: the next function is flat there.
         must_include: the range reaches at least this far down.
-        calibration_only: training leaves the range where calibration put it.
-        phase: `waiting` quantizes nothing while training, `moving` moves the range, `frozen` does not: see `QuantizationSchedule`.
+        calibration_only: whether training leaves the range as calibration set it.
+        phase: in training, `waiting` quantizes nothing, `moving` moves the range, `frozen` keeps it; see `QuantizationSchedule`.
     """
 
     kind = "static"
@@ -141,17 +145,16 @@ class StaticFakeQuant(ActivationFakeQuant):
         clip_min: float | None = None,
         must_include: float = 0.0,
         calibration_only: bool = False,
-        **options,
+        **options: Any,
     ):
         super().__init__(path, **options)
-        from tensorflow_model_optimization.quantization.keras.quantizers import MovingAverageQuantizer
-
-        self.bits, self.clip_min, self.must_include, self.calibration_only = (
-            bits,
-            clip_min,
-            must_include,
-            calibration_only,
+        # tfmot is slow to import and its modules are loaded lazily, so that a type checker cannot find them.
+        from tensorflow_model_optimization.quantization.keras.quantizers import (  # pyright: ignore[reportMissingImports]
+            MovingAverageQuantizer,
         )
+
+        self.bits, self.clip_min, self.must_include = bits, clip_min, must_include
+        self.calibration_only = calibration_only
         self.phase = "moving"
         wide = bits > 8  # TFLite's 16-bit activations are symmetric
         self._symmetric = symmetric and not wide
@@ -168,20 +171,26 @@ class StaticFakeQuant(ActivationFakeQuant):
         return self._statistic("minimum"), self._statistic("maximum")
 
     def share_range(self, source: ActivationFakeQuant, call: int = 0, source_call: int = 0) -> None:
-        """Takes the range of `source`, whose output arrives unchanged: one tensor has one range, in a file as in training."""
+        """Share the range of `source`, whose output arrives unchanged: one tensor has one range, in a file as in training.
+
+        Args:
+            source: the quantizer that writes the tensor.
+            call: the call of this quantizer that reads the tensor.
+            source_call: the call of `source` that writes it.
+        """
         self._shared_calls.add(call)
         own = {id(end) for end in self.ranges[call]}  # no longer read, so no gradient reaches it
         self._trainable_weights[:] = [variable for variable in self._trainable_weights if id(variable) not in own]
         self.ranges[call] = source.ranges[source_call]
 
-    def _quantize(self, x, training):
+    def _quantize(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
         if self.call_index in self._shared_calls:
             return super()._quantize(x, training)
         if self.clip_min is not None and self.has_variable_range:  # a fixed range clips by itself
             x = tf.maximum(x, tf.cast(self.clip_min, x.dtype))
         return self.quantized(x, training) if self.observer is None else self.observer(self, x)
 
-    def quantized(self, x, training=None):
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if not self.has_variable_range:
             return tf.quantization.fake_quant_with_min_max_args(x, self.minimum, self.maximum)
         moves = bool(training) and self.phase != "frozen" and not self.calibration_only
@@ -198,22 +207,22 @@ class StaticFakeQuant(ActivationFakeQuant):
 
     @property
     def maximum(self) -> Any:
-        """The upper end."""
+        """The upper end of the range of the call at `call_index`."""
         return self.ranges[self.call_index][1]
 
     @property
     def scale(self) -> tf.Tensor:
-        """The distance of two values on the 8-bit grid."""
+        """The distance of two values on the 8-bit grid, for the call at `call_index`."""
         return tf.maximum((self.maximum - self.minimum) / 255.0, 1e-9)
 
     @property
     def has_variable_range(self) -> bool:
-        """Whether data decide the range of the call at `call_index`."""
+        """Whether the range of the call at `call_index` comes from data."""
         return not isinstance(self.minimum, float)
 
     @property
     def variable_ranges(self) -> list[Range]:
-        """The ranges that data decide."""
+        """The ranges that come from data."""
         return [ends for ends in self.ranges if not isinstance(ends[0], float)]
 
     @property
@@ -222,20 +231,20 @@ class StaticFakeQuant(ActivationFakeQuant):
         return all(float(maximum) > float(minimum) for minimum, maximum in self.ranges)
 
     def statistics(self) -> dict[str, tf.Variable]:
-        found = super().statistics()
+        variables = super().statistics()
         for i, (minimum, maximum) in enumerate(self.variable_ranges):
             prefix = f"calls.{i}." if len(self.ranges) > 1 else ""
-            found |= {f"{prefix}minimum": minimum, f"{prefix}maximum": maximum}
-        return found
+            variables |= {f"{prefix}minimum": minimum, f"{prefix}maximum": maximum}
+        return variables
 
     def reset_ranges(self) -> None:
-        """Makes every range that data decide as it is before any were seen."""
+        """Reset the ranges that come from data to those of a new quantizer."""
         for minimum, maximum in self.variable_ranges:
             minimum.assign(self.must_include)
             maximum.assign(0.0)
 
     def symmetrize_ranges(self) -> None:
-        """Widens the ranges of a symmetric quantizer to -128..127 scales."""
+        """Widen the ranges of a symmetric quantizer to -128..127 scales."""
         for minimum, maximum in self.variable_ranges if self._symmetric else ():
             scale = max(float(maximum) / 127, -float(minimum) / 128)
             minimum.assign(-128 * scale)
@@ -243,7 +252,7 @@ class StaticFakeQuant(ActivationFakeQuant):
 
 
 class LearnedRangeFakeQuant(StaticFakeQuant):
-    """8 bits with ranges that gradients move while training (Bhalgat et al. 2020, LSQ+)."""
+    """8 bits with ranges that gradients train (Bhalgat et al. 2020, LSQ+)."""
 
     def _new_range(self) -> Range:
         """Zero stays within the range: padding and biases are there."""
@@ -251,7 +260,7 @@ class LearnedRangeFakeQuant(StaticFakeQuant):
         high = self._statistic("maximum", trainable=True, constraint=lambda end: tf.maximum(end, 0.0))
         return low, high
 
-    def quantized(self, x, training=None):
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if not self.has_variable_range or not training:
             return super().quantized(x, training)
         if self.phase == "waiting":
@@ -269,9 +278,9 @@ class LearnedRangeFakeQuant(StaticFakeQuant):
 
 
 class FixedRangeFakeQuant(StaticFakeQuant):
-    """8 bits with the range that an integer operator writes, whatever the data."""
+    """8 bits with the range that an integer operator always writes."""
 
-    def __init__(self, path: str, bits: int, fixed_range: tuple[float, float], **options):
+    def __init__(self, path: str, bits: int, fixed_range: tuple[float, float], **options: Any):
         self._fixed_range = fixed_range
         super().__init__(path, bits, **options)
 
@@ -292,15 +301,19 @@ def activation_quantizer(
     clip_min: float | None = None,
     must_include: float = 0.0,
 ) -> ActivationFakeQuant:
-    """The fake quantizer that a policy asks for at a path.
+    """Make the fake quantizer of an activation.
 
     Args:
-        policy: None leaves everything in float.
+        policy: the quantization policy, or None for float.
+        path: the name that policies match.
         integer_only: whether the activation is quantized in integer-only models alone.
-        prevent_bias_folding: the next layer is a Dense layer or adds a constant, into which the converter would fold this one's bias.
-        fixed_range: what an integer operator writes, whatever the data.
+        residual: whether it is the sum of a residual connection.
+        prevent_bias_folding: stops the converter from folding the bias of the previous layer into the next one.
+        fixed_range: the range that an integer operator always writes.
         symmetric: whether the zero point is in the middle of 8 bits.
-        residual, calibration_only, clip_min, must_include: see the classes.
+        calibration_only: see `StaticFakeQuant`, like the last two.
+        clip_min: the lowest value that the range must reach.
+        must_include: a value that the range always includes.
     """
     if integer_only:
         policy = integer_part(policy)
@@ -324,11 +337,11 @@ def activation_quantizer(
 def share_range(
     quantizer: ActivationFakeQuant, source: ActivationFakeQuant, call: int = 0, source_call: int = 0
 ) -> None:
-    """Shares the range of `source` with a quantizer whose input is its output, where both are static."""
+    """Share the range of `source` with a quantizer whose input is its output, where both are static."""
     if isinstance(quantizer, StaticFakeQuant) and isinstance(source, StaticFakeQuant):
         quantizer.share_range(source, call, source_call)
 
 
 def activation_quantizers(model: keras.layers.Layer) -> list[ActivationFakeQuant]:
-    """Every activation quantizer of a model."""
+    """Return every activation quantizer of a model."""
     return sublayers(model, ActivationFakeQuant)

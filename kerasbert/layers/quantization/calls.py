@@ -10,20 +10,28 @@ from kerasbert.layers.traversal import sublayers
 
 
 def numbered_calls(blocks: Iterable[keras.layers.Layer]) -> Iterator[tuple[keras.layers.Layer, int]]:
-    """Blocks in the order of their calls, each with the number of its own call, from 0 on."""
+    """Yield blocks in the order of their calls, each with the index of its own call."""
     calls: Counter[int] = Counter()
     for block in blocks:
         yield block, calls[id(block)]
         calls[id(block)] += 1
 
 
+def each_call(encoder: keras.layers.Layer) -> Iterator[keras.layers.Layer]:
+    """Yield an encoder's blocks in the order of their calls, each with its quantizers set to that call."""
+    for block, call_index in numbered_calls(encoder.stack()):
+        if encoder.policy is not None:
+            set_call(block, call_index)
+        yield block
+
+
 def set_num_calls(layer: keras.layers.Layer, calls: int) -> None:
-    """Gives every activation quantizer below `layer` a range for each of so many calls."""
+    """Give every activation quantizer below `layer` one range per call."""
     for quantizer in sublayers(layer, ActivationFakeQuant):
         quantizer.set_num_calls(calls)
 
 
 def set_call(layer: keras.layers.Layer, call_index: int) -> None:
-    """Sets which of its calls a layer computes next."""
+    """Set which of its calls a layer computes next."""
     for quantizer in sublayers(layer, ActivationFakeQuant):
         quantizer.call_index = call_index

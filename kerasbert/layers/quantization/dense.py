@@ -1,8 +1,11 @@
-"""A Dense layer whose kernel and output pass through fake quantizers."""
+"""A Dense layer with fake quantizers of its kernel and its output."""
+
+from typing import Any
 
 import tensorflow as tf
+import tf_keras as keras
 
-from kerasbert.layers.activations import flat_below
+from kerasbert.layers.config import Activation, gelu, gelu_new
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import (
@@ -15,23 +18,25 @@ from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
 
 
 class QuantizedDense(Dense):
-    """(..., in) -> (..., units), float, on the grids of 8 bits.
+    """Fully connected layer with fake quantization: (..., in) -> (..., units).
 
     Attributes:
-        kernel_quantizer: of the kernel, one scale an output channel.
-        output_quantizer: of the sum before the activation: it is the tensor that an integer operator writes.
+        kernel_quantizer: the fake quantizer of the kernel, with one scale per output channel.
+        output_quantizer: the fake quantizer of the sum before the activation, the tensor that an integer operator writes.
     """
+
+    input_quantizer: ActivationFakeQuant
 
     def __init__(
         self,
         units: int,
         input_quantizer: ActivationFakeQuant,
-        policy: QuantizationPolicy | None,
+        policy: QuantizationPolicy,
         path: str,
         *,
         prevent_bias_folding: bool = False,
         symmetric: bool = False,
-        **options,
+        **options: Any,
     ):
         super().__init__(units, input_quantizer, path, **options)
         self.output_quantizer = activation_quantizer(
@@ -45,10 +50,10 @@ class QuantizedDense(Dense):
         self._residual: ActivationFakeQuant | None = None
 
     def write_to(self, residual: ActivationFakeQuant) -> None:
-        """Notes the residual that the output is added to: it is scaled and centered for it."""
+        """Scale and center the output for the residual that it is added to."""
         self._residual = residual
 
-    def call(self, x, training=None):
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         kernel = self.kernel_quantizer(self.served_kernel())
         if self._is_integer and not training and self.input_quantizer.observer is None:
             product = self._accumulate(x, kernel)
@@ -57,8 +62,8 @@ class QuantizedDense(Dense):
         product = tf.cast(self.output_quantizer(product, training=training), x.dtype)
         return self.activation(product) if self.activation else product
 
-    def served_kernel(self):
-        """The kernel (in, units): its rows undo the input's equalization scales, its columns carry those of the residual."""
+    def served_kernel(self) -> tf.Tensor:
+        """Return the kernel (in, units): its rows undo the input's equalization scales, its columns carry those of the residual."""
         kernel = super().served_kernel()
         if self._residual is not None and self._residual.mean_offset is not None:
             kernel = kernel - tf.reduce_mean(kernel, axis=1, keepdims=True)
@@ -66,14 +71,14 @@ class QuantizedDense(Dense):
         scales = self.input_quantizer.channel_scales
         return kernel if scales is None else kernel * tf.expand_dims(1.0 / scales, 1)
 
-    def served_bias(self):
+    def served_bias(self) -> tf.Tensor:
         bias = super().served_bias()
         if self._residual is not None and self._residual.mean_offset is not None:
             bias = bias - tf.reduce_mean(bias) - self._residual.mean_offset()
         return self._scaled(bias)
 
-    def _scaled(self, values):
-        """(..., units) with the equalization scales of the residual."""
+    def _scaled(self, values: tf.Tensor) -> tf.Tensor:
+        """Apply the equalization scales of the residual to (..., units)."""
         scales = None if self._residual is None else self._residual.channel_scales
         return values if scales is None else values * scales
 
@@ -84,11 +89,11 @@ class QuantizedDense(Dense):
         static = all(isinstance(side, StaticFakeQuant) for side in sides)
         return self.kernel_quantizer.enabled and static and self.input_quantizer.bits == 8
 
-    def _accumulate(self, x, kernel):
-        """The product and bias as an int32 accumulator holds them, in whole float32 numbers: exact, whatever the order of summation.
+    def _accumulate(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        """Compute product and bias as an int32 accumulator does, in whole float32 numbers: exact, in any order of summation.
 
-        A float product of the same values differs by some ten-thousandths of a scale, which is enough to round a few values in a thousand
-        the other way; later layers amplify that until the model and its file disagree on doubtful texts.
+        A float product of the same values differs by some ten-thousandths of a scale. That rounds a few values in a thousand to the other
+        side, and later layers amplify it until the model and its file disagree on doubtful texts.
         """
         kernel_scale = self.kernel_quantizer.scale(self.served_kernel())  # (units,)
         input_scale = self.input_quantizer.scale
@@ -97,21 +102,40 @@ class QuantizedDense(Dense):
         return (total + tf.round(self.served_bias() / scale)) * scale
 
 
+def flat_below(activation: Activation | None) -> float | None:
+    """Return the input below which an activation is flat, to 2e-4, or None: an 8-bit range need not reach lower.
+
+    The inputs of BERT's GELUs go down to -30.
+    """
+    if activation is None:
+        return None
+    return {gelu: -4.0, gelu_new: -4.0, tf.nn.relu: 0.0}.get(activation)
+
+
 def make_dense(
     units: int,
     input_quantizer: ActivationFakeQuant,
     policy: QuantizationPolicy | None,
     path: str,
     *,
-    initializer,
-    activation=None,
+    initializer: keras.initializers.Initializer,
+    activation: Activation | None = None,
     folded: Norm | None = None,
     prevent_bias_folding: bool = False,
     symmetric: bool = False,
 ) -> Dense:
-    """A Dense layer in float, or one whose kernel and output the policy may quantize.
+    """Make a Dense layer in float, or one with fake quantizers.
 
-    prevent_bias_folding, symmetric: of its output, see `activation_quantizer`.
+    Args:
+        units: the width of the output.
+        input_quantizer: the fake quantizer of the input.
+        policy: the quantization policy, or None for float.
+        path: the name that policies match.
+        initializer: of the kernel.
+        activation: the function of the output, or None.
+        folded: a NoNorm of the output that is multiplied into kernel and bias.
+        prevent_bias_folding: of the output, see `activation_quantizer`.
+        symmetric: of the output, see `activation_quantizer`.
     """
     options = {"initializer": initializer, "activation": activation, "folded": folded}
     if policy is None:

@@ -1,6 +1,9 @@
 """An embedding table that a policy may hold in int8."""
 
+from collections.abc import Callable
+
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
@@ -9,15 +12,19 @@ from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 class QuantizedEmbeddingTable(EmbeddingTable):
-    """One row of `width` floats for each id, on the int8 grid of the whole table: symmetric, one scale.
+    """A table of vectors in int8, symmetric, with one scale: ids (B, S) -> (B, S, width).
 
     Attributes:
         quantized: whether the policy holds the table in int8.
-        observer: called with the layer and the rows of a quantized table, in place of quantizing.
-        bound: the table's largest magnitude, where a graph must hold it as a constant.
+        observer: called with the layer and the rows of a quantized table, instead of quantizing.
+        bound: the largest magnitude of the table, where a graph must hold it as a constant.
     """
 
-    def __init__(self, rows: int, width: int, policy: QuantizationPolicy, path: str, initializer):
+    observer: Callable[[EmbeddingTable, tf.Tensor], tf.Tensor] | None
+
+    def __init__(
+        self, rows: int, width: int, policy: QuantizationPolicy, path: str, initializer: keras.initializers.Initializer
+    ):
         super().__init__(rows, width, path, initializer)
         self.quantized = policy.tables
         self.observer = None
@@ -25,48 +32,51 @@ class QuantizedEmbeddingTable(EmbeddingTable):
         self._residual: ActivationFakeQuant | None = None
 
     def write_to(self, residual: ActivationFakeQuant | None) -> None:
-        """Notes the residual that rows are added to: they are scaled and centered for it. None: they are already."""
+        """Scale and center the rows for the residual that they are added to; not for None."""
         self._residual = residual
 
     @property
     def channel_scales(self) -> tf.Variable | None:
         return None if self._residual is None else self._residual.channel_scales
 
-    def served_rows(self, rows):
-        return self._on_grid(self._written(rows))
+    def served_rows(self, rows: tf.Tensor) -> tf.Tensor:
+        return self._on_grid(self._for_residual(rows))
 
-    def served_table(self):
+    def served_table(self) -> tf.Tensor:
         return self._on_grid(self.float_table())
 
-    def float_table(self):
-        """The whole table (rows, width) before it is quantized."""
-        return self._written(tf.convert_to_tensor(self.table))
+    def float_table(self) -> tf.Tensor:
+        """Return the whole table (rows, width) before it is quantized."""
+        return self._for_residual(tf.convert_to_tensor(self.table))
 
-    def slice(self, first: int, length):
-        return self._written(super().slice(first, length))
+    def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
+        return self._for_residual(super().slice(first, length))
 
-    def rounded(self, rows):
-        """Rows (..., width) on the table's int8 grid."""
+    def rounded(self, rows: tf.Tensor) -> tf.Tensor:
+        """Round rows (..., width) to the table's int8 grid."""
         if self.bound is not None:
             return table_fake_quant(rows, self.bound)
         return table_fake_quant(rows, tf.reduce_max(tf.abs(self.float_table())))
 
-    def _written(self, rows):
-        """Rows as the residual takes them: centered and scaled."""
+    def _for_residual(self, rows: tf.Tensor) -> tf.Tensor:
         if self._residual is not None and self._residual.mean_offset is not None:
             rows = rows - tf.reduce_mean(rows, axis=-1, keepdims=True)
         return rows if self.channel_scales is None else rows * tf.cast(self.channel_scales, rows.dtype)
 
-    def _on_grid(self, rows):
+    def _on_grid(self, rows: tf.Tensor) -> tf.Tensor:
         if not self.quantized:
             return rows
         return self.rounded(rows) if self.observer is None else self.observer(self, rows)
 
 
 def make_embedding_table(
-    rows: int, width: int, policy: QuantizationPolicy | None, path: str, initializer
+    rows: int,
+    width: int,
+    policy: QuantizationPolicy | None,
+    path: str,
+    initializer: keras.initializers.Initializer,
 ) -> EmbeddingTable:
-    """A table in float, or one that the policy may quantize."""
+    """Make a table in float, or one that the policy may quantize."""
     if policy is None:
         return EmbeddingTable(rows, width, path, initializer)
     return QuantizedEmbeddingTable(rows, width, policy, path, initializer)

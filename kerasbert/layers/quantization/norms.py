@@ -1,41 +1,45 @@
 """Norms of integer-only models: a fake quantizer after every step, in forms that integer operators compute."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
-from kerasbert.layers.norms import NORMS, LayerNorm, NoNorm, Norm, per_channel
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizer
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 
-SQUARES = ("squares", "large_squares")  # the two grids of a row's sum of squares
-_SMALLEST = 1e-9  # a sum of squares: its root has a gradient
+NORMS = ("layer_norm", "no_norm")
+SQUARES = ("squares", "large_squares")  # the two grids of the sums of squares
+_SMALLEST = 1e-9  # sum of squares: its root has a gradient
 
 
 class IntegerNorm(Norm):
-    """What both norms share: the output's quantizer, and the residuals whose equalization scales input and output carry.
+    """The base of both norms: the quantizer of the output, and the residuals whose equalization scales input and output carry.
 
     Attributes:
-        output_quantizer: of the result.
-        reads, writes: the residual that is normalized, and the one that the result is added to; None: not scaled. Set by
-            `residual_streams` before the norm is built.
+        output_quantizer: the quantizer of the result.
     """
 
-    def __init__(self, policy: QuantizationPolicy, path: str, *arguments):
-        super().__init__(*arguments, path)
+    def _quantize_output(self, policy: QuantizationPolicy) -> None:
         self.policy = policy
-        self.output_quantizer = activation_quantizer(policy, f"{path}.output")
+        self.output_quantizer = activation_quantizer(policy, f"{self.path}.output")
         self._residuals: dict[str, ActivationFakeQuant] = {}
 
     @property
     def reads(self) -> ActivationFakeQuant | None:
+        """The residual that is normalized; None if it is not scaled. Set before the norm is built."""
         return self._residuals.get("reads")
 
     def write_to(self, residual: ActivationFakeQuant) -> None:
-        """Notes the residual that the result is added to."""
+        """Scale the result for the residual that it is added to."""
         self._residuals["writes"] = residual
 
-    def _scaled(self, normal, gamma, training, layout: LoweringOptions):
-        """gamma * normal + beta, with the scales of the residual that it is added to."""
+    def _scaled(
+        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, layout: LoweringOptions
+    ) -> tf.Tensor:
+        """Return gamma * normal + beta, with the scales of the residual that it is added to."""
         scales, beta = _scales(self._residuals.get("writes")), self.beta
         if scales is not None:
             gamma, beta = gamma * scales, beta * scales
@@ -43,26 +47,31 @@ class IntegerNorm(Norm):
 
 
 class IntegerNoNorm(IntegerNorm, NoNorm):
-    """A scale and a shift of each channel, in 8 bits."""
+    """A scale and a shift of each channel, in 8 bits: (..., H) -> (..., H)."""
 
-    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def __init__(self, policy: QuantizationPolicy, path: str):
+        super().__init__(path)
+        self._quantize_output(policy)
+
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
         return self._scaled(x, self.gamma, training, layout)
 
 
 class IntegerLayerNorm(IntegerNorm, LayerNorm):
-    """Layer normalization in 8 bits, of few operators, since each rounds. (..., H) -> (..., H).
+    """Layer normalization in 8 bits, of few operators, since each one rounds: (..., H) -> (..., H).
 
-    The sum of squares is a product of rows with themselves, whose accumulator has 32 bits: squares in 8 bits would leave nothing but
-    outliers. Of a centered residual the mean is left out: the layers that write to it write without one, and the rest, which gamma and the
-    normal rows have in common, is about a hundredth of the deviation. A scaled input is squared unscaled.
+    The sum of squares is a product of vectors with themselves, whose accumulator has 32 bits: squares in 8 bits would keep outliers alone.
+    A scaled input is squared unscaled. The mean of a centered residual is left out: the layers that write to it write without one, and
+    the rest is about a hundredth of the deviation.
 
-    A few tokens ([CLS] in many BERTs) have norms ten times as large, and no 8 bits hold the squares of both. So there are two grids, if
-    calibration found that (twin uniform quantization, Yuan et al. 2022): one for the others, on which outlier tokens are clipped, and a
-    coarse one, on which the others are 0. Of the two inverse roots the smaller one is right: that of 0 is the largest there is.
+    A few tokens ([CLS] in many BERTs) have ten times the norm, so one int8 scale cannot hold all sums of squares. Where calibration finds
+    such tokens there are two grids (twin uniform quantization, Yuan et al. 2022): a fine one, which clips them, and a coarse one, on which
+    the others are 0. The smaller of the two reciprocal roots is right, since that of 0 is the largest.
     """
 
     def __init__(self, policy: QuantizationPolicy, path: str, epsilon: float):
-        super().__init__(policy, path, epsilon)
+        super().__init__(epsilon, path)
+        self._quantize_output(policy)
         self.quantizers: dict[str, ActivationFakeQuant] = {}
         self._add_quantizers("mean", "centred", *SQUARES, "inverse", "normal")
 
@@ -73,29 +82,33 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
             )
 
     def read_from(self, residual: ActivationFakeQuant) -> None:
-        """Notes that the input is a centered residual, whose rows have a mean of next to nothing; before the norm is built."""
+        """Normalize a centered residual, whose mean is next to nothing. Called before the norm is built."""
         self._residuals["reads"] = residual
         self.quantizers.clear()
         self._add_quantizers(*(["unscaled"] if residual.equalized else []), *SQUARES, "inverse", "normal")
 
     def set_squares(self, call: int, reach: float, outlier_tokens: bool) -> None:
-        """Sets where the grid of the sums of squares ends in a call.
+        """Set the ranges of the sums of squares in a call.
 
-        outlier_tokens: larger sums are held on the second grid, of twice that scale; otherwise both grids are the same, and files have one.
+        Args:
+            call: the index of the call.
+            reach: the largest sum on the first grid.
+            outlier_tokens: whether larger sums are on a second grid, of twice that scale. Otherwise both grids are the same.
         """
         for name, largest in zip(SQUARES, (reach, 255 * 2 * reach if outlier_tokens else reach), strict=True):
             self.quantizers[name].ranges[call][1].assign(largest)
 
     @property
     def _has_outlier_tokens(self) -> bool:
-        """Whether the call at `call_index` needs its second grid, once ranges are frozen."""
+        """Whether the call at `call_index` needs its second grid; for frozen ranges."""
         return self.quantizers["large_squares"].maximum > self.quantizers["squares"].maximum
 
-    def call(self, x, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
-        def quantize(name, value):
+    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+        def quantize(name: str, value: tf.Tensor) -> tf.Tensor:
             return self.quantizers[name](value, training=training)
 
-        scales, gamma = _scales(self.reads), self.gamma * float(x.shape[-1]) ** 0.5
+        width: Any = x.shape[-1]
+        scales, gamma = _scales(self.reads), self.gamma * float(width) ** 0.5
         if self.reads is None:
             x = quantize("centred", x - quantize("mean", tf.reduce_mean(x, axis=-1, keepdims=True)))
         unscaled = x
@@ -108,16 +121,21 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
             roots = [
                 quantize("inverse", tf.math.rsqrt(quantize(name, each))) for name, each in zip(grids, sums, strict=True)
             ]
-            inverse = tf.minimum(*roots) if len(roots) > 1 else roots[0]
+            inverse = tf.minimum(roots[0], roots[1]) if len(roots) > 1 else roots[0]
         else:
             sums = _squares(unscaled, layout)
             grids = (tf.maximum(quantize(name, sums), _SMALLEST) for name in SQUARES)
-            inverse = quantize("inverse", tf.minimum(*map(tf.math.rsqrt, grids)))
+            fine, coarse = map(tf.math.rsqrt, grids)
+            inverse = quantize("inverse", tf.minimum(fine, coarse))
         return self._scaled(quantize("normal", x * inverse), gamma, training, layout)
 
 
 def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:
-    """The norm that a config's `normalization_type` names, in the form that the policy asks for. Raises ValueError for another name."""
+    """Make the norm that a config's `normalization_type` names, in float or for an integer-only policy.
+
+    Raises:
+        ValueError: when there is no such norm.
+    """
     if kind not in NORMS:
         raise ValueError(f"expected a norm of {NORMS}, received {kind!r}")
     policy = integer_part(policy)
@@ -126,15 +144,15 @@ def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy |
     return IntegerLayerNorm(policy, path, epsilon) if kind == "layer_norm" else IntegerNoNorm(policy, path)
 
 
-def _scales(residual: ActivationFakeQuant | None):
+def _scales(residual: ActivationFakeQuant | None) -> tf.Variable | None:
     return None if residual is None else residual.channel_scales
 
 
-def _affine(x, scales, shifts, layout: LoweringOptions):
-    """x (..., H) times (H,) scales, plus (H,) shifts if there are any.
+def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, layout: LoweringOptions) -> tf.Tensor:
+    """Compute x (..., H) times (H,) scales, plus (H,) shifts if there are any.
 
-    For integer operators a depthwise convolution, whose kernel has a scale for each channel and whose bias has 32 bits: nothing is
-    rounded but the result, where a product and a sum would each round, and hold their constants in 8 bits of one scale.
+    For integer operators it is a depthwise convolution, whose kernel has a scale per channel and whose bias has 32 bits: it rounds once.
+    A product and a sum would each round, and hold their constants in 8 bits of one scale.
     """
     if not layout.integer:
         product = x * per_channel(scales, x)
@@ -146,10 +164,10 @@ def _affine(x, scales, shifts, layout: LoweringOptions):
     return tf.reshape(product, (*leading(x), width))
 
 
-def _squares(x, layout: LoweringOptions, in_columns: bool = False):
-    """(..., H) -> (..., 1): the sum of squares.
+def _squares(x: tf.Tensor, layout: LoweringOptions, in_columns: bool = False) -> tf.Tensor:
+    """Sum the squares: (..., H) -> (..., 1).
 
-    in_columns: the same with other operators. Converters make one product of two alike, and one product has one grid.
+    With `in_columns` other operators compute the same. Converters merge two equal products, and one product has one grid.
     """
     if not layout.integer:
         return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)

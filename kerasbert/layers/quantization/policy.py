@@ -1,26 +1,31 @@
-"""Which points of a model are held in 8 bits, and how: a value that is saved with the model."""
+"""Quantization policies: the activations and weights of a model that are quantized, and how. A policy is saved with the model."""
 
 import fnmatch
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 KINDS = ("static", "dynamic", "float")
 
 
 @dataclass(frozen=True)
 class QuantizationPolicy:
-    """What is held in 8 bits while training, so that the exported file computes what was trained.
+    """What is quantized while training, so that the exported file computes what was trained.
 
-    recipe: the export recipe that this policy prepares for.
-    kernels: dense kernels in int8, symmetric, one scale per output channel.
-    tables: the word table in int8, symmetric, one scale in all.
-    activations: `(pattern, kind)` rules over point paths (shell-style wildcards), first match wins; kind is `static` (one trained
-        range per tensor), `dynamic` (one range per token, found at run time) or `float`. No match means `float`.
-    equalized: patterns of points whose outlier channels are scaled down, and the rows of the kernels that read them scaled up: in float
-        an identity, in 8 bits the other channels get the range that the outliers took (Xiao et al. 2022, SmoothQuant).
-    kernel_bits, activation_bits: of kernels 8 or 4, of static activations 8 or 16 (around zero).
-    integer_only: nothing between the ids and the outputs is computed in float: softmax, norms, activations and sums have points too.
-    learned_ranges: while training gradients move the ranges of static points, and not the data that they see. Of 8 bits only: with 16
-        nothing needs to be clipped.
+    Attributes:
+        recipe: the export recipe that this policy prepares for.
+        kernels: Dense kernels in int8, symmetric, one scale per output channel.
+        tables: the token table in int8, symmetric, one scale.
+        activations: `(pattern, kind)` rules over the paths of activations, with shell wildcards; the first match wins. A kind is `static`
+            (one trained range per tensor), `dynamic` (one range per token, at run time) or `float`, which is also the default.
+        equalized: patterns of activations whose outlier channels are scaled down, while the kernels that read them are scaled up
+            (SmoothQuant, Xiao et al. 2022). An identity in float.
+        integer_only: no float operator between ids and outputs: softmax, norms and sums are quantized too.
+        kernel_bits: 8 or 4.
+        activation_bits: of static activations, 8 or 16; 16 bits are symmetric.
+        learned_ranges: static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip nothing.
+
+    Raises:
+        ValueError: when the bits or a kind are not supported.
     """
 
     recipe: str
@@ -33,7 +38,7 @@ class QuantizationPolicy:
     activation_bits: int = 8
     learned_ranges: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kernel_bits not in (4, 8) or self.activation_bits not in (8, 16):
             raise ValueError(
                 f"expected kernels of 4 or 8 bits and activations of 8 or 16, received {self.kernel_bits} and {self.activation_bits}"
@@ -45,26 +50,28 @@ class QuantizationPolicy:
                 raise ValueError(f"expected a quantization kind of {KINDS} for points {pattern!r}, received {kind!r}")
 
     def kind(self, path: str) -> str:
-        """The kind of the activation point at `path`."""
+        """Return the kind of the activation at a path."""
         return next((kind for pattern, kind in self.activations if fnmatch.fnmatchcase(path, pattern)), "float")
 
     def equalizes(self, path: str) -> bool:
-        """Whether the outlier channels of the point at `path` are scaled down."""
+        """Tell whether the outlier channels of the activation at a path are scaled down."""
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.equalized)
 
     def in_float(self) -> "QuantizationPolicy":
-        """The same graph with nothing in 8 bits: what is exported before the file is quantized."""
+        """Return the policy of the same graph without quantization: exported before the file is quantized."""
         return replace(self, kernels=False, tables=False, activations=())
 
-    def get_config(self) -> dict:
+    def get_config(self) -> dict[str, Any]:
+        """Return a JSON object for `from_config`."""
         return asdict(self)
 
     @classmethod
-    def from_config(cls, config: dict) -> "QuantizationPolicy":
+    def from_config(cls, config: dict[str, Any]) -> "QuantizationPolicy":
+        """Read the JSON object of `get_config`."""
         rules = tuple((pattern, kind) for pattern, kind in config.get("activations", ()))
         return cls(**{**config, "activations": rules, "equalized": tuple(config.get("equalized", ()))})
 
 
 def integer_part(policy: QuantizationPolicy | None) -> QuantizationPolicy | None:
-    """The policy, for points that only a model without any float has; None under another one."""
+    """Return an integer-only policy as it is, and None for another one: for activations that stay in float otherwise."""
     return policy if policy is not None and policy.integer_only else None

@@ -1,37 +1,40 @@
-"""Residual streams of integer-only models: equalized channels and centered rows. Done once, over a built encoder.
+"""Residual streams of integer-only models: equalized channels and centered vectors. Done once, over an encoder.
 
-In 8 bits few outlier channels would take the range of a residual sum. The layers that write to it scale those channels down, the layers
-that read it undo that (SmoothQuant, Xiao et al. 2022), and all leave out the mean of each row, which the norm would subtract.
+In 8 bits a few outlier channels would take the whole range of a residual sum. The layers that write to it scale those channels down, and
+the layers that read it undo that (SmoothQuant, Xiao et al. 2022). All leave out the mean of each vector, which the norm subtracts.
 """
 
 import tensorflow as tf
+import tf_keras as keras
 
+from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.norms import IntegerNorm
 from kerasbert.layers.quantization.tie_ranges import last_norm
 from kerasbert.layers.transformer_block import TransformerBlock
 
 
-def equalize_residuals(encoder) -> None:
-    """Connects each residual sum of an integer-only encoder with the layers that write and read it; before the encoder is built."""
+def equalize_residuals(encoder: keras.layers.Layer) -> None:
+    """Connect each residual sum of an integer-only encoder with the layers that write and read it; before the encoder is built."""
     _equalize_embeddings(encoder.embeddings)
     calls = list(encoder.stack())
-    before: Norm | None = encoder.embeddings.norm if encoder.embeddings.projection is None else None
+    before: Norm | None = None if isinstance(encoder.embeddings, FactorizedEmbeddings) else encoder.embeddings.norm
     for block in encoder.layers:
         if isinstance(block, TransformerBlock):
             _equalize_block(block, before if calls.count(block) == 1 else None)
         before = last_norm(block)
 
 
-def unscaled_input(block, x):
-    """The input of a block as a float model has it, (B, S, H)."""
+def unscaled_input(block: keras.layers.Layer, x: tf.Tensor) -> tf.Tensor:
+    """Undo the equalization of a block's input (B, S, H), which a float model does not have."""
     residual = getattr(block, "attention_sum", None)
     if residual is None or not residual.residual or residual.channel_scales is None:
         return x
     return x / per_channel(residual.channel_scales, x)
 
 
-def _equalize_embeddings(embeddings) -> None:
+def _equalize_embeddings(embeddings: Embeddings) -> None:
     residual, tables = embeddings.sum, [embeddings.word, embeddings.position, embeddings.token_type]
     same_width = embeddings.word.table.shape[1] == embeddings.position.table.shape[1]
     residual.equalized = residual.equalized and same_width and isinstance(embeddings.norm, LayerNorm)
@@ -43,7 +46,10 @@ def _equalize_embeddings(embeddings) -> None:
 
 
 def _equalize_block(block: TransformerBlock, norm: Norm | None) -> None:
-    """norm: the one that writes the input for this block alone; None: the input is not scaled."""
+    """Equalize the two residual sums of a block.
+
+    The first one is scaled where a norm writes the input for this block alone.
+    """
     first, second = block.attention_sum, block.feed_forward_sum
     block.attention.input_quantizer.carry_scales(first)
     block.attention.output_dense.write_to(first)

@@ -1,4 +1,4 @@
-"""One tensor has one range: quantizers of inputs share the range of the output that they read. Done once, over a built encoder."""
+"""Ties the range of each input to the range of the output that it reads: one tensor has one range. Done once, over an encoder."""
 
 from functools import singledispatch
 
@@ -6,17 +6,22 @@ import tf_keras as keras
 
 from kerasbert.layers.bottleneck import Bottleneck, MobileBertBlock
 from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, StaticFakeQuant, share_range
 from kerasbert.layers.quantization.calls import numbered_calls
 from kerasbert.layers.transformer_block import TransformerBlock
 
-Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that wrote a tensor, and in which of its calls
+Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that writes a tensor, and the index of its call
 
 
-def tie_ranges(encoder) -> Source:
-    """Shares ranges inside each block and from block to block. Returns the source of the sequence output."""
-    if encoder.embeddings.projection is not None:
+def tie_ranges(encoder: keras.layers.Layer) -> Source:
+    """Share ranges inside each block and from block to block.
+
+    Returns:
+        The source of the sequence output.
+    """
+    if isinstance(encoder.embeddings, FactorizedEmbeddings):
         _share(encoder.embeddings.projection_quantizer, output_quantizer(encoder.embeddings.norm))
     for block in encoder.layers:
         _tie_inside(block)
@@ -28,71 +33,78 @@ def tie_ranges(encoder) -> Source:
     return source, source_call
 
 
-def tie_sequence(encoder, quantizer: ActivationFakeQuant) -> None:
-    """Shares the range of the sequence output with a quantizer that reads it, or one of its tokens, unchanged."""
+def tie_sequence(encoder: keras.layers.Layer, quantizer: ActivationFakeQuant) -> None:
+    """Share the range of the sequence output with a quantizer that reads it, or one of its tokens, unchanged."""
     if encoder.layer_mix is None and encoder.sequence_source is not None:
         source, source_call = encoder.sequence_source
         _share(quantizer, source, 0, source_call)
 
 
-def tie_pooled(encoder, quantizer: ActivationFakeQuant) -> None:
-    """Shares the range of the pooled output with a quantizer that reads it."""
+def tie_pooled(encoder: keras.layers.Layer, quantizer: ActivationFakeQuant) -> None:
+    """Share the range of the pooled output with a quantizer that reads it."""
     if encoder.pooler is None:
         tie_sequence(encoder, quantizer)
     else:
         _share(quantizer, encoder.pooled_quantizer)
 
 
-def _share(quantizer, source, call: int = 0, source_call: int = 0) -> None:
+def _share(
+    quantizer: ActivationFakeQuant, source: ActivationFakeQuant | None, call: int = 0, source_call: int = 0
+) -> None:
     if isinstance(source, StaticFakeQuant):
         share_range(quantizer, source, call, source_call)
 
 
 @singledispatch
 def output_quantizer(layer: keras.layers.Layer) -> ActivationFakeQuant | None:
-    """The quantizer of a layer's output; None where that stays in float."""
+    """Return the quantizer of a layer's output, or None where that stays in float."""
     return getattr(layer, "output_quantizer", None)
 
 
 @output_quantizer.register
-def _(embeddings: Embeddings):
-    return output_quantizer(embeddings.norm if embeddings.projection is None else embeddings.projection)
+def _(embeddings: Embeddings) -> ActivationFakeQuant | None:
+    return output_quantizer(embeddings.norm)
 
 
 @output_quantizer.register
-def _(block: TransformerBlock):
+def _(embeddings: FactorizedEmbeddings) -> ActivationFakeQuant | None:
+    return output_quantizer(embeddings.projection)
+
+
+@output_quantizer.register
+def _(block: TransformerBlock) -> ActivationFakeQuant | None:
     return output_quantizer(block.feed_forward_norm)
 
 
 @output_quantizer.register
-def _(bottleneck: Bottleneck):
+def _(bottleneck: Bottleneck) -> ActivationFakeQuant | None:
     return output_quantizer(bottleneck.dense if bottleneck.folds else bottleneck.norm)
 
 
 @output_quantizer.register
-def _(block: MobileBertBlock):
+def _(block: MobileBertBlock) -> ActivationFakeQuant | None:
     return output_quantizer(last_norm(block))
 
 
 @singledispatch
 def last_norm(block: TransformerBlock) -> Norm:
-    """The norm that produces a block's output."""
+    """Return the norm that produces a block's output."""
     return block.feed_forward_norm
 
 
 @last_norm.register
-def _(block: MobileBertBlock):
+def _(block: MobileBertBlock) -> Norm:
     return block.feed_forwards[-1].norm if block.output_dense is None else block.output_norm
 
 
 @singledispatch
 def _inputs(block: TransformerBlock) -> list[ActivationFakeQuant]:
-    """The quantizers that read a block's input."""
+    """Return the quantizers that read a block's input."""
     return [block.attention.input_quantizer]
 
 
 @_inputs.register
-def _(block: MobileBertBlock):
+def _(block: MobileBertBlock) -> list[ActivationFakeQuant]:
     bottlenecks = [each for each in (block.bottleneck, block.shared_bottleneck) if each is not None]
     inputs = [bottleneck.input_quantizer for bottleneck in bottlenecks]
     inputs += [block.attention.input_quantizer] if block.attended_bottleneck is None else []
@@ -105,7 +117,7 @@ def _tie_inside(block: TransformerBlock) -> None:
 
 
 @_tie_inside.register
-def _(block: MobileBertBlock):
+def _(block: MobileBertBlock) -> None:
     if block.attended_bottleneck is not None:
         _share(block.attention.input_quantizer, output_quantizer(block.attended_bottleneck))
     norms = [block.attention_norm, *(network.norm for network in block.feed_forwards)]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import readable, word_pieces

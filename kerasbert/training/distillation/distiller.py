@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.tasks import MaskedLM
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.keras_task import KerasTask

@@ -9,8 +9,8 @@ import tensorflow as tf
 from kerasbert.console.output import note
 from kerasbert.data.batching import padded_length
 from kerasbert.data.table import is_table
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets

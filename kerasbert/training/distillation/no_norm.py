@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.capture import captured
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.capture import captured
 from kerasbert.training.distillation.students import student_from
 
 _BATCH = 32

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from kerasbert.encoders.base import INPUT_NAMES
-from kerasbert.layers.capture import captured
+from kerasbert.capture import captured
+from kerasbert.ids import INPUT_NAMES
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from kerasbert.compression.pruning.magnitude import Sparsity, prunable
 from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
 from kerasbert.compression.pruning.sparsity_report import gzip_size, sparsity_report, zeros_of
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
+from kerasbert.layers.traversal import dense_layers
 from kerasbert.training import RunFolder, TrainConfig, adamw, freeze
 from kerasbert.training import train as train_task
 

@@ -10,8 +10,8 @@ from kerasbert.compression import diagnose, quantize
 from kerasbert.compression.quantization.diagnosis import worst_first
 from kerasbert.compression.quantization.plots import plot_losses
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.traversal import dense_layers
 
 
 @pytest.fixture(scope="module")

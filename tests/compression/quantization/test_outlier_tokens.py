@@ -5,10 +5,10 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
+from kerasbert.capture import captured
 from kerasbert.compression.quantization.outlier_tokens import best_reach
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.layers.capture import captured
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import sublayers
 

@@ -8,11 +8,10 @@ import tf_keras as keras
 
 from kerasbert.compression import POLICIES, QuantizationPolicy, calibrate, quantize
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks.pretrained import ranges
 
 

@@ -15,8 +15,7 @@ from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.layers.attention import INTEGER_MASK, SelfAttention
-from kerasbert.layers.dense import dense_layers
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 INTEGERS = {"INT8", "INT32"}
 MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]

@@ -19,9 +19,8 @@ from kerasbert.export.targets import target_named
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.layers.attention import SelfAttention
-from kerasbert.layers.dense import dense_layers
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 STATIC = RECIPES["static_wi8_ai8"]
 

@@ -8,9 +8,9 @@ from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import (
     context_by_sums,
     in_eight_bits,
+    in_float,
     logistic_softmax,
     scores_by_sums,
-    unheld,
 )
 
 LENGTH, WIDTH, HEADS = 6, 8, 2
@@ -35,21 +35,21 @@ def scores():
 def test_scores_are_those_of_a_product_of_matrices():
     q, k = drawn(1, LENGTH, WIDTH), drawn(1, LENGTH, WIDTH, seed=1)
     expected = tf.matmul(by_heads(q), by_heads(k), transpose_b=True)
-    np.testing.assert_allclose(tf.transpose(scores_by_sums(q, k, HEADS, unheld), (0, 3, 1, 2)), expected, atol=1e-5)
+    np.testing.assert_allclose(tf.transpose(scores_by_sums(q, k, HEADS, in_float), (0, 3, 1, 2)), expected, atol=1e-5)
 
 
 def test_contexts_are_those_of_a_product_of_matrices(scores):
     v, probabilities = drawn(1, LENGTH, WIDTH, seed=2), tf.nn.softmax(scores, axis=2)
     expected = tf.matmul(tf.transpose(probabilities, (0, 3, 1, 2)), by_heads(v))
     expected = tf.reshape(tf.transpose(expected, (0, 2, 1, 3)), (1, LENGTH, WIDTH))
-    np.testing.assert_allclose(context_by_sums(probabilities, v, unheld), expected, atol=1e-5)
+    np.testing.assert_allclose(context_by_sums(probabilities, v, in_float), expected, atol=1e-5)
 
 
 def test_probabilities_are_those_of_softmax(scores):
-    np.testing.assert_allclose(logistic_softmax(scores, unheld), tf.nn.softmax(scores, axis=2), atol=1e-6)
+    np.testing.assert_allclose(logistic_softmax(scores, in_float), tf.nn.softmax(scores, axis=2), atol=1e-6)
 
 
-def test_they_are_so_in_eight_bits(scores):
+def test_decomposed_attention_in_eight_bits_is_close_to_float(scores):
     """Of values from 0 to 1, in a few steps of 1/255, one number alone or all of them equal; padding gets nothing."""
     alike = tf.zeros_like(scores)
     alone = tf.one_hot([[[1, 1]] * LENGTH], LENGTH, 20.0, 0.0, axis=2)

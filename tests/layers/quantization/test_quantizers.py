@@ -20,7 +20,7 @@ def static_point(minimum, maximum, **options):
     return point
 
 
-def test_first_rule_that_fits_decides():
+def test_the_first_matching_rule_decides():
     rules = (("layers.0.*.output", "float"), ("layers.0.*", "dynamic"), ("layers.?.ffn", "static"))
     policy = QuantizationPolicy("mine", activations=rules)
     assert policy.kind("layers.0.query.output") == "float"
@@ -160,7 +160,7 @@ def test_observing_widens_the_range_and_passes_values_through():
     assert (float(point.minimum), float(point.maximum)) == (-2, 4) and point.calibrated
 
 
-def test_floor_cuts_what_the_range_must_hold():
+def test_clip_min_limits_the_range():
     point = static_point(0.0, 0.0, clip_min=-4.0)
     point.observer = Extremes()
     point(tf.constant([[-30.0, 2.0]]))

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.layers.capture import capture, captured
+from kerasbert.capture import capture, captured
 from kerasbert.training.distillation.observation import observe
 
 

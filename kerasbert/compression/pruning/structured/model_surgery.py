@@ -8,7 +8,7 @@ from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.feed_forward import FeedForward
+from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 
 

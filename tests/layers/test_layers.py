@@ -3,10 +3,10 @@ import pytest
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.activations import activation, flat_below
 from kerasbert.layers.attention import attention_bias
+from kerasbert.layers.config import ACTIVATIONS
 from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.pooling import pool
+from kerasbert.layers.quantization.dense import flat_below
 
 
 def test_activations_are_those_of_their_papers():
@@ -14,22 +14,21 @@ def test_activations_are_those_of_their_papers():
 
     x = np.linspace(-6, 6, 200).astype(np.float32)
     tanh = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
-    np.testing.assert_allclose(activation("gelu")(x), 0.5 * x * (1 + erf(x / np.sqrt(2))), atol=1e-5)
+    np.testing.assert_allclose(ACTIVATIONS["gelu"](x), 0.5 * x * (1 + erf(x / np.sqrt(2))), atol=1e-5)
     for name in ("gelu_new", "gelu_pytorch_tanh"):
-        np.testing.assert_allclose(activation(name)(x), tanh, atol=1e-5)
-    np.testing.assert_array_equal(activation("relu")(x), np.maximum(x, 0))
-    with pytest.raises(ValueError, match="'swish'"):
-        activation("swish")
+        np.testing.assert_allclose(ACTIVATIONS[name](x), tanh, atol=1e-5)
+    np.testing.assert_array_equal(ACTIVATIONS["relu"](x), np.maximum(x, 0))
 
 
 @pytest.mark.parametrize("name", ["gelu", "gelu_new", "relu"])
-def test_an_activation_is_flat_below_its_floor(name):
-    function, floor = activation(name), flat_below(activation(name))
+def test_activations_are_flat_below_the_clip_minimum(name):
+    function = ACTIVATIONS[name]
+    floor = flat_below(function)
     below = function(tf.constant(np.linspace(floor - 30, floor, 500).astype(np.float32))).numpy()
     assert below.max() - below.min() < 2e-4
 
 
-def test_what_has_no_flat_part_has_no_floor():
+def test_other_activations_have_no_flat_part():
     assert flat_below(tf.tanh) is None and flat_below(None) is None
 
 
@@ -58,19 +57,3 @@ def test_layer_norm_is_computed_in_float32():
 def test_attention_bias_is_zero_where_attended():
     bias = attention_bias(np.array([[1, 1, 0]], np.int32), -1e4).numpy()
     np.testing.assert_array_equal(bias, [[[[0, 0, -1e4]]]])
-
-
-def test_pooling_reads_only_real_tokens():
-    draw = np.random.default_rng(1)
-    sequence = draw.normal(-3, 1, (2, 6, 8)).astype(np.float32)
-    mask = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0]], np.int32)
-    np.testing.assert_allclose(pool(sequence, mask, "mean")[1], sequence[1, :2].mean(0), atol=1e-6)
-    np.testing.assert_allclose(pool(sequence, mask, "mean")[0], sequence[0].mean(0), atol=1e-6)
-    np.testing.assert_allclose(pool(sequence, mask, "max")[1], sequence[1, :2].max(0), atol=1e-6)
-    np.testing.assert_array_equal(pool(sequence, mask, "cls"), sequence[:, 0])
-    with pytest.raises(ValueError, match="'median'"):
-        pool(sequence, mask, "median")
-
-
-def test_mean_of_a_row_without_tokens_is_zero_and_not_nan():
-    np.testing.assert_array_equal(pool(np.ones((1, 3, 4), np.float32), np.zeros((1, 3), np.int32), "mean"), 0)

@@ -1,0 +1,86 @@
+"""The sizes and switches that every encoder has, under the names of Hugging Face's `config.json`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import tensorflow as tf
+
+from kerasbert.files.json_config import JsonConfig
+
+Activation = Callable[[tf.Tensor], tf.Tensor]
+gelu = partial(tf.nn.gelu, approximate=False)  # Hendrycks & Gimpel 2016
+gelu_new = partial(tf.nn.gelu, approximate=True)  # by tanh, as in the original BERT code
+ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new, "relu": tf.nn.relu}
+
+
+@dataclass(frozen=True)
+class EncoderConfig(JsonConfig):
+    """Sizes and switches of an encoder. The defaults are those of BERT-base."""
+
+    model_type: ClassVar[str] = ""
+
+    vocab_size: int = 30522
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    intermediate_size: int = 3072
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int = 0
+    tie_word_embeddings: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"model_type": self.model_type, **super().to_dict()}
+
+    def with_dropout(self, rate: float) -> Self:
+        """Return a copy with this rate of dropout everywhere."""
+        return replace(self, **{field.name: rate for field in fields(self) if field.name.endswith("dropout_prob")})
+
+    @property
+    def activation(self) -> Activation:
+        """The function that `hidden_act` names."""
+        return ACTIVATIONS[self.hidden_act]
+
+    @property
+    def position_offset(self) -> int:
+        """Row of the position table for the first token."""
+        return 0
+
+    @property
+    def longest(self) -> int:
+        """Largest number of tokens in a sequence."""
+        return self.max_position_embeddings - self.position_offset
+
+    @property
+    def head_width(self) -> int:
+        """Width that attention divides among its heads."""
+        return self.hidden_size
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks with weights of their own."""
+        return self.num_hidden_layers
+
+    @property
+    def feed_forwards(self) -> int:
+        """Number of feed-forward networks in a block."""
+        return 1
+
+    def check(self) -> None:
+        super().check()
+        for field in fields(self):
+            if type(field.default) is int and field.name != "pad_token_id":
+                self._expect(getattr(self, field.name) >= 1, field.name, "at least 1")
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            self._expect(0 <= getattr(self, name) < 1, name, "from 0 to below 1")
+        width = f"{self._key('hidden_size')} or the width of a bottleneck, {self.head_width}"
+        self._expect(self.head_width % self.num_attention_heads == 0, "num_attention_heads", f"a divisor of {width}")
+        self._expect(self.hidden_act in ACTIVATIONS, "hidden_act", f"one of {sorted(ACTIVATIONS)}")
+        self._expect(self.longest >= 3, "max_position_embeddings", f"at least {3 + self.position_offset}")

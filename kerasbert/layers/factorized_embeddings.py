@@ -1,0 +1,30 @@
+"""Embeddings of ALBERT and ELECTRA."""
+
+import tensorflow as tf
+
+from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.quantization.factory import LayerFactory
+
+
+class FactorizedEmbeddings(Embeddings):
+    """Narrow embeddings and a Dense layer to the hidden size (Lan et al. 2019, section 3.1): ids (B, S) -> (B, S, H).
+
+    Args:
+        make: the factory of the layer.
+        width: the width of the tables, E.
+    """
+
+    def __init__(self, make: LayerFactory, width: int):
+        super().__init__(make, width=width)
+        self.projection_quantizer = make.quantizer("projection.input")
+        self.projection = make.dense(
+            "projection", make.config.hidden_size, self.projection_quantizer, prevent_bias_folding=True
+        )
+
+    def call(
+        self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,
+        layout: LoweringOptions = TRAINING_OPTIONS,
+    ) -> tf.Tensor:  # fmt: skip
+        x = super().call(input_ids, token_type_ids, training=training, layout=layout)  # (B, S, E)
+        return self.projection(self.projection_quantizer(x, training=training), training=training)  # (B, S, H)
