@@ -2,7 +2,7 @@
 
     python benchmarks/edge_tpu_forecast.py --texts dev.tsv --vocabulary vocab.txt --presets mobilebert
 
-The forecast is a table of documented rules. Nothing is compiled here, and nothing runs on a device.
+The forecast is a table of with_operator_table rules. Nothing is compiled here, and nothing runs on a device.
 """
 
 import argparse
@@ -42,9 +42,11 @@ def _forecast(name: str, arguments, texts: list[str]) -> dict:
     made = kb.export.convert(model, target="edge-tpu", calibration=texts)
     file = TFLiteFile.read(made.content)
     verdicts = forecast(file)
-    refused = Counter(f"{verdict.operator}: {verdict.refused}" for verdict in verdicts if verdict.refused)
+    refused = Counter(
+        f"{verdict.operator}: {verdict.unsupported_reason}" for verdict in verdicts if verdict.unsupported_reason
+    )
     facts = {
-        "operators": len(verdicts), "mapped": sum(verdict.refused is None for verdict in verdicts), "refused": dict(refused),
+        "operators": len(verdicts), "mapped": sum(verdict.unsupported_reason is None for verdict in verdicts), "refused": dict(refused),
         "kinds": dict(Counter(verdict.operator for verdict in verdicts)),
         "body_bytes": len(made.content), "host_bytes": len(made.host),
     }  # fmt: skip

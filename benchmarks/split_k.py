@@ -74,16 +74,16 @@ def _file(model, parts: int, length: int, place: Path) -> Path:
 
 def _run(file: Path, place: Path) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities (rows, classes), and seconds of each row but the first."""
-    from kerasbert.export.backends.context import ChildOutputs
+    from kerasbert.export.backends.context import WorkerOutputs
     from kerasbert.export.backends.environments.known import LAVAPIPE
-    from kerasbert.export.backends.gpu import CHILD, SECONDS
+    from kerasbert.export.backends.gpu import SECONDS, WORKER
     from kerasbert.export.backends.subprocesses.process import run_module
 
     outputs = place / "outputs.npz"
-    ended = run_module(CHILD, (file, place / "rows.npz", outputs, "gpu", "device"), SECONDS, LAVAPIPE.variables)
-    if not ended.well:
+    ended = run_module(WORKER, (file, place / "rows.npz", outputs, "gpu", "device"), SECONDS, LAVAPIPE.variables)
+    if not ended.ok:
         raise SystemExit(f"lavapipe: {ended.failure_reason}")
-    read = ChildOutputs.read(outputs)
+    read = WorkerOutputs.read(outputs)
     return next(iter(read.outputs.values())), read.seconds
 
 

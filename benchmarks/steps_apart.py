@@ -21,7 +21,7 @@ import numpy as np
 import record
 from float_denses import float_denses
 
-from kerasbert.export.backends.operators_alone import integer_denses
+from kerasbert.export.backends.operators_alone import extract_integer_dense
 from kerasbert.export.tflite.model import code_of, decode, encode, new_operator, signature_end
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
@@ -90,7 +90,7 @@ def _alone(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], dict[str,
     the shapes of its inputs without the first axis."""
     from ai_edge_litert import schema_py_generated as schema
 
-    cut = integer_denses(model)
+    cut = extract_integer_dense(model)
     content = decode(cut.content)
     graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
     code = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
@@ -194,33 +194,35 @@ def _on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = Fals
 
 
 def _on_gpu(place: Path) -> tuple[dict[str, np.ndarray], str]:
-    from kerasbert.export.backends.context import ChildOutputs
-    from kerasbert.export.backends.gpu import CHILD, DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS
+    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.gpu import DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS, WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
     from kerasbert.export.backends.subprocesses.process import run_module
 
     drivers = [{}] if DRIVER_VARIABLE in os.environ else [{}, *({DRIVER_VARIABLE: each} for each in SOFTWARE_DRIVERS)]
     for environment in drivers:
         arguments = (place / "model.tflite", place / "rows.npz", place / "outputs.npz", "gpu", "fp32")
-        ended = run_module(CHILD, arguments, SECONDS, environment)
+        ended = run_module(WORKER, arguments, SECONDS, environment)
         said = GpuLog.of(ended.log)
         if said.adapter:
             break
-    if not (said.adapter and ended.well):
-        sys.exit(f"no GPU, or it did not take the file: {said.told or said.fault or ended.failure_reason}")
-    read = ChildOutputs.read(place / "outputs.npz")
+    if not (said.adapter and ended.ok):
+        sys.exit(
+            f"no GPU, or it did not take the file: {said.unsupported_summary or said.fault or ended.failure_reason}"
+        )
+    read = WorkerOutputs.read(place / "outputs.npz")
     if not read.more["fully_accelerated"]:
         sys.exit("not all operators ran on the GPU")
     return read.outputs, said.adapter
 
 
 def _on_wasm(place: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    from kerasbert.export.backends.web import outputs_of, run_page, said_by
+    from kerasbert.export.backends.web import outputs_of, page_answer, run_page
 
     inputs = {name: values.reshape(len(values), -1).tolist() for name, values in rows.items()}
     (place / "rows.json").write_text(json.dumps({"inputs": inputs, "length": None}), "utf-8")
     ended = run_page(place / "model.tflite", place / "rows.json", "wasm")
-    said = said_by(ended)
+    said = page_answer(ended)
     if said is None or "outputs" not in said:
         sys.exit(f"not run in the browser: {said or ended.failure_reason}")
     return outputs_of(said)

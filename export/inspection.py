@@ -150,9 +150,7 @@ def inspect(path: str | os.PathLike) -> Inspection:
     return inspect_structure(read_file(data, name), packed.read(data, name), path)
 
 
-def inspect_structure(
-    file: FileStructure, card: packed.Metadata | None, path: str | os.PathLike | bytes
-) -> Inspection:
+def inspect_structure(file: FileStructure, card: packed.Metadata | None, path: str | os.PathLike | bytes) -> Inspection:
     """As `inspect`, of a file that was decoded already.
 
     Args:

@@ -20,7 +20,7 @@ from kerasbert.export.backends.client_tools.tokenization import (
 )
 from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.tflite.metadata import IDS, Metadata
-from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
+from kerasbert.export.validation.checks import FAILED, Check, Tolerance
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.text.client_wordpiece import client_refusal
 
@@ -85,9 +85,7 @@ def _unsupported_reason(client: Client, context: ValidationContext, metadata: Me
 def flat_texts(context: ValidationContext) -> list[str]:
     """Returns the texts of all token lists, in their order."""
     return [
-        text
-        for example in raw_examples(context)
-        for text in (example if isinstance(example, tuple) else (example,))
+        text for example in raw_examples(context) for text in (example if isinstance(example, tuple) else (example,))
     ]
 
 
@@ -121,10 +119,17 @@ def _checks(
     seconds: Sequence[float],
 ) -> list[Check]:
     """Makes one check where every row is tokenized alike; else one of each kind of rows, and one of the metric over all."""
-    row_seconds = np.reshape(seconds, (len(context.examples), -1)).mean(axis=1)  # of a row's texts, of which a pair has two
+    row_seconds = np.reshape(seconds, (len(context.examples), -1)).mean(
+        axis=1
+    )  # of a row's texts, of which a pair has two
 
     def make_check(
-        name: str, rows: np.ndarray, limits: Tolerance | None = None, metric: bool = True, sample: bool = True, remark: str = ""
+        name: str,
+        rows: np.ndarray,
+        limits: Tolerance | None = None,
+        metric: bool = True,
+        sample: bool = True,
+        remark: str = "",
     ) -> Check:
         return context.make_check(
             name, rows, [outputs[row] for row in rows], row_seconds[rows], limits=limits, metric=metric, sample=sample,

@@ -101,9 +101,7 @@ class ValidationContext:
             return self.model
         return open_model(self.file, threads, kernels, self.examples.length)
 
-    def differences(
-        self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]
-    ) -> tuple[OutputDifference, ...]:
+    def differences(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[OutputDifference, ...]:
         """Compares the outputs of two models for the same rows, output by output."""
         compared_as = self.examples.processor.compared_as
         return tuple(

@@ -114,9 +114,7 @@ def _check_threads(context: ValidationContext, rows: np.ndarray) -> Check:
     )
 
 
-def _run(
-    context: ValidationContext, label: str, open_model: Callable[[], InterpreterModel], rows: np.ndarray
-) -> _Run:
+def _run(context: ValidationContext, label: str, open_model: Callable[[], InterpreterModel], rows: np.ndarray) -> _Run:
     """Runs rows one by one, cut to the model's length."""
     model = open_model()
     length = model.length or context.examples.length
@@ -124,9 +122,7 @@ def _run(
     for done, row in enumerate(rows):
         row_outputs = []
         for number in range(row * group, (row + 1) * group):
-            inputs = {
-                name: values[:, :length] for name, values in context.examples.one(number, model.inputs).items()
-            }
+            inputs = {name: values[:, :length] for name, values in context.examples.one(number, model.inputs).items()}
             if not seconds:
                 model.check(inputs)
                 # The first run pays for packing weights; it is no measurement.

@@ -126,7 +126,7 @@ def select_backends(names: str | Sequence[str]) -> tuple[Backend, ...]:
         )
     if ALL in names:
         return tuple(backend for backend in BACKENDS.values() if backend.in_all or backend.name in names)
-    return tuple(BACKENDS[name] for name in names)
+    return tuple(BACKENDS[name] for name in dict.fromkeys(names))
 
 
 def list_backends() -> str:

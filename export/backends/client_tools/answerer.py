@@ -44,7 +44,8 @@ def answerer_checks(
         return [Check(client.name, NOT_RUN, "no question whose context fits into one row", device=client.device)]
     model_answers, unit = _search_alike(context), _processor(context).unit
     equal = np.array(
-        [units(one, unit) == units(other, unit) for one, other in zip(model_answers, answers.answers, strict=True)], bool
+        [units(one, unit) == units(other, unit) for one, other in zip(model_answers, answers.answers, strict=True)],
+        bool,
     )
     fields = {"device": client.device, "threads": 1, "latency": Latency.of(answers.seconds[1:] or answers.seconds)}
     checks = []

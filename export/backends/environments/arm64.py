@@ -56,7 +56,9 @@ class Arm64Environment(Environment):
 
     def _install(self) -> None:
         if platform.machine() != "x86_64":
-            raise KerasBertError(f"expected an x86-64 machine for {self.name}, received {platform.machine()}; leave this backend out")
+            raise KerasBertError(
+                f"expected an x86-64 machine for {self.name}, received {platform.machine()}; leave this backend out"
+            )
         self._unpack_system()
         self._unpack_emulator()
         tags = [word for tag in _TAGS for word in ("--platform", tag)]

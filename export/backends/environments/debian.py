@@ -51,7 +51,9 @@ class PrivateApt:
         """
         apt = shutil.which("apt-get")
         if apt is None or not Path(_KEYS).is_file():
-            raise KerasBertError("expected Debian's apt-get, received a system without it; use Debian, or leave this backend out")
+            raise KerasBertError(
+                "expected Debian's apt-get, received a system without it; use Debian, or leave this backend out"
+            )
         for name in ("parts", "lists/partial", "cache/archives/partial"):
             (self.folder / name).mkdir(parents=True)
         targets = self.run(
@@ -121,4 +123,6 @@ def release() -> str:
     for line in lines:
         if line.startswith("VERSION_CODENAME="):
             return line.partition("=")[2].strip('"')
-    raise KerasBertError("expected a release with a code name in /etc/os-release, received none; use Debian, or leave this backend out")
+    raise KerasBertError(
+        "expected a release with a code name in /etc/os-release, received none; use Debian, or leave this backend out"
+    )

@@ -22,4 +22,6 @@ ARM64 = Arm64Environment(
         "typing_extensions==4.16.0", "protobuf==7.36.2",
     ),
 )  # fmt: skip
-ENVIRONMENTS = {environment.name: environment for environment in (TFLITE_2_14, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)}
+ENVIRONMENTS = {
+    environment.name: environment for environment in (TFLITE_2_14, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)
+}

@@ -180,9 +180,7 @@ def summarize(verdicts: Sequence[OperatorVerdict], most: int = 4) -> str:
     return "; ".join(lines[:most]) + more
 
 
-def operators_by_backend(
-    verdicts: Sequence[OperatorVerdict], backend: str, other: str
-) -> dict[str, dict[str, int]]:
+def operators_by_backend(verdicts: Sequence[OperatorVerdict], backend: str, other: str) -> dict[str, dict[str, int]]:
     """Counts the operators that a backend supports, and those that are left to another one."""
     supported = Counter(verdict.operator for verdict in verdicts if verdict.unsupported_reason is None)
     unsupported = Counter(verdict.operator for verdict in verdicts if verdict.unsupported_reason is not None)

@@ -1,6 +1,6 @@
 """Opens and runs a file once in a process of its own, so that a file that crashes its process is found before it crashes ours.
 
-    python -m kerasbert.export.backends.subprocesses.probe model.tflite
+python -m kerasbert.export.backends.subprocesses.probe model.tflite
 """
 
 import os

@@ -5,8 +5,8 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.export.backends import arm64
-from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.operators_alone import extract_integer_dense
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.validation.validator import validate
 
@@ -17,7 +17,7 @@ def static_file(static_model, tmp_path_factory):
 
 
 def test_denses_alone_compute_what_they_computed(static_file):
-    alone = integer_denses(static_file.read_bytes())
+    alone = extract_integer_dense(static_file.read_bytes())
     assert len(alone.inputs) >= 9  # four a block, and the head
     model = open_model(alone.content, kernels="reference")
     draw = np.random.default_rng(0)
@@ -28,7 +28,7 @@ def test_denses_alone_compute_what_they_computed(static_file):
 
 
 def test_a_float_file_has_none(float_file):
-    assert integer_denses(float_file.read_bytes()) is None
+    assert extract_integer_dense(float_file.read_bytes()) is None
 
 
 def test_it_is_not_run_where_it_was_not_set_up(monkeypatch, float_file, helpers):
@@ -42,7 +42,7 @@ def test_it_is_not_run_where_it_was_not_set_up(monkeypatch, float_file, helpers)
 def test_a_processor_that_dies_fails(monkeypatch, float_file, helpers):
     monkeypatch.setattr(type(arm64.ARM64), "ready", property(lambda self: True))
     monkeypatch.setattr(
-        arm64, "run_child", lambda *_: Ended(-4, "qemu: uncaught target signal 4 (Illegal instruction)", 1.0)
+        arm64, "run_command", lambda *_: ProcessResult(-4, "qemu: uncaught target signal 4 (Illegal instruction)", 1.0)
     )
     report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on="arm64")
     found = {check.name: check for check in report.checks}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kerasbert.export.backends import edge_tpu
-from kerasbert.export.backends.edge_tpu import Compiled, forecast
+from kerasbert.export.backends.edge_tpu import CompilerLog, forecast
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
@@ -52,7 +52,7 @@ def chain(*names, dtype="int8"):
 
 def test_what_comes_behind_a_refused_call_stays_on_the_cpu():
     found = forecast(chain("ADD", "GELU", "ADD", "ADD"))
-    assert [verdict.refused for verdict in found] == [
+    assert [verdict.unsupported_reason for verdict in found] == [
         None,
         "no such operator",
         *["behind GELU, which stays on the CPU"] * 2,
@@ -61,17 +61,17 @@ def test_what_comes_behind_a_refused_call_stays_on_the_cpu():
 
 def test_a_float_input_is_quantized_on_the_cpu_and_the_rest_goes_on():
     found = forecast(chain("QUANTIZE", "ADD", "DEQUANTIZE", dtype="float32"))
-    assert [verdict.refused is None for verdict in found] == [False, True, False]
+    assert [verdict.unsupported_reason is None for verdict in found] == [False, True, False]
 
 
 def test_logs():
-    assert Compiled.of(WHOLE) == Compiled(
+    assert CompilerLog.of(WHOLE) == CompilerLog(
         1, {("ADD", "Mapped to Edge TPU"): 10, ("CONV_2D", "Mapped to Edge TPU"): 3}, ""
     )
-    partly = Compiled.of(PARTLY)
+    partly = CompilerLog.of(PARTLY)
     assert partly.mapped == 12 and partly.operators["GELU", "Operation not supported"] == 1
-    assert "Didn't find op for builtin opcode 'TRANSPOSE'" in Compiled.of(NEWER).error
-    assert Compiled.of("").subgraphs is None
+    assert "Didn't find op for builtin opcode 'TRANSPOSE'" in CompilerLog.of(NEWER).error
+    assert CompilerLog.of("").subgraphs is None
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def compile_with(tmp_path, monkeypatch):
         script.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n{left}\nexit {status}\n")
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        return edge_tpu._compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")), tmp_path)[0]
+        return edge_tpu._check_compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")), tmp_path)[0]
 
     return run
 
@@ -116,7 +116,7 @@ def test_a_compiler_that_did_not_do_it_is_no_pass(compile_with, said, made, stat
 
 def test_without_the_compiler_nothing_passes(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert edge_tpu._compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
+    assert edge_tpu._check_compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
     whole = edge_tpu._forecast(forecast(chain("ADD")))
     assert whole.status == NOT_RUN and "only the compiler proves" in whole.reason
     assert edge_tpu._forecast(forecast(chain("GELU"))).status == FAILED

@@ -6,9 +6,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.export.backends import gpu
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.operator_rules import verdicts
+from kerasbert.export.backends.rules.operator_rules import operator_verdicts
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.validator import validate
 
@@ -27,7 +27,7 @@ PHONE = ADAPTER.replace("SwiftShader Device (Subzero)", "Adreno 740").replace("a
 def test_words():
     said = GpuLog.of(ADAPTER + REFUSED)
     assert said.adapter == "SwiftShader Device (Subzero), Vulkan, CPU / Software" and said.architecture == "swiftshader"
-    assert said.refused == (
+    assert said.unsupported == (
         "GATHER: Only support 1D indices",
         "STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.",
     )
@@ -48,7 +48,7 @@ def test_words_of_a_failure():
     many = GpuLog.of(
         f"Following operations are not supported by GPU delegate:\n{lines}3 operations will run on the GPU"
     )
-    assert many.told == "ADD: number 1; ADD: number 2; ADD: number 3; ADD: number 4; and 2 more"
+    assert many.unsupported_summary == "ADD: number 1; ADD: number 2; ADD: number 3; ADD: number 4; and 2 more"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def pretend(monkeypatch, float_file, helpers):
                     found = helpers.run_rows(arguments[0], dict(given))
                 own = {f"output {name}": values for name, values in found.items()}
                 np.savez(arguments[2], seconds=np.ones(6), **{**own, **outputs})
-            return Ended(status, log, seconds)
+            return ProcessResult(status, log, seconds)
 
         monkeypatch.setattr(gpu, "run_module", child)
         report = validate(float_file, against=float_file, data=helpers.packed_rows(6), on=["gpu"])
@@ -210,8 +210,8 @@ def test_the_forecast_is_what_happens(trained, tiny, tmp_path, recipe):
     for target, refused in (("gpu", set()), ("cpu", {"GATHER"})):
         made = kb.export.convert(trained, recipe=recipe, target=target, calibration=calibration)
         file = made.save(tmp_path / f"{target}.tflite")
-        found = verdicts(TFLiteFile.read(file), LITERT_GPU)
-        assert {verdict.operator for verdict in found if verdict.refused} == refused
+        found = operator_verdicts(TFLiteFile.read(file), LITERT_GPU)
+        assert {verdict.operator for verdict in found if verdict.unsupported_reason} == refused
         report = validate(file, against=file, data=texts[:4], on=["gpu"], tolerance=1.0)
         strict = next(check for check in report.checks if check.name == "gpu-strict")
         if strict.status == "not run":

@@ -1,14 +1,13 @@
 """The web backend: what it makes of a page's answer, and, where Chromium is, the page itself."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kerasbert.export.backends import tflite_2_14, web
 from kerasbert.export.backends.environments import environment as environments
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.validator import validate
 
@@ -16,8 +15,9 @@ from kerasbert.export.validation.validator import validate
 @pytest.fixture
 def pretend(monkeypatch, float_file, helpers):
     """Validates in a browser that answers this beside the outputs of the CPU."""
-    monkeypatch.setattr(web, "_missing", lambda: "")
-    monkeypatch.setattr(web, "_browser", lambda: "chromium")
+    monkeypatch.setattr(web, "_missing_program", lambda: "")
+    monkeypatch.setattr(type(web.WEB), "ready", True)
+    monkeypatch.setattr(web, "_find_browser", lambda: "chromium")
 
     def run(said: dict | None = None, log: str | None = None, status: int | None = 0):
         def child(command, seconds, environment=None):
@@ -34,11 +34,11 @@ def pretend(monkeypatch, float_file, helpers):
                 "browser": "Chromium 1",
                 "log": "",
             }
-            return Ended(
+            return ProcessResult(
                 status, log if log is not None else f"noise\nRESULT {json.dumps(answer | (said or {}))}\n", seconds
             )
 
-        monkeypatch.setattr(web, "run_child", child)
+        monkeypatch.setattr(web, "run_command", child)
         report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web"])
         return {check.name: check for check in report.checks}
 
@@ -99,23 +99,22 @@ def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, hel
 
 
 def test_no_browser_and_no_node(monkeypatch):
-    monkeypatch.setattr(web, "WEB", SimpleNamespace(ready=True))
     monkeypatch.delenv(web.BROWSER_VARIABLE, raising=False)
     monkeypatch.setattr(web.shutil, "which", lambda name: "/bin/node" if name == "node" else None)
-    assert "no Chromium" in web._missing()
+    assert "no Chromium" in web._missing_program()
     monkeypatch.setattr(web.shutil, "which", lambda name: None)
-    assert "no node" in web._missing()
+    assert "no node" in web._missing_program()
 
 
 def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
     made = environments.NodeEnvironment("web", "a test", ("a@1",))
     monkeypatch.setattr(environments.shutil, "which", lambda name: "/bin/npm")
-    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(1, "ERR! 404", seconds))
+    monkeypatch.setattr(environments, "run_command", lambda command, seconds: ProcessResult(1, "ERR! 404", seconds))
     with pytest.raises(environments.KerasBertError, match="exit code 1: ERR! 404"):
         made.make(lambda line: None)
     assert not made.ready and not made.folder.exists()
-    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(0, "", seconds))
+    monkeypatch.setattr(environments, "run_command", lambda command, seconds: ProcessResult(0, "", seconds))
     made.make(lambda line: None)
     assert made.ready and not environments.NodeEnvironment("web", "a test", ("a@2",)).ready
 

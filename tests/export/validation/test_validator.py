@@ -11,7 +11,6 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import Tolerance, validate
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.checks import Check, ValidationReport
-from kerasbert.processors.classification import Regression
 from kerasbert.processors.embedding import Embedding
 
 CPU_CHECKS = ["signature", "cpu-xnnpack", "cpu-reference", "cpu-threads 1=2"]
@@ -149,7 +148,7 @@ def test_verdicts():
         ({"labels": ("a", "b")}, "same labels.*a, b, c"),
         ({"labels": ("a", "c", "b")}, "same labels"),
         ({"vocabulary": ("[PAD]", "other")}, "same vocabulary"),
-        ({"processor": Regression(("a", "b", "c"))}, "same problem"),
+        ({"kind": "regression", "labels": None}, "same problem"),
     ],
 )
 def test_models_that_do_not_belong_together(float_file, packed, helpers, overrides, said):
@@ -297,9 +296,9 @@ def test_a_broken_file_fails_against_other_weights_too(float_file, packed, helpe
 
 def test_a_file_that_ends_its_process_is_a_failed_check(monkeypatch, float_file, helpers, tmp_path):
     from kerasbert.export.backends.subprocesses import probe
-    from kerasbert.export.backends.subprocesses.process import Ended
+    from kerasbert.export.backends.subprocesses.process import ProcessResult
 
-    monkeypatch.setattr(probe, "run_module", lambda *_: Ended(-11, "", 1.0))
+    monkeypatch.setattr(probe, "run_module", lambda *_: ProcessResult(-11, "", 1.0))
     page = tmp_path / "report.html"
     settings = {"against": float_file, "data": helpers.packed_rows(2), "report": page}
     report = validate(float_file, **settings, isolated=True)

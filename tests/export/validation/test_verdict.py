@@ -1,16 +1,18 @@
 """The rule by which checks pass, fail, or are not judged, on counts of rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kerasbert.export.validation.checks import Check, certainty
+from kerasbert.export.validation.checks import Check, certainty_lines
 from kerasbert.export.validation.comparison import Evidence, Metric, compare
 from kerasbert.export.validation.tolerances import TOLERANCES, TRAINED_FURTHER
 from kerasbert.export.validation.verdict import Tolerance, judge, warnings
 from kerasbert.processors.contributions import Ratio
 
 INT8 = TOLERANCES["static_wi8_ai8"]
-FURTHER = Tolerance(metric_share=INT8.metric_share, **TRAINED_FURTHER)
+FURTHER = replace(TRAINED_FURTHER, metric_share=INT8.metric_share)
 
 
 def agreement(same: int, rows: int):
@@ -131,7 +133,7 @@ def test_the_rows_that_are_missing_would_decide():
 
 def test_how_sure_it_is_can_be_read():
     found = verdict(31, 32, accuracy(32, 32))
-    (line,) = certainty([Check("cpu", found.status, judgements=found.judgements)])
+    (line,) = certainty_lines([Check("cpu", found.status, judgements=found.judgements)])
     assert (
         line
         == "cpu, 95 % sure: agreement 0.9688 (at least 0.8559), accuracy kept 100.00% (at least 90.64%; 1 row = 3.12%)"

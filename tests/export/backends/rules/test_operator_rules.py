@@ -8,7 +8,14 @@ import pytest
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
-from kerasbert.export.backends.rules.operator_rules import Call, Verdict, counted, operators_by_backend, told, verdicts
+from kerasbert.export.backends.rules.operator_rules import (
+    Call,
+    OperatorVerdict,
+    count_reasons,
+    operator_verdicts,
+    operators_by_backend,
+    summarize,
+)
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
@@ -43,7 +50,7 @@ def file(*calls) -> TFLiteFile:
 
 def refusal(table, name: str, inputs, outputs, version: int = 1, **options) -> str | None:
     made = file((name, version, inputs, outputs, options))
-    return table.refusal(Call(made, made.subgraphs[0], made.subgraphs[0].operators[0]))
+    return table.unsupported_reason(Call(made, made.subgraphs[0], made.subgraphs[0].operators[0]))
 
 
 def int8(*shape):
@@ -165,14 +172,14 @@ def test_the_gpu_delegate_refuses(name, inputs, outputs, options, reason):
 def test_what_is_told_of_a_file():
     x = real(1, 16, 8)
     made = file(("GELU", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}))
-    found = verdicts(made, GPU_OPENCL)
+    found = operator_verdicts(made, GPU_OPENCL)
     assert found == (
-        Verdict(0, "GELU", None),
-        Verdict(1, "ERF", "no such operator"),
-        Verdict(2, "ERF", "no such operator"),
+        OperatorVerdict(0, "GELU", None),
+        OperatorVerdict(1, "ERF", "no such operator"),
+        OperatorVerdict(2, "ERF", "no such operator"),
     )
-    assert told(found) == "2 ERF: no such operator"
-    assert counted(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
+    assert summarize(found) == "2 ERF: no such operator"
+    assert count_reasons(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
     assert operators_by_backend(found, "gpu", "cpu") == {"gpu": {"GELU": 1}, "cpu": {"ERF": 2}}
 
 
@@ -214,4 +221,6 @@ def test_kernels_that_the_accelerator_does_not_start_on(dtype, reason):
     widened, dense = graph.operators
     dense = replace(dense, inputs=(dense.inputs[0], widened.outputs[0]))
     made = replace(made, subgraphs=(replace(graph, operators=(widened, dense)),))
-    assert reason in told(verdicts(made, LITERT_GPU)) and bool(told(verdicts(made, LITERT_GPU))) is bool(reason)
+    assert reason in summarize(operator_verdicts(made, LITERT_GPU)) and bool(
+        summarize(operator_verdicts(made, LITERT_GPU))
+    ) is bool(reason)

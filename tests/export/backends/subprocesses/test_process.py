@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.export.backends.subprocesses.process import run_child
+from kerasbert.export.backends.subprocesses.process import run_command
 
 
 def python(code: str, seconds: float = 30.0, **environment):
-    return run_child([sys.executable, "-S", "-c", code], seconds, environment)
+    return run_command([sys.executable, "-S", "-c", code], seconds, environment)
 
 
 def test_a_good_end_with_everything_that_was_said():
     ended = python("import os, sys; print('out'); print(os.environ['MORE'], file=sys.stderr)", MORE="err")
-    assert ended.well and ended.status == 0
+    assert ended.ok and ended.status == 0
     assert set(ended.log.split()) == {"out", "err"}
 
 
@@ -39,7 +39,7 @@ def test_a_good_end_with_everything_that_was_said():
 )
 def test_last_words(code, expected):
     ended = python(code)
-    assert not ended.well and ended.failure_reason.startswith(expected)
+    assert not ended.ok and ended.failure_reason.startswith(expected)
 
 
 def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
@@ -62,7 +62,7 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path):
         "child = subprocess.Popen([sys.executable, '-S', '-c', 'import time; time.sleep(60)'], stdout=subprocess.DEVNULL, "
         f"stderr=subprocess.DEVNULL)\npathlib.Path({str(mark)!r}).write_text(str(child.pid))"
     )
-    assert python(code).well
+    assert python(code).ok
     place = Path("/proc") / mark.read_text()
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
@@ -78,8 +78,8 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
     mark = tmp_path / "pid"
     child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
     code = (
-        "import sys\nfrom kerasbert.export.backends.subprocesses.process import run_child\n"
-        f"run_child([sys.executable, '-S', '-c', {child!r}])"
+        "import sys\nfrom kerasbert.export.backends.subprocesses.process import run_command\n"
+        f"run_command([sys.executable, '-S', '-c', {child!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)})
     for _ in range(400):
@@ -99,4 +99,4 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
 
 def test_a_command_that_is_not_there():
     with pytest.raises(OSError):
-        run_child(["no-such-command-anywhere"])
+        run_command(["no-such-command-anywhere"])
