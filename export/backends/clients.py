@@ -93,7 +93,7 @@ def _output_arrays(kind: str, metadata: Metadata, answers: ClientAnswers) -> dic
     """Makes the file's outputs of the client's answers, (token lists, ...) by name.
 
     Raises:
-        KerasBertError: when the client has other classes than the file.
+        KerasBertError: When the client has other classes than the file.
     """
     if kind == "embedder":
         return {"embedding": np.array(answers.answers, np.float32)}

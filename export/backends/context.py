@@ -26,8 +26,8 @@ class BackendResult:
     """The checks of a backend.
 
     Attributes:
-        checks: in the order of the report.
-        outputs: the outputs of every row; empty where not all rows ran.
+        checks: In the order of the report.
+        outputs: The outputs of every row; empty where not all rows ran.
     """
 
     checks: Sequence[Check]
@@ -44,16 +44,16 @@ class ValidationContext:
     """A file, the rows to run it on, and what its outputs are compared with.
 
     Attributes:
-        file: the file, read and verified. Backends in this process take its content and structure from here; a worker process gets its
+        file: The file, read and verified. Backends in this process take its content and structure from here; a worker process gets its
             path.
-        model: the file on XNNPACK with `threads` threads, at the length of the rows. Its interpreter is shared by all checks.
-        examples: the rows.
-        expected: the reference's outputs, one entry a row.
-        tolerance: the limits of the file's recipe, or the user's.
+        model: The file on XNNPACK with `threads` threads, at the length of the rows. Its interpreter is shared by all checks.
+        examples: The rows.
+        expected: The reference's outputs, one entry a row.
+        tolerance: The limits of the file's recipe, or the user's.
         threads: CPU threads.
-        sample_size: rows for backends that are slow.
-        progress: called with (what, done, total).
-        proven: whether another backend runs all rows, so that a sample is enough for this one.
+        sample_size: Rows for backends that are slow.
+        progress: Called with (what, done, total).
+        proven: Whether another backend runs all rows, so that a sample is enough for this one.
     """
 
     file: VerifiedFile
@@ -94,7 +94,7 @@ class ValidationContext:
         """Returns `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
 
         Raises:
-            KerasBertError: as `kerasbert.export.open_model`.
+            KerasBertError: As `kerasbert.export.open_model`.
         """
         threads = threads or self.threads
         if (kernels, threads) == (self.model.kernels, self.model.threads):
@@ -156,16 +156,16 @@ class ValidationContext:
         """Compares outputs with the reference's and judges them.
 
         Args:
-            name: of the check.
-            rows: the rows that ran.
-            outputs: of each of them.
-            seconds: of each token list.
-            limits: by default the context's.
-            metric: whether the task's metric is judged.
-            sample: whether the rows stand for others like them.
-            remark: the reason of a check that did not fail otherwise.
-            faults: what else is wrong.
-            **fields: further fields of the check.
+            name: Of the check.
+            rows: The rows that ran.
+            outputs: Of each of them.
+            seconds: Of each token list.
+            limits: By default the context's.
+            metric: Whether the task's metric is judged.
+            sample: Whether the rows stand for others like them.
+            remark: The reason of a check that did not fail otherwise.
+            faults: What else is wrong.
+            **fields: Further fields of the check.
         """
         expected = [self.expected[row] for row in rows]
         differences = self.differences(expected, outputs)
@@ -188,9 +188,9 @@ class WorkerOutputs:
     """The outputs that a worker process wrote as `.npz`.
 
     Attributes:
-        outputs: the arrays `output NAME`, (token lists, ...) by NAME.
-        seconds: of each token list, without the first where there are more.
-        more: every other array by name.
+        outputs: The arrays `output NAME`, (token lists, ...) by NAME.
+        seconds: Of each token list, without the first where there are more.
+        more: Every other array by name.
     """
 
     outputs: dict[str, np.ndarray]
@@ -202,7 +202,7 @@ class WorkerOutputs:
         """Reads the archive.
 
         Raises:
-            KerasBertError: when it is no such archive.
+            KerasBertError: When it is no such archive.
         """
         arrays = read_npz(path)
         seconds = arrays.pop("seconds")

@@ -61,11 +61,11 @@ def check_kernels(
     """Runs some rows on one set of kernels.
 
     Args:
-        context: the validation.
-        name: of the check.
-        kernels: as `kerasbert.export.open_model` takes them.
-        rows: their numbers.
-        length: another length of the file than that of the rows.
+        context: The validation.
+        name: Of the check.
+        kernels: As `kerasbert.export.open_model` takes them.
+        rows: Their numbers.
+        length: Another length of the file than that of the rows.
 
     Returns:
         The check, and the outputs of each row; none where the file did not open or run.

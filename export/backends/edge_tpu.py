@@ -46,9 +46,9 @@ class CompilerLog:
     """The log of the Edge TPU compiler.
 
     Attributes:
-        subgraphs: the number of subgraphs for the Edge TPU; None where the log does not tell.
-        operators: count by (operator, status).
-        error: the first error; empty for none.
+        subgraphs: The number of subgraphs for the Edge TPU; None where the log does not tell.
+        operators: Count by (operator, status).
+        error: The first error; empty for none.
     """
 
     subgraphs: int | None

@@ -16,8 +16,8 @@ class OperatorsAlone:
     """A file whose graph has some operators side by side.
 
     Attributes:
-        content: the file's bytes.
-        inputs: the shape of each operator's int8 input, by its name.
+        content: The file's bytes.
+        inputs: The shape of each operator's int8 input, by its name.
     """
 
     content: bytes

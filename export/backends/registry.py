@@ -25,16 +25,16 @@ class Backend:
     """A place where `validate` runs a file, or tells what it would take of it.
 
     Attributes:
-        name: as `--on` takes it.
-        description: in a few words, for help.
-        module: the module of its function, imported on first use.
-        function: takes a `ValidationContext` and returns a `BackendResult`.
-        environment: the environment that it cannot run without, see `environments.known`; empty for none.
-        check_names: the checks that do not run without the environment; by default one, named as the backend.
-        in_all: whether `all` includes it.
-        runs_partitioned: whether it runs a file in two parts.
-        runs_every_row: whether it runs all rows. A sample is then enough for the other backends.
-        rules: a module with a function `forecast(file)`, which judges every operator of a file by rules; empty for none.
+        name: As `--on` takes it.
+        description: In a few words, for help.
+        module: The module of its function, imported on first use.
+        function: Takes a `ValidationContext` and returns a `BackendResult`.
+        environment: The environment that it cannot run without, see `environments.known`; empty for none.
+        check_names: The checks that do not run without the environment; by default one, named as the backend.
+        in_all: Whether `all` includes it.
+        runs_partitioned: Whether it runs a file in two parts.
+        runs_every_row: Whether it runs all rows. A sample is then enough for the other backends.
+        rules: A module with a function `forecast(file)`, which judges every operator of a file by rules; empty for none.
         rules_basis: `rules` of a specification, or a `forecast` of a closed implementation.
     """
 
@@ -115,7 +115,7 @@ def select_backends(names: str | Sequence[str]) -> tuple[Backend, ...]:
     """Returns the backends of these names; `all` stands for every one that is part of it.
 
     Raises:
-        KerasBertError: when there is no backend of a name, or no name.
+        KerasBertError: When there is no backend of a name, or no name.
     """
     names = (names,) if isinstance(names, str) else tuple(names)
     unknown = [name for name in names if name not in BACKENDS and name != ALL]

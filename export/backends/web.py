@@ -61,8 +61,8 @@ def run_page(model_path: str | os.PathLike, inputs: Path, accelerator: str) -> P
     """Runs a file in the browser.
 
     Args:
-        model_path: the file.
-        inputs: the rows, as `web_page/run.mjs` takes them.
+        model_path: The file.
+        inputs: The rows, as `web_page/run.mjs` takes them.
         accelerator: `wasm` or `webgpu`.
     """
     settings = {

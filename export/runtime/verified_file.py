@@ -18,10 +18,10 @@ class VerifiedFile:
     """An intact `.tflite` file in memory.
 
     Attributes:
-        path: where it was read from.
-        content: all bytes of the file.
-        structure: the decoded graphs; None where only tflite-runtime is installed, which has no schema.
-        metadata: the packed metadata; None for a file of another tool.
+        path: Where it was read from.
+        content: All bytes of the file.
+        structure: The decoded graphs; None where only tflite-runtime is installed, which has no schema.
+        metadata: The packed metadata; None for a file of another tool.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class VerifiedFile:
         """Reads, verifies and decodes a file.
 
         Raises:
-            KerasBertError: when the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
+            KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
         """
         content, name = load_bytes(path)
         metadata = packed.read(content, name)
@@ -50,7 +50,7 @@ class VerifiedFile:
         """The host's part of a file in two parts.
 
         Raises:
-            KerasBertError: when there is no such file beside this one, or it is damaged.
+            KerasBertError: When there is no such file beside this one, or it is damaged.
         """
         return VerifiedFile.read(check_host(self.path))
 
@@ -70,6 +70,6 @@ class VerifiedFile:
         """Returns the decoded graphs.
 
         Raises:
-            KerasBertError: when no FlatBuffer schema is installed.
+            KerasBertError: When no FlatBuffer schema is installed.
         """
         return self.structure or read_file(self.content, str(self.path))

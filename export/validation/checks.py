@@ -30,11 +30,11 @@ class Latency:
     """Seconds for one row.
 
     Attributes:
-        p50: the median.
-        p90: the 90th percentile.
-        p99: the 99th percentile.
-        mean: the mean.
-        runs: measurements behind them.
+        p50: The median.
+        p90: The 90th percentile.
+        p99: The 99th percentile.
+        mean: The mean.
+        runs: Measurements behind them.
     """
 
     p50: float
@@ -55,19 +55,19 @@ class Check:
     """One check of a validation.
 
     Attributes:
-        name: of the check.
+        name: Of the check.
         status: `passed`, `failed`, `not judged` or `not run`.
-        reason: why; of a passed check, a remark.
-        device: where it ran.
+        reason: Why; of a passed check, a remark.
+        device: Where it ran.
         threads: CPU threads; None where they are not known.
-        rows: how many ran.
-        partitions: the pieces of the graph that the delegate took; None where they are not known.
-        ops: operator counts by backend, `{"xnnpack": {"ADD": 12}, "builtin": {...}}`.
-        outputs: the differences to the reference, output by output.
-        metrics: the task's, the judged one first.
-        judgements: the measured values beside their limits.
-        latency: of one row; None where it was not measured.
-        named_rows: the rows that the check is about, by their number in the data, with an escaped excerpt of each.
+        rows: How many ran.
+        partitions: The pieces of the graph that the delegate took; None where they are not known.
+        ops: Operator counts by backend, `{"xnnpack": {"ADD": 12}, "builtin": {...}}`.
+        outputs: The differences to the reference, output by output.
+        metrics: The task's, the judged one first.
+        judgements: The measured values beside their limits.
+        latency: Of one row; None where it was not measured.
+        named_rows: The rows that the check is about, by their number in the data, with an escaped excerpt of each.
     """
 
     name: str
@@ -98,18 +98,18 @@ class ValidationReport:
     """The result of a validation.
 
     Attributes:
-        model: the file's name.
-        against: the reference's name.
-        recipe: of the file.
-        processor: of the file, or of the reference.
-        rows: how many there were.
-        length: tokens in a row.
-        tolerance: the limits.
-        checks: all checks.
-        machine: see `kerasbert.export.runtime.interpreters.describe_machine`.
-        notes: lines for the reader.
-        samples: output -> (reference, model), each (points,), for the plots; not in `as_dict`.
-        details: rows and classes; None where no backend ran all rows.
+        model: The file's name.
+        against: The reference's name.
+        recipe: Of the file.
+        processor: Of the file, or of the reference.
+        rows: How many there were.
+        length: Tokens in a row.
+        tolerance: The limits.
+        checks: All checks.
+        machine: See `kerasbert.export.runtime.interpreters.describe_machine`.
+        notes: Lines for the reader.
+        samples: Output -> (reference, model), each (points,), for the plots; not in `as_dict`.
+        details: Rows and classes; None where no backend ran all rows.
     """
 
     model: str
@@ -185,8 +185,8 @@ def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
     """Returns the headings of `check_row`; the measure of equal outputs depends on the processor.
 
     Args:
-        processor: the model's.
-        wide: as in `check_row`.
+        processor: The model's.
+        wide: As in `check_row`.
     """
     equality = {"embedding": "cosine", "regression": "correlation"}.get(processor.compared_as, "agreement")
     more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))
@@ -197,8 +197,8 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
     """Returns a check as the cells of a table row.
 
     Args:
-        check: the check.
-        wide: for a page, which has room for mean errors, and lists partitions beside the operators instead.
+        check: The check.
+        wide: For a page, which has room for mean errors, and lists partitions beside the operators instead.
     """
     equalities = [o.agreement if o.agreement is not None else o.correlation for o in check.outputs]
     equalities = [value for value in equalities if value is not None] or [o.cosine for o in check.outputs]
@@ -254,7 +254,7 @@ def check_report_path(path: str | os.PathLike) -> None:
     """Checks where a report is to be written.
 
     Raises:
-        KerasBertError: when the name does not end in .html, .htm or .json, or a file that is no report of ours is there.
+        KerasBertError: When the name does not end in .html, .htm or .json, or a file that is no report of ours is there.
     """
     if Path(path).suffix not in (".html", ".htm", ".json"):
         raise KerasBertError(

@@ -16,17 +16,17 @@ class OutputDifference:
     """One output, `model` against `reference`, compared line by line. A line is the vector of a row or of a token.
 
     Attributes:
-        name: of the output.
-        max_error: the largest absolute error.
-        mean_error: the mean absolute error.
-        cosine: the mean over lines, or that of the whole column for a score.
-        agreement: the share of lines (multi-label: of decisions) with the same prediction; None for a score.
+        name: Of the output.
+        max_error: The largest absolute error.
+        mean_error: The mean absolute error.
+        cosine: The mean over lines, or that of the whole column for a score.
+        agreement: The share of lines (multi-label: of decisions) with the same prediction; None for a score.
         correlation: Pearson's, for a score; None where the reference is constant.
-        broken: lines with NaN or infinity.
-        lines: all lines.
-        decisions: independent decisions behind the agreement.
-        one_answer: whether the reference decides the same everywhere.
-        cosine_deviation: the standard deviation of the lines' cosines.
+        broken: Lines with NaN or infinity.
+        lines: All lines.
+        decisions: Independent decisions behind the agreement.
+        one_answer: Whether the reference decides the same everywhere.
+        cosine_deviation: The standard deviation of the lines' cosines.
     """
 
     name: str
@@ -47,13 +47,13 @@ class Evidence:
     """The spread of a metric over examples, from which its confidence bounds follow.
 
     Attributes:
-        rows: examples that it is measured on.
-        deviation: of the share that is kept, see `confidence.half_width`.
-        worth: of the share that is kept, see there.
-        chance: the metric of one answer for all.
-        chance_answer: that answer.
-        reference_deviation: of the reference's metric.
-        reference_worth: of the reference's metric.
+        rows: Examples that it is measured on.
+        deviation: Of the share that is kept, see `confidence.half_width`.
+        worth: Of the share that is kept, see there.
+        chance: The metric of one answer for all.
+        chance_answer: That answer.
+        reference_deviation: Of the reference's metric.
+        reference_worth: Of the reference's metric.
     """
 
     rows: int
@@ -84,8 +84,8 @@ class Evidence:
         """Returns the bounds of a share that is kept, each with 95 % confidence.
 
         Args:
-            share: as measured.
-            rows: a number of rows like these; None for these.
+            share: As measured.
+            rows: A number of rows like these; None for these.
         """
         width = half_width(self.deviation, self.worth, rows or self.rows)
         return max(share - width, 0.0), share + width
@@ -96,10 +96,10 @@ class Metric:
     """A task's metric of the reference and of the model.
 
     Attributes:
-        name: of the metric.
-        reference: its value for the reference.
-        model: its value for the model.
-        evidence: the spread over examples; None where it is not known.
+        name: Of the metric.
+        reference: Its value for the reference.
+        model: Its value for the model.
+        evidence: The spread over examples; None where it is not known.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Metric:
         """Returns the bounds of the share, each with 95 % confidence; None where its spread is not known.
 
         Args:
-            rows: a number of rows like these; None for these.
+            rows: A number of rows like these; None for these.
         """
         return None if self.evidence is None else self.evidence.share_bounds(self.share, rows)
 
@@ -129,7 +129,7 @@ class Metric:
         """Tells whether the reference is better than one answer for all, with 95 % confidence.
 
         Args:
-            rows: as in `share_bounds`.
+            rows: As in `share_bounds`.
         """
         evidence = self.evidence
         if evidence is None:
@@ -159,10 +159,10 @@ def compare(
     """Compares one output of two models. Lines that are not finite count as broken and are left out.
 
     Args:
-        name: of the output.
+        name: Of the output.
         pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair.
-        compared_as: see `kerasbert.processors.Processor`.
-        row_lines: lines of each row, whose decisions depend on each other; None where a line is a row.
+        compared_as: See `kerasbert.processors.Processor`.
+        row_lines: Lines of each row, whose decisions depend on each other; None where a line is a row.
     """
     differences = _Differences(compared_as)
     for reference, model in pairs:
@@ -183,7 +183,7 @@ class _Differences:
         self.answers: set[tuple[int, ...]] = set()  # a few decisions of the reference
 
     def add(self, reference: np.ndarray, model: np.ndarray) -> None:
-        finite = np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1)
+        finite = np.asarray(np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1))
         self.lines += len(finite)
         self.finite += int(finite.sum())
         self.same.append(np.zeros((len(finite), 2)))

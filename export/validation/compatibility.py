@@ -15,11 +15,11 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> N
     """Checks packed arrays.
 
     Args:
-        arrays: by input name.
-        model: the file on an interpreter.
+        arrays: By input name.
+        model: The file on an interpreter.
 
     Raises:
-        KerasBertError: when they are not what the file takes.
+        KerasBertError: When they are not what the file takes.
     """
     missing = sorted(set(model.inputs) - set(arrays))
     if missing:
@@ -44,7 +44,7 @@ def check_same_kind(file: VerifiedFile, reference: Reference) -> None:
     """Checks that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
 
     Raises:
-        KerasBertError: when one of these differs.
+        KerasBertError: When one of these differs.
     """
     metadata = file.metadata
     if metadata is None:

@@ -19,8 +19,8 @@ def share_bounds(share: float, decisions: float) -> Bounds:
     """Returns the exact interval of a share (Clopper and Pearson 1934); of very many decisions Wilson's (1927).
 
     Args:
-        share: from 0 to 1.
-        decisions: independent ones that the share is of.
+        share: From 0 to 1.
+        decisions: Independent ones that the share is of.
     """
     number = int(decisions + 1e-9)
     if number < 1:
@@ -55,8 +55,8 @@ def independent_decisions(same: np.ndarray, decisions: np.ndarray) -> float:
     """Returns the effective number of independent decisions: the words of a sentence err together (Kish 1965, design effect).
 
     Args:
-        same: equal decisions of each row, (rows,).
-        decisions: all decisions of each row, (rows,).
+        same: Equal decisions of each row, (rows,).
+        decisions: All decisions of each row, (rows,).
     """
     total, rows = float(np.sum(decisions)), len(decisions)
     share = np.sum(same) / total if total else 0.0
@@ -70,8 +70,8 @@ def correlation_bounds(correlation: float, rows: float) -> Bounds:
     """Returns the interval of a Pearson correlation by Fisher's z transformation (1921).
 
     Args:
-        correlation: from -1 to 1.
-        rows: pairs that it is of.
+        correlation: From -1 to 1.
+        rows: Pairs that it is of.
     """
     if rows <= 3:
         return -1.0, 1.0
@@ -87,9 +87,9 @@ def half_width(deviation: float, worth: float, rows: float) -> float:
     rows are lost, each by `worth`. So it is `z deviation / sqrt(rows)` for many rows, and `3 worth / rows` where none differs yet.
 
     Args:
-        deviation: the standard deviation of the rows' values.
-        worth: the cost of one lost row.
-        rows: how many there are.
+        deviation: The standard deviation of the rows' values.
+        worth: The cost of one lost row.
+        rows: How many there are.
     """
     if not rows > 0:
         return float("inf")
@@ -101,8 +101,8 @@ def rows_until(decided: Callable[[float], bool], rows: int) -> int | None:
     """Returns how many more rows would decide, if they are like the present ones; None where no number would.
 
     Args:
-        decided: whether a number of rows would.
-        rows: the present ones.
+        decided: Whether a number of rows would.
+        rows: The present ones.
     """
     low, high = rows, 2 * max(rows, 1)
     while not decided(high):

@@ -22,11 +22,11 @@ class Changed:
     """An example with another prediction than the reference's.
 
     Attributes:
-        row: its number in the data, from 0 on.
-        text: the example, cut where it is long.
-        reference: the reference's prediction.
-        model: the file's prediction.
-        label: as the user wrote it; empty for none.
+        row: Its number in the data, from 0 on.
+        text: The example, cut where it is long.
+        reference: The reference's prediction.
+        model: The file's prediction.
+        label: As the user wrote it; empty for none.
     """
 
     row: int
@@ -41,12 +41,12 @@ class Details:
     """Rows and classes by the outputs of one backend.
 
     Attributes:
-        backend: its name.
-        changed: the first examples with another prediction, of `changed_count` in all.
-        changed_count: how many there are.
-        labels: of the confusion matrix; empty where there is none.
-        confusion: of one class a text, rows of each true class (first axis) by the file's class, (classes, classes) int.
-        classes: by class or entity type, the metrics of the reference and the file.
+        backend: Its name.
+        changed: The first examples with another prediction, of `changed_count` in all.
+        changed_count: How many there are.
+        labels: Of the confusion matrix; empty where there is none.
+        confusion: Of one class a text, rows of each true class (first axis) by the file's class, (classes, classes) int.
+        classes: By class or entity type, the metrics of the reference and the file.
     """
 
     backend: str
@@ -85,10 +85,10 @@ def details_of(
     """Compares rows and classes.
 
     Args:
-        backend: its name.
-        examples: the rows.
-        reference: the reference's outputs, one entry a row.
-        model: the backend's.
+        backend: Its name.
+        examples: The rows.
+        reference: The reference's outputs, one entry a row.
+        model: The backend's.
     """
     changed = _changed_examples(examples, reference, model)
     fields: dict[str, Any] = {"changed": tuple(changed[:MAX_CHANGED]), "changed_count": len(changed)}

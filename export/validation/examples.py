@@ -27,10 +27,10 @@ class RowOutputs:
     """The part of one row's outputs that a validation needs.
 
     Attributes:
-        raw_result: the source of predictions and metrics.
-        compared: what two models are compared by, arrays (n, width). Where that would be a whole vocabulary, it is the reference's
+        raw_result: The source of predictions and metrics.
+        compared: What two models are compared by, arrays (n, width). Where that would be a whole vocabulary, it is the reference's
             likeliest words and last the likeliest of all others: small, and with the arg-max of the whole.
-        likeliest: the indices of those words by name, (n, some).
+        likeliest: The indices of those words by name, (n, some).
     """
 
     raw_result: RawResult
@@ -43,12 +43,12 @@ class Examples:
     """Rows of one length with their processor.
 
     Attributes:
-        processor: the model's.
-        features: the token rows; of packed arrays those without padding.
-        inputs: all token lists as packed int32 arrays, (rows * group, length) an input.
-        row_numbers: each row's position in the data.
-        raw: the processor's examples; None for packed arrays, which have no texts.
-        y: labels as the user wrote them, or None.
+        processor: The model's.
+        features: The token rows; of packed arrays those without padding.
+        inputs: All token lists as packed int32 arrays, (rows * group, length) an input.
+        row_numbers: Each row's position in the data.
+        raw: The processor's examples; None for packed arrays, which have no texts.
+        y: Labels as the user wrote them, or None.
     """
 
     processor: Processor
@@ -90,7 +90,7 @@ class Examples:
         """Chooses all rows of some examples, spread evenly.
 
         Args:
-            wanted: rows to choose at least, as far as there are.
+            wanted: Rows to choose at least, as far as there are.
 
         Returns:
             Their numbers, (rows,).
@@ -127,9 +127,9 @@ class Examples:
         """Extracts what is needed of one row's outputs.
 
         Args:
-            outputs: of its token lists, (group, ...) by name.
-            row: its number.
-            reference: the reference's outputs of the row; None where these are the reference's.
+            outputs: Of its token lists, (group, ...) by name.
+            row: Its number.
+            reference: The reference's outputs of the row; None where these are the reference's.
         """
         values = {name: value[0] if self.group == 1 else value for name, value in outputs.items()}
         compared = self.processor.comparable(values, self.features, row)
@@ -181,8 +181,8 @@ class Data:
     """The data of a user.
 
     Attributes:
-        x: texts of any kind, or packed arrays by input name.
-        y: labels or None.
+        x: Texts of any kind, or packed arrays by input name.
+        y: Labels or None.
     """
 
     x: Any
@@ -203,8 +203,8 @@ def read_data(data: Any, processor: Processor | None) -> Data:
     """Takes apart what `validate` takes as data.
 
     Args:
-        data: see `kerasbert.export.validate`.
-        processor: reads a path; by default a path is read as a table of texts.
+        data: See `kerasbert.export.validate`.
+        processor: Reads a path; by default a path is read as a table of texts.
     """
     if isinstance(data, str | os.PathLike):
         from kerasbert.processors.classification import SingleLabel
@@ -221,14 +221,14 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
     """Tokenizes and packs texts.
 
     Args:
-        data: the texts.
-        processor: the model's.
-        tokenizer: the model's.
-        length: tokens in a row.
-        wanted: examples to use; None for all.
+        data: The texts.
+        processor: The model's.
+        tokenizer: The model's.
+        length: Tokens in a row.
+        wanted: Examples to use; None for all.
 
     Raises:
-        KerasBertError: when examples or labels are not those of the processor.
+        KerasBertError: When examples or labels are not those of the processor.
     """
     raw = processor.examples(data.x)
     numbers, y = _choose(len(raw), data.y, wanted)
@@ -243,12 +243,12 @@ def packed_examples(data: Data, processor: Processor, wanted: int | None) -> Exa
     """Makes examples of packed arrays.
 
     Args:
-        data: arrays (rows, length), or (rows, lists, length), by input name.
-        processor: the model's.
-        wanted: rows to use; None for all.
+        data: Arrays (rows, length), or (rows, lists, length), by input name.
+        processor: The model's.
+        wanted: Rows to use; None for all.
 
     Raises:
-        KerasBertError: when the arrays are no inputs of one shape, or labels are not those of the processor.
+        KerasBertError: When the arrays are no inputs of one shape, or labels are not those of the processor.
     """
     shapes = {np.shape(values) for values in data.x.values()}
     if len(shapes) > 1 or not all(len(shape) in (2, 3) for shape in shapes) or not {*INPUTS[:2]} <= data.x.keys():
@@ -273,8 +273,8 @@ def spread(rows: int, wanted: int | None) -> np.ndarray:
     """Chooses row numbers spread evenly, so that data sorted by class keeps its variety.
 
     Args:
-        rows: how many there are.
-        wanted: how many to choose; None for all.
+        rows: How many there are.
+        wanted: How many to choose; None for all.
     """
     if wanted is None or wanted >= rows:
         return np.arange(rows)
@@ -306,10 +306,10 @@ def blocks(
     """Joins the lines of one output of two models, some rows at a time.
 
     Args:
-        reference: the reference's outputs, row by row.
-        model: the model's.
-        name: of the output.
-        max_size: numbers in a block, more only where a single row has them.
+        reference: The reference's outputs, row by row.
+        model: The model's.
+        name: Of the output.
+        max_size: Numbers in a block, more only where a single row has them.
 
     Yields:
         (reference, model), each (n, width); all lines of a block have one width.

@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """Reads the arrays of an archive by name, numbers and texts; no pickle is read.
 
     Raises:
-        KerasBertError: when the file is missing or no such archive, a header does not fit the member's size, an array holds objects, or
+        KerasBertError: When the file is missing or no such archive, a header does not fit the member's size, an array holds objects, or
             more memory is needed than `read_limits` allows.
     """
     path = Path(path)
@@ -62,7 +62,7 @@ def _arrays(path: Path, archive: zipfile.ZipFile) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _array(where: str, file: BinaryIO, size: int) -> np.ndarray:
+def _array(where: str, file: IO[bytes], size: int) -> np.ndarray:
     start = file.read(8)
     version = (start[6], start[7]) if len(start) == 8 else None
     if version is None or start[:6] != _MAGIC or version not in _LENGTHS:

@@ -22,15 +22,15 @@ def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Da
     """Chooses the rows of an archive, the user's data, or else bundled sentences.
 
     Args:
-        file: the file.
-        reference: what it is compared with.
-        data: the user's; None for none.
+        file: The file.
+        reference: What it is compared with.
+        data: The user's; None for none.
 
     Returns:
         The data, and notes for the report.
 
     Raises:
-        KerasBertError: when there are data beside an archive, or no data for a file without a task.
+        KerasBertError: When there are data beside an archive, or no data for a file without a task.
     """
     if reference.data is not None:
         if data is not None:
@@ -64,14 +64,14 @@ def make_examples(
     """Packs data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
 
     Args:
-        file: the file.
-        model: the file on an interpreter.
-        reference: what it is compared with.
-        data: the chosen data.
-        rows: examples to use; None for all.
+        file: The file.
+        model: The file on an interpreter.
+        reference: What it is compared with.
+        data: The chosen data.
+        rows: Examples to use; None for all.
 
     Raises:
-        KerasBertError: when the data are not what the file takes.
+        KerasBertError: When the data are not what the file takes.
     """
     processor = file.metadata.processor if file.metadata else reference.processor
     if not data.is_packed:

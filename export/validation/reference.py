@@ -36,8 +36,8 @@ class OutputFunction(Protocol):
         """Returns the outputs of some rows.
 
         Args:
-            inputs: packed arrays (token lists, length) by name.
-            row_numbers: each row's position in the data; an archive finds its rows by it.
+            inputs: Packed arrays (token lists, length) by name.
+            row_numbers: Each row's position in the data; an archive finds its rows by it.
 
         Returns:
             Arrays (token lists, ...) by output name.
@@ -50,14 +50,14 @@ class Reference:
     """The model that a file is compared with.
 
     Attributes:
-        name: for reports.
-        outputs: computes its outputs.
+        name: For reports.
+        outputs: Computes its outputs.
         processor: None where it is not known.
         tokenizer: None where it has none.
         vocabulary: None where it has none.
-        length: tokens in a row; None where it takes any, or it is not known.
-        data: an archive's own packed inputs and labels. Such a reference has the outputs of those rows only.
-        weights: the fingerprint of its trained weights; empty where it is not known.
+        length: Tokens in a row; None where it takes any, or it is not known.
+        data: An archive's own packed inputs and labels. Such a reference has the outputs of those rows only.
+        weights: The fingerprint of its trained weights; empty where it is not known.
     """
 
     name: str
@@ -74,11 +74,11 @@ def open_reference(against: Any, threads: int = 1) -> Reference:
     """Opens a reference.
 
     Args:
-        against: a Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
+        against: A Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
         threads: CPU threads, of a `.tflite` file.
 
     Raises:
-        KerasBertError: when `against` is none of these, or cannot be read.
+        KerasBertError: When `against` is none of these, or cannot be read.
     """
     if hasattr(against, "serve_numpy") and hasattr(against, "processor"):
         return _task_reference(against)
@@ -89,9 +89,9 @@ def open_reference(against: Any, threads: int = 1) -> Reference:
         )
     path = Path(against)
     if path.is_dir():
-        import kerasbert
+        from kerasbert.tasks.auto import load_task
 
-        return _task_reference(kerasbert.load_task(path), path.name)
+        return _task_reference(load_task(path), path.name)
     if path.suffix == ".npz":
         return npz_reference(path)
     return _tflite_reference(path, threads)
@@ -125,13 +125,13 @@ def collect_outputs(
     """Computes the reference's outputs row by row; few rows at a time where outputs are large.
 
     Args:
-        reference: the reference.
-        examples: the rows.
-        ports: the outputs of the file.
-        progress: called with (done, total).
+        reference: The reference.
+        examples: The rows.
+        ports: The outputs of the file.
+        progress: Called with (done, total).
 
     Raises:
-        KerasBertError: when the reference has other outputs than the file.
+        KerasBertError: When the reference has other outputs than the file.
     """
     row_bytes = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
     chunk = int(np.clip(_CHUNK_BYTES // max(row_bytes, 1), 1, _CHUNK))
@@ -228,7 +228,7 @@ def npz_reference(path: Path) -> Reference:
     """Opens an archive with `input_ids` and other inputs, outputs by name and, if wanted, `labels`.
 
     Raises:
-        KerasBertError: when it is no such archive.
+        KerasBertError: When it is no such archive.
     """
     arrays = read_npz(path)
     inputs = {name: arrays.pop(name) for name in INPUTS if name in arrays}

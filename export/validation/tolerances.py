@@ -28,11 +28,11 @@ def recipe_of(file: VerifiedFile, tolerance: Tolerance | float | None) -> tuple[
     """Returns the recipe by which a file is judged, and notes about it.
 
     Args:
-        file: the file; one without metadata is judged by its tensors.
-        tolerance: the user's limits, with which an unknown recipe is accepted.
+        file: The file; one without metadata is judged by its tensors.
+        tolerance: The user's limits, with which an unknown recipe is accepted.
 
     Raises:
-        KerasBertError: when the recipe is not known and there are no limits.
+        KerasBertError: When the recipe is not known and there are no limits.
     """
     if file.metadata is not None:
         return file.metadata.recipe, []
@@ -49,16 +49,16 @@ def choose_tolerance(
     """Chooses the limits of a validation.
 
     Args:
-        tolerance: the user's limits; None for those of the recipe.
-        recipe: of the file.
-        metadata: of the file.
-        reference: what it is compared with. Limits of a recipe are other ones where it has other weights.
+        tolerance: The user's limits; None for those of the recipe.
+        recipe: Of the file.
+        metadata: Of the file.
+        reference: What it is compared with. Limits of a recipe are other ones where it has other weights.
 
     Returns:
         The limits, and notes about them.
 
     Raises:
-        KerasBertError: when a recipe has no limits.
+        KerasBertError: When a recipe has no limits.
     """
     limits = tolerance_of(tolerance, recipe)
     weights = metadata.weights if metadata else ""
@@ -75,7 +75,7 @@ def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
     """Returns the limits of the user, or else of the recipe.
 
     Raises:
-        KerasBertError: when a recipe has no limits.
+        KerasBertError: When a recipe has no limits.
     """
     if isinstance(tolerance, Tolerance):
         return tolerance

@@ -58,29 +58,29 @@ def validate(
     How a check ends: see `kerasbert.export.validation.verdict.judge`.
 
     Args:
-        model_path: the file to prove.
-        against: the model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive with the input
+        model_path: The file to prove.
+        against: The model it came from: a kerasbert task, a saved folder, another `.tflite` file, or an `.npz` archive with the input
             arrays, the outputs by name and, if wanted, `labels`.
         data: `(x, y)` as the task's processor takes them (see `kerasbert.processors`), such as `(texts, labels)` or `((texts, pairs),
             labels)`; x alone; a table of `kerasbert.data`, or the path of a file that the processor reads; or a dict of packed int32
             arrays (rows, length), alone or as `(arrays, labels)`. None: an archive's own rows, else sentences that ship with kerasbert.
             These have no labels, so no metric is judged.
-        on: the backends, by their names in `kerasbert.export.backends.registry`, or `all`. A backend that cannot run here ends as
+        on: The backends, by their names in `kerasbert.export.backends.registry`, or `all`. A backend that cannot run here ends as
             `not run`.
-        rows: use that many rows, spread evenly; None: all.
-        reference_rows: rows for the slow reference kernels and devices; None: `rows`, or without it 64.
-        tolerance: a `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
+        rows: Use that many rows, spread evenly; None: all.
+        reference_rows: Rows for the slow reference kernels and devices; None: `rows`, or without it 64.
+        tolerance: A `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
         threads: CPU threads.
-        progress: called with (what, done, total).
-        report: also write the report there, `.html` or `.json`.
-        isolated: run the file in another process first. A damaged or hostile file may crash the runtime, hang it or take all memory;
+        progress: Called with (what, done, total).
+        report: Also write the report there, `.html` or `.json`.
+        isolated: Run the file in another process first. A damaged or hostile file may crash the runtime, hang it or take all memory;
             that is a failed check then, and this process goes on. The command does so.
 
     Returns:
         The report, with one check or several a backend.
 
     Raises:
-        KerasBertError: when a backend is unknown, a file cannot be read, or file, reference and data do not belong together.
+        KerasBertError: When a backend is unknown, a file cannot be read, or file, reference and data do not belong together.
     """
     backends = select_backends(on)
     if report is not None:

@@ -19,11 +19,11 @@ class Tolerance:
     """The limits of a validation. None: not judged.
 
     Attributes:
-        max_error: the largest absolute error of any output.
-        agreement: the least share of equal predictions, or the least correlation of scores.
-        cosine: the least mean cosine, of embeddings only.
-        metric_share: the least share of the reference's task metric.
-        by_metric: whether the metric alone proves the file. The other limits then only find a broken one.
+        max_error: The largest absolute error of any output.
+        agreement: The least share of equal predictions, or the least correlation of scores.
+        cosine: The least mean cosine, of embeddings only.
+        metric_share: The least share of the reference's task metric.
+        by_metric: Whether the metric alone proves the file. The other limits then only find a broken one.
     """
 
     max_error: float | None = None
@@ -38,14 +38,14 @@ class Judgement:
     """A measured value beside its limit.
 
     Attributes:
-        what: the name of the measure, such as `agreement`.
-        value: as measured.
-        low: the lower bound, with 95 % confidence.
-        high: the upper bound, with 95 % confidence.
-        limit: the least value allowed; None: reported, not judged.
-        unjudged: why it proves nothing, whatever its value; else empty.
-        more_rows: how many further rows like these would decide; None: it is decided, or no number would.
-        row_share: of a metric's share, the share that one row is worth.
+        what: The name of the measure, such as `agreement`.
+        value: As measured.
+        low: The lower bound, with 95 % confidence.
+        high: The upper bound, with 95 % confidence.
+        limit: The least value allowed; None: reported, not judged.
+        unjudged: Why it proves nothing, whatever its value; else empty.
+        more_rows: How many further rows like these would decide; None: it is decided, or no number would.
+        row_share: Of a metric's share, the share that one row is worth.
     """
 
     what: str
@@ -91,8 +91,8 @@ class Verdict:
 
     Attributes:
         status: `passed`, `failed` or `not judged`.
-        reason: why; empty where it passed.
-        judgements: the measured values behind it.
+        reason: Why; empty where it passed.
+        judgements: The measured values behind it.
     """
 
     status: str
@@ -116,14 +116,14 @@ def judge(
     value keeps its limit, and equal outputs or the metric keep it with 95 % confidence. Else `not judged`: the rows do not decide.
 
     Args:
-        tolerance: the limits.
-        outputs: each output's difference to the reference.
-        metrics: the task's metrics, the judged one first; none without labels.
-        compared_as: see `kerasbert.processors.Processor`.
-        rows: how many rows there were.
-        spot_check: whether these rows are a sample of those on which another backend proves the file. Equal outputs or the metric must
+        tolerance: The limits.
+        outputs: Each output's difference to the reference.
+        metrics: The task's metrics, the judged one first; none without labels.
+        compared_as: See `kerasbert.processors.Processor`.
+        rows: How many rows there were.
+        spot_check: Whether these rows are a sample of those on which another backend proves the file. Equal outputs or the metric must
             then only reach `SPOT_CHECK`.
-        sample: whether the rows stand for others like them; if not, the measured values decide by themselves.
+        sample: Whether the rows stand for others like them; if not, the measured values decide by themselves.
     """
     equality, metric = _judgements(tolerance, outputs, metrics, compared_as, rows)
     judgements = (*equality, *([metric] if metric else []))
@@ -180,8 +180,8 @@ def warnings(metric: Metric, reference: str) -> list[str]:
     """Warns of a metric that is a weak proof, whatever share of it is kept.
 
     Args:
-        metric: the judged one.
-        reference: the reference's name.
+        metric: The judged one.
+        reference: The reference's name.
     """
     evidence, name = metric.evidence, metric.name
     if not metric.reference > 0:
@@ -189,7 +189,7 @@ def warnings(metric: Metric, reference: str) -> list[str]:
             f"warning: {name} is {metric.reference:.4f} of {reference}, {metric.model:.4f} of the file: nothing is found that could be lost"
         ]
     chance = evidence.chance if evidence else 0.0
-    answer = f"the {chance:.4f} of always answering {evidence.chance_answer!r}" if chance else "0"
+    answer = f"the {chance:.4f} of always answering {evidence.chance_answer!r}" if evidence and chance else "0"
     if evidence and not metric.above_chance():
         return [f"warning: {name} {metric.reference:.4f} of {reference} is not surely better than {answer}"]
     if metric.reference - chance < _WEAK * (1 - chance):
@@ -299,14 +299,14 @@ def _judgement(
     """Makes a judgement, with the number of further rows that would decide.
 
     Args:
-        what: as in `Judgement`.
-        value: as in `Judgement`.
-        limit: as in `Judgement`.
-        bounds: a number of decisions -> the bounds of the value.
-        size: decisions that were measured.
-        rows: rows that they are of.
-        unjudged: as in `Judgement`.
-        row_share: as in `Judgement`.
+        what: As in `Judgement`.
+        value: As in `Judgement`.
+        limit: As in `Judgement`.
+        bounds: A number of decisions -> the bounds of the value.
+        size: Decisions that were measured.
+        rows: Rows that they are of.
+        unjudged: As in `Judgement`.
+        row_share: As in `Judgement`.
     """
     low, high = bounds(size)
     more = None

@@ -34,10 +34,10 @@ def answerer_checks(
     answers are searched in the same way. The task's metric is that of each one's own answers.
 
     Args:
-        client: the client.
-        context: the validation.
-        apart: its examples by their tokenization.
-        answers: the client's, one an example.
+        client: The client.
+        context: The validation.
+        apart: Its examples by their tokenization.
+        answers: The client's, one an example.
     """
     fitting = _fitting_questions(context)
     if not len(fitting):
@@ -125,13 +125,12 @@ def _check_metric(
         raw, context.examples.features, [outputs.raw_result for outputs in context.expected]
     )
     right = answer_texts(context.examples.y, raw)
-    both = ([prediction["answer"] for prediction in predictions], client_answers)
+    both: tuple[list[str], list[str]] = ([prediction["answer"] for prediction in predictions], list(client_answers))
     reference, client = (
         squad_scores([right[row] for row in rows], [answers[row] for row in rows], processor.unit) for answers in both
     )
-    evidence = Evidence.of(
-        *(Ratio.of_decisions([f1(right[row], answers[row], processor.unit) for row in rows]) for answers in both)
-    )
+    scores = (np.array([f1(right[row], answers[row], processor.unit) for row in rows]) for answers in both)
+    evidence = Evidence.of(*map(Ratio.of_decisions, scores))
     metrics = tuple(
         Metric(key, value, client[key], evidence if key == "F1" else None) for key, value in reference.items()
     )

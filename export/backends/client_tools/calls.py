@@ -25,10 +25,10 @@ class Client:
     """A client of another project.
 
     Attributes:
-        name: of the client, and of its backend.
-        title: its name in a sentence.
-        environment: where it is installed.
-        advice: what may help where it refuses a file; empty for nothing.
+        name: Of the client, and of its backend.
+        title: Its name in a sentence.
+        environment: Where it is installed.
+        advice: What may help where it refuses a file; empty for nothing.
     """
 
     name: str
@@ -69,8 +69,8 @@ class ClientAnswers:
     """The answers of a client.
 
     Attributes:
-        answers: one an example, see `client_worker`.
-        seconds: of each.
+        answers: One an example, see `client_worker`.
+        seconds: Of each.
     """
 
     answers: list
@@ -81,13 +81,13 @@ def ask(client: Client, kind: str, model: str | os.PathLike, examples: Sequence)
     """Runs a client on a file.
 
     Args:
-        client: the client.
+        client: The client.
         kind: `classifier`, `embedder` or `answerer`.
-        model: the file.
-        examples: texts, or (question, context) pairs for an answerer.
+        model: The file.
+        examples: Texts, or (question, context) pairs for an answerer.
 
     Raises:
-        KerasBertError: when the client does not run here, or does not take the file; the message is the client's own.
+        KerasBertError: When the client does not run here, or does not take the file; the message is the client's own.
     """
     if not client.environment.ready:
         raise KerasBertError(client.environment.missing)
@@ -107,13 +107,13 @@ def ids_of(client: Client, metadata: Metadata, texts: Sequence[str], length: int
     """Measures the ids that a client feeds a model with this vocabulary, by a file that returns the ids it gets.
 
     Args:
-        client: the client.
-        metadata: of a file with the vocabulary.
-        texts: any texts.
-        length: tokens a text, padding included.
+        client: The client.
+        metadata: Of a file with the vocabulary.
+        texts: Any texts.
+        length: Tokens a text, padding included.
 
     Raises:
-        KerasBertError: as `ask`.
+        KerasBertError: As `ask`.
     """
     with temporary_folder("probe") as folder:
         probe = folder / "ids.tflite"

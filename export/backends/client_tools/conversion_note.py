@@ -17,8 +17,8 @@ def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
     """Writes a line about a file whose task these clients support; empty where they tokenize as the model does.
 
     Args:
-        metadata: of the file.
-        examples: some of the data, as its processor takes them. Without any, the line names what the vocabulary does differently.
+        metadata: Of the file.
+        examples: Some of the data, as its processor takes them. Without any, the line names what the vocabulary does differently.
     """
     clients = [client for client in CLIENTS.values() if metadata.processor.name in client.processors]
     if not clients or metadata.inputs != IDS or metadata.target not in _TARGETS or not metadata.vocabulary:

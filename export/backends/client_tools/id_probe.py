@@ -1,5 +1,6 @@
 """A `.tflite` file that returns the ids it gets: with it, a client shows how it tokenizes."""
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ def probe_file(metadata: Metadata, length: int) -> bytes:
     """Builds a sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
 
     Args:
-        metadata: of a file with the vocabulary and the tokenizer of the probe.
-        length: tokens a row.
+        metadata: Of a file with the vocabulary and the tokenizer of the probe.
+        length: Tokens a row.
     """
     model = _cast_model(length)
     probe_metadata = Metadata(
@@ -31,8 +32,7 @@ def probe_file(metadata: Metadata, length: int) -> bytes:
 
 
 def _cast_model(length: int) -> Any:
-    from ai_edge_litert import schema_py_generated as schema
-
+    schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")  # its annotations are wrong
     code = schema.OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CAST
     code.version = 1
@@ -41,7 +41,7 @@ def _cast_model(length: int) -> Any:
     options = schema.CastOptionsT()
     options.inDataType, options.outDataType = types["input_ids"], types[_OUTPUT]
     graph = schema.SubGraphT()
-    graph.tensors = [_tensor(name, dtype, length) for name, dtype in types.items()]
+    graph.tensors = [_tensor(schema, name, dtype, length) for name, dtype in types.items()]
     graph.inputs = np.arange(len(INPUTS), dtype=np.int32)
     graph.outputs = np.array([indices[_OUTPUT]], np.int32)
     ends = [indices["input_ids"]], [indices[_OUTPUT]]
@@ -56,10 +56,8 @@ def _cast_model(length: int) -> Any:
     return model
 
 
-def _tensor(name: str, dtype: int, length: int) -> Any:
-    from ai_edge_litert.schema_py_generated import TensorT
-
-    tensor = TensorT()
+def _tensor(schema: Any, name: str, dtype: int, length: int) -> Any:
+    tensor = schema.TensorT()
     tensor.name, tensor.type, tensor.buffer = name.encode(), dtype, 0
     tensor.shape = np.array([1, length], np.int32)
     return tensor

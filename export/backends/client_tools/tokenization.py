@@ -23,10 +23,10 @@ class RowsApart:
     """Examples by their tokenization.
 
     Attributes:
-        same: places of the examples that both tokenize alike.
-        other: places of those that they tokenize differently.
-        numbers: each example's row in the data.
-        excerpts: of each of the others, from where it differs.
+        same: Places of the examples that both tokenize alike.
+        other: Places of those that they tokenize differently.
+        numbers: Each example's row in the data.
+        excerpts: Of each of the others, from where it differs.
     """
 
     same: np.ndarray
@@ -55,7 +55,7 @@ def raw_examples(context: ValidationContext) -> Sequence:
     """Returns the examples of a validation on texts.
 
     Raises:
-        KerasBertError: when the data are packed ids.
+        KerasBertError: When the data are packed ids.
     """
     if context.examples.raw is None:
         raise KerasBertError("expected texts for a client, received packed ids; validate with texts")
@@ -75,7 +75,7 @@ def split_by_tokenization(client: Client, context: ValidationContext, metadata: 
     """Asks the client for the ids of every text, and compares them with the model's.
 
     Raises:
-        KerasBertError: when the client does not run here.
+        KerasBertError: When the client does not run here.
     """
     tokenizer, raw = tokenizer_of(metadata), raw_examples(context)
     parts = [example if isinstance(example, tuple) else (example,) for example in raw]

@@ -22,10 +22,10 @@ class CpuModel:
     """A processor that QEMU emulates.
 
     Attributes:
-        name: for QEMU's `-cpu`.
-        stands_for: the phones that have it.
-        part: the CPU part in `/proc/cpuinfo`. The runtime chooses kernels by that file; QEMU would show the x86 one, which crashes it.
-        features: the features in `/proc/cpuinfo`.
+        name: For QEMU's `-cpu`.
+        stands_for: The phones that have it.
+        part: The CPU part in `/proc/cpuinfo`. The runtime chooses kernels by that file; QEMU would show the x86 one, which crashes it.
+        features: The features in `/proc/cpuinfo`.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Arm64Environment(Environment):
         """The variables with which that Python finds the runtime."""
         return {"PYTHONPATH": str(self.folder / "site"), "PYTHONHOME": str(self.folder / "root" / "usr")}
 
-    def command(self, processor: CpuModel, script: Path, *arguments: object) -> list[str | Path]:
+    def command(self, processor: CpuModel, script: Path, *arguments: str | Path) -> list[str | Path]:
         """Returns the command that runs a script on a processor."""
         qemu = self.folder / "qemu" / "usr" / "bin" / "qemu-aarch64-static"
         python = self.root(processor) / "usr" / "bin" / f"python{_PYTHON}"

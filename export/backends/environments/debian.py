@@ -19,10 +19,10 @@ class PrivateApt:
     """apt with a state of its own in a folder, and the system's own mirror.
 
     Attributes:
-        folder: for its state.
-        run: runs a command and returns its output, or raises KerasBertError.
-        suites: where packages come from; the first is preferred.
-        settings: further options by name.
+        folder: For its state.
+        run: Runs a command and returns its output, or raises KerasBertError.
+        suites: Where packages come from; the first is preferred.
+        settings: Further options by name.
     """
 
     folder: Path
@@ -34,9 +34,9 @@ class PrivateApt:
         """Downloads packages with their dependencies, and unpacks them.
 
         Args:
-            packages: their names.
-            root: the folder to unpack into.
-            unneeded: dependencies that are not unpacked.
+            packages: Their names.
+            root: The folder to unpack into.
+            unneeded: Dependencies that are not unpacked.
         """
         self._apt("install", "--yes", "--download-only", "--no-install-recommends", "-t", self.suites[0], *packages)
         for package in sorted((self.folder / "cache" / "archives").glob("*.deb")):
@@ -47,7 +47,7 @@ class PrivateApt:
         """Downloads the package lists of the suites.
 
         Raises:
-            KerasBertError: when there is no apt, or no source for this release.
+            KerasBertError: When there is no apt, or no source for this release.
         """
         apt = shutil.which("apt-get")
         if apt is None or not Path(_KEYS).is_file():
@@ -114,7 +114,7 @@ def release() -> str:
     """Returns the code name of the Debian release.
 
     Raises:
-        KerasBertError: when /etc/os-release names none.
+        KerasBertError: When /etc/os-release names none.
     """
     try:
         lines = Path("/etc/os-release").read_text("utf-8").splitlines()

@@ -29,9 +29,9 @@ class Environment:
     """Packages in a folder of their own.
 
     Attributes:
-        name: of the folder, and for `kerasbert setup`.
-        purpose: in a few words.
-        packages: requirements with their versions, the main one first.
+        name: Of the folder, and for `kerasbert setup`.
+        purpose: In a few words.
+        packages: Requirements with their versions, the main one first.
     """
 
     name: str
@@ -58,10 +58,10 @@ class Environment:
         """Installs it from scratch, from the package index that pip or npm is set up for. A failure leaves no folder behind.
 
         Args:
-            report: called with a line about what is installed.
+            report: Called with a line about what is installed.
 
         Raises:
-            KerasBertError: when another folder has its name, or a package cannot be installed.
+            KerasBertError: When another folder has its name, or a package cannot be installed.
         """
         if self.folder.exists() and not self._is_ours():
             raise KerasBertError(

@@ -20,9 +20,9 @@ class OperatorPlacement:
     """One kind of operator in a file.
 
     Attributes:
-        operator: its name.
-        calls: how many there are.
-        backends: by backend, how many calls it takes, as `12 mapped`, and how many it does not, as `12: reason`.
+        operator: Its name.
+        calls: How many there are.
+        backends: By backend, how many calls it takes, as `12 mapped`, and how many it does not, as `12: reason`.
     """
 
     operator: str
@@ -40,9 +40,9 @@ class Placement:
     """Every operator of the first graph of a file, in the order of their first call.
 
     Attributes:
-        file: the file's name.
-        operators: one entry a kind of operator.
-        headings: of the table, one a backend.
+        file: The file's name.
+        operators: One entry a kind of operator.
+        headings: Of the table, one a backend.
     """
 
     file: str
@@ -67,7 +67,7 @@ def placement(path: str | os.PathLike) -> Placement:
     """Reads a file, and opens it on this machine's runtime in a process of its own.
 
     Raises:
-        KerasBertError: when the file cannot be read, or is damaged.
+        KerasBertError: When the file cannot be read, or is damaged.
     """
     file = VerifiedFile.read(path)
     structure = file.require_structure()

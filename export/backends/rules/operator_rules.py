@@ -15,10 +15,10 @@ class Call:
     """An operator call with its tensors, constants and options.
 
     Attributes:
-        file: the file.
-        graph: the subgraph of the call.
-        operator: the operator.
-        widened: tensors that are constants of fewer bits, widened by a DEQUANTIZE.
+        file: The file.
+        graph: The subgraph of the call.
+        operator: The operator.
+        widened: Tensors that are constants of fewer bits, widened by a DEQUANTIZE.
     """
 
     file: FileStructure
@@ -55,7 +55,7 @@ class Call:
         """Returns an input that every call of the operator has.
 
         Raises:
-            KerasBertError: when it is left out.
+            KerasBertError: When it is left out.
         """
         tensor = self.input(number)
         if tensor is None:
@@ -79,8 +79,8 @@ class Rule:
     """A limit of a backend.
 
     Attributes:
-        limit: the limit in words.
-        violation: call -> how it violates the limit; None where it does not.
+        limit: The limit in words.
+        violation: Call -> how it violates the limit; None where it does not.
     """
 
     limit: str
@@ -110,11 +110,11 @@ class RuleTable:
     """The rules of a backend.
 
     Attributes:
-        backend: its name.
-        source: where the rules are written down.
-        everywhere: the rules for every call.
-        operators: the rules for each operator that it supports.
-        unknown: the reason for every other operator.
+        backend: Its name.
+        source: Where the rules are written down.
+        everywhere: The rules for every call.
+        operators: The rules for each operator that it supports.
+        unknown: The reason for every other operator.
     """
 
     backend: str
@@ -136,9 +136,9 @@ class OperatorVerdict:
     """Whether a backend supports one call of a file.
 
     Attributes:
-        number: of the call in its graph.
-        operator: its name.
-        unsupported_reason: why not; None where it does.
+        number: Of the call in its graph.
+        operator: Its name.
+        unsupported_reason: Why not; None where it does.
     """
 
     number: int

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 def mediapipe_classifier(model: str) -> Callable:
     """Opens MediaPipe's TextClassifier: a text -> its scores by class."""
-    from mediapipe.tasks.python import text
+    from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextClassifier.create_from_model_path(model)
     return lambda example: _scores(client.classify(example))
@@ -23,7 +23,7 @@ def mediapipe_classifier(model: str) -> Callable:
 
 def mediapipe_embedder(model: str) -> Callable:
     """Opens MediaPipe's TextEmbedder: a text -> its vector."""
-    from mediapipe.tasks.python import text
+    from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_model_path(model)
     return lambda example: [float(value) for value in client.embed(example).embeddings[0].embedding]
@@ -31,7 +31,7 @@ def mediapipe_embedder(model: str) -> Callable:
 
 def task_library_classifier(model: str) -> Callable:
     """Opens the Task Library's BertNLClassifier: a text -> its scores by class."""
-    from tflite_support.task import text
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertNLClassifier.create_from_file(model)
     return lambda example: _scores(client.classify(example))
@@ -39,7 +39,7 @@ def task_library_classifier(model: str) -> Callable:
 
 def task_library_embedder(model: str) -> Callable:
     """Opens the Task Library's TextEmbedder: a text -> its vector."""
-    from tflite_support.task import text
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_file(model)
     return lambda example: [float(value) for value in client.embed(example).embeddings[0].feature_vector.value]
@@ -47,7 +47,7 @@ def task_library_embedder(model: str) -> Callable:
 
 def task_library_answerer(model: str) -> Callable:
     """Opens the Task Library's BertQuestionAnswerer: (question, context) -> the text of the best answer."""
-    from tflite_support.task import text
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertQuestionAnswerer.create_from_file(model)
 

@@ -11,13 +11,13 @@ class GpuLog:
     """What the accelerator logged.
 
     Attributes:
-        adapter: the device; empty where none was found.
-        architecture: of the device.
-        unsupported: the operators that it does not have, with reasons.
-        fault: why it did not start; empty where it did, or logged nothing.
-        on_gpu: operators on the GPU; None where it took all, or logged nothing.
-        on_cpu: operators on the CPU; None in the same cases.
-        missing: whether it logged that there is no device.
+        adapter: The device; empty where none was found.
+        architecture: Of the device.
+        unsupported: The operators that it does not have, with reasons.
+        fault: Why it did not start; empty where it did, or logged nothing.
+        on_gpu: Operators on the GPU; None where it took all, or logged nothing.
+        on_cpu: Operators on the CPU; None in the same cases.
+        missing: Whether it logged that there is no device.
     """
 
     adapter: str
@@ -52,8 +52,8 @@ class GpuLog:
         """Counts operators as `Check.ops` does.
 
         Args:
-            whole: whether all ran on the GPU.
-            operators: how many the file has, if known.
+            whole: Whether all ran on the GPU.
+            operators: How many the file has, if known.
         """
         if self.on_gpu is not None and self.on_cpu:
             return {"gpu": {"all": self.on_gpu}, "cpu": {"all": self.on_cpu}}
@@ -77,7 +77,7 @@ class GpuLog:
         """Returns why a run proves nothing about the GPU; empty where some operators ran there.
 
         Args:
-            whole: whether all ran on the GPU.
+            whole: Whether all ran on the GPU.
         """
         if whole or self.on_gpu:
             return ""

@@ -23,9 +23,9 @@ class ProcessResult:
     """The end of a process.
 
     Attributes:
-        status: its exit code, negative for a signal; None where it was stopped at the time limit.
-        log: its output and errors.
-        seconds: the time limit.
+        status: Its exit code, negative for a signal; None where it was stopped at the time limit.
+        log: Its output and errors.
+        seconds: The time limit.
     """
 
     status: int | None
@@ -68,12 +68,12 @@ def run_command(
     Nothing of it is left behind: in the end the whole session is killed, and its temporary files are removed.
 
     Args:
-        command: a program and its arguments.
-        seconds: the time limit.
-        environment: further variables.
+        command: A program and its arguments.
+        seconds: The time limit.
+        environment: Further variables.
 
     Raises:
-        OSError: when there is no such program.
+        OSError: When there is no such program.
     """
     with temporary_folder("child") as scratch, subprocess.Popen(
         _end_with_this_process(list(map(str, command))),

@@ -9,11 +9,12 @@ Arrays as in `gpu_worker`.
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
 try:
-    from tflite_runtime.interpreter import Interpreter
+    from tflite_runtime.interpreter import Interpreter  # pyright: ignore[reportMissingImports] (another environment)
 except ImportError:
     from ai_edge_litert.interpreter import Interpreter
 
@@ -40,8 +41,8 @@ def main() -> None:
         seconds.append(time.perf_counter() - start)
         for name, values in result.items():
             outputs.setdefault(name, []).append(np.array(values)[0])
-    arrays = {"output " + name: np.stack(values) for name, values in outputs.items()}
-    np.savez(outputs_file, seconds=np.array(seconds), **arrays)
+    arrays: dict[str, Any] = {"output " + name: np.stack(values) for name, values in outputs.items()}
+    np.savez(outputs_file, seconds=seconds, **arrays)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,6 @@ def test_a_compiler_that_did_not_do_it_is_no_pass(compile_with, said, made, stat
 def test_without_the_compiler_nothing_passes(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert edge_tpu._check_compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
-    whole = edge_tpu._forecast(forecast(chain("ADD")))
+    whole = edge_tpu._check_forecast(forecast(chain("ADD")))
     assert whole.status == NOT_RUN and "only the compiler proves" in whole.reason
-    assert edge_tpu._forecast(forecast(chain("GELU"))).status == FAILED
+    assert edge_tpu._check_forecast(forecast(chain("GELU"))).status == FAILED
