@@ -26,7 +26,7 @@ class BackendResult:
     """The checks of a backend.
 
     Attributes:
-        checks: In the order of the report.
+        checks: Its checks, in the order of the report.
         outputs: The outputs of every row; empty where not all rows ran.
     """
 
@@ -52,7 +52,7 @@ class ValidationContext:
         tolerance: The limits of the file's recipe, or the user's.
         threads: CPU threads.
         sample_size: Rows for backends that are slow.
-        progress: Called with (what, done, total).
+        progress: A callback with (what, done, total).
         proven: Whether another backend runs all rows, so that a sample is enough for this one.
     """
 
@@ -156,15 +156,15 @@ class ValidationContext:
         """Compares outputs with the reference's and judges them.
 
         Args:
-            name: Of the check.
+            name: The check's name.
             rows: The rows that ran.
-            outputs: Of each of them.
-            seconds: Of each token list.
-            limits: By default the context's.
+            outputs: Their outputs, one entry a row.
+            seconds: The time of each token list.
+            limits: The limits; by default the context's.
             metric: Whether the task's metric is judged.
             sample: Whether the rows stand for others like them.
             remark: The reason of a check that did not fail otherwise.
-            faults: What else is wrong.
+            faults: Further reasons to fail.
             **fields: Further fields of the check.
         """
         expected = [self.expected[row] for row in rows]
@@ -189,7 +189,7 @@ class WorkerOutputs:
 
     Attributes:
         outputs: The arrays `output NAME`, (token lists, ...) by NAME.
-        seconds: Of each token list, without the first where there are more.
+        seconds: The time of each token list, without the first where there are more.
         more: Every other array by name.
     """
 

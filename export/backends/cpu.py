@@ -62,8 +62,8 @@ def check_kernels(
 
     Args:
         context: The validation.
-        name: Of the check.
-        kernels: As `kerasbert.export.open_model` takes them.
+        name: The check's name.
+        kernels: A kernel set of `kerasbert.export.open_model`.
         rows: Their numbers.
         length: Another length of the file than that of the rows.
 

@@ -25,7 +25,7 @@ class Backend:
     """A place where `validate` runs a file, or tells what it would take of it.
 
     Attributes:
-        name: As `--on` takes it.
+        name: The name that `--on` takes.
         description: In a few words, for help.
         module: The module of its function, imported on first use.
         function: Takes a `ValidationContext` and returns a `BackendResult`.

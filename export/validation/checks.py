@@ -55,18 +55,18 @@ class Check:
     """One check of a validation.
 
     Attributes:
-        name: Of the check.
+        name: The check's name.
         status: `passed`, `failed`, `not judged` or `not run`.
-        reason: Why; of a passed check, a remark.
+        reason: The reason; a remark where it passed.
         device: Where it ran.
         threads: CPU threads; None where they are not known.
-        rows: How many ran.
+        rows: The number of rows that ran.
         partitions: The pieces of the graph that the delegate took; None where they are not known.
         ops: Operator counts by backend, `{"xnnpack": {"ADD": 12}, "builtin": {...}}`.
         outputs: The differences to the reference, output by output.
         metrics: The task's, the judged one first.
         judgements: The measured values beside their limits.
-        latency: Of one row; None where it was not measured.
+        latency: The latency of one row; None where it was not measured.
         named_rows: The rows that the check is about, by their number in the data, with an escaped excerpt of each.
     """
 
@@ -100,9 +100,9 @@ class ValidationReport:
     Attributes:
         model: The file's name.
         against: The reference's name.
-        recipe: Of the file.
-        processor: Of the file, or of the reference.
-        rows: How many there were.
+        recipe: The file's recipe.
+        processor: The file's or the reference's processor.
+        rows: The number of rows.
         length: Tokens in a row.
         tolerance: The limits.
         checks: All checks.
@@ -186,7 +186,7 @@ def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
 
     Args:
         processor: The model's.
-        wide: As in `check_row`.
+        wide: Whether the table is for a page, see `check_row`.
     """
     equality = {"embedding": "cosine", "regression": "correlation"}.get(processor.compared_as, "agreement")
     more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))

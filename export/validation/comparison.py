@@ -16,7 +16,7 @@ class OutputDifference:
     """One output, `model` against `reference`, compared line by line. A line is the vector of a row or of a token.
 
     Attributes:
-        name: Of the output.
+        name: The output's name.
         max_error: The largest absolute error.
         mean_error: The mean absolute error.
         cosine: The mean over lines, or that of the whole column for a score.
@@ -48,12 +48,12 @@ class Evidence:
 
     Attributes:
         rows: Examples that it is measured on.
-        deviation: Of the share that is kept, see `confidence.half_width`.
-        worth: Of the share that is kept, see there.
+        deviation: The standard deviation of the share that is kept, over rows.
+        worth: The share that one lost row costs, times the rows; see `confidence.half_width`.
         chance: The metric of one answer for all.
         chance_answer: That answer.
-        reference_deviation: Of the reference's metric.
-        reference_worth: Of the reference's metric.
+        reference_deviation: The same of the reference's metric.
+        reference_worth: The same of the reference's metric.
     """
 
     rows: int
@@ -69,10 +69,10 @@ class Evidence:
         """Computes it by the delta method of a ratio, from the contributions of the same examples to both metrics."""
         share = model.value / reference.value if reference.value > 0 else 0.0
         scale = reference.value if reference.value > 0 else 1.0
-        kept = (model.influence - share * reference.influence) / scale
+        lost = (model.influence - share * reference.influence) / scale
         return cls(
-            len(kept),
-            float(np.std(kept)),
+            len(lost),
+            float(np.std(lost)),
             reference.worth / scale,
             reference.chance,
             reference.chance_answer,
@@ -84,7 +84,7 @@ class Evidence:
         """Returns the bounds of a share that is kept, each with 95 % confidence.
 
         Args:
-            share: As measured.
+            share: The measured share.
             rows: A number of rows like these; None for these.
         """
         width = half_width(self.deviation, self.worth, rows or self.rows)
@@ -96,7 +96,7 @@ class Metric:
     """A task's metric of the reference and of the model.
 
     Attributes:
-        name: Of the metric.
+        name: The metric's name.
         reference: Its value for the reference.
         model: Its value for the model.
         evidence: The spread over examples; None where it is not known.
@@ -129,7 +129,7 @@ class Metric:
         """Tells whether the reference is better than one answer for all, with 95 % confidence.
 
         Args:
-            rows: As in `share_bounds`.
+            rows: A number of rows like these; None for these.
         """
         evidence = self.evidence
         if evidence is None:
@@ -159,7 +159,7 @@ def compare(
     """Compares one output of two models. Lines that are not finite count as broken and are left out.
 
     Args:
-        name: Of the output.
+        name: The output's name.
         pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair.
         compared_as: See `kerasbert.processors.Processor`.
         row_lines: Lines of each row, whose decisions depend on each other; None where a line is a row.

@@ -89,7 +89,7 @@ def half_width(deviation: float, worth: float, rows: float) -> float:
     Args:
         deviation: The standard deviation of the rows' values.
         worth: The cost of one lost row.
-        rows: How many there are.
+        rows: The number of rows.
     """
     if not rows > 0:
         return float("inf")

@@ -26,7 +26,7 @@ class Changed:
         text: The example, cut where it is long.
         reference: The reference's prediction.
         model: The file's prediction.
-        label: As the user wrote it; empty for none.
+        label: The user's label; empty for none.
     """
 
     row: int
@@ -43,9 +43,9 @@ class Details:
     Attributes:
         backend: Its name.
         changed: The first examples with another prediction, of `changed_count` in all.
-        changed_count: How many there are.
-        labels: Of the confusion matrix; empty where there is none.
-        confusion: Of one class a text, rows of each true class (first axis) by the file's class, (classes, classes) int.
+        changed_count: The number of all such examples.
+        labels: The classes of the confusion matrix; empty where there is none.
+        confusion: Counts of true class (first axis) by predicted class, (classes, classes) int; None where a text has not one class.
         classes: By class or entity type, the metrics of the reference and the file.
     """
 

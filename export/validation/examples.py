@@ -28,7 +28,7 @@ class RowOutputs:
 
     Attributes:
         raw_result: The source of predictions and metrics.
-        compared: What two models are compared by, arrays (n, width). Where that would be a whole vocabulary, it is the reference's
+        compared: The arrays (n, width) by which two models are compared. Where that would be a whole vocabulary, it is the reference's
             likeliest words and last the likeliest of all others: small, and with the arg-max of the whole.
         likeliest: The indices of those words by name, (n, some).
     """
@@ -86,19 +86,19 @@ class Examples:
     def _examples(self) -> Sequence:
         return range(len(self.features)) if self.raw is None else self.raw
 
-    def spread(self, wanted: int) -> np.ndarray:
+    def spread(self, count: int) -> np.ndarray:
         """Chooses all rows of some examples, spread evenly.
 
         Args:
-            wanted: Rows to choose at least, as far as there are.
+            count: Rows to choose at least, as far as there are.
 
         Returns:
             Their numbers, (rows,).
         """
         examples = int(self.features.example.max(initial=-1)) + 1
         if examples == len(self):
-            return spread(len(self), wanted)
-        chosen = spread(examples, max(1, -(-wanted * examples // len(self))))
+            return spread(len(self), count)
+        chosen = spread(examples, max(1, -(-count * examples // len(self))))
         return np.flatnonzero(np.isin(self.features.example, chosen))
 
     def part(self, rows: np.ndarray) -> "Examples | None":
@@ -127,7 +127,7 @@ class Examples:
         """Extracts what is needed of one row's outputs.
 
         Args:
-            outputs: Of its token lists, (group, ...) by name.
+            outputs: The outputs of its token lists, (group, ...) by name.
             row: Its number.
             reference: The reference's outputs of the row; None where these are the reference's.
         """
@@ -217,7 +217,7 @@ def read_data(data: Any, processor: Processor | None) -> Data:
     return Data(data)
 
 
-def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length: int, wanted: int | None) -> Examples:
+def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length: int, count: int | None) -> Examples:
     """Tokenizes and packs texts.
 
     Args:
@@ -225,13 +225,13 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
         processor: The model's.
         tokenizer: The model's.
         length: Tokens in a row.
-        wanted: Examples to use; None for all.
+        count: Examples to use; None for all.
 
     Raises:
         KerasBertError: When examples or labels are not those of the processor.
     """
     raw = processor.examples(data.x)
-    numbers, y = _choose(len(raw), data.y, wanted)
+    numbers, y = _choose(len(raw), data.y, count)
     raw = [raw[i] for i in numbers]
     features = processor.scoring_features(raw, tokenizer, length)
     packed = features.pack(range(len(features)), length, tokenizer.pad_id)
@@ -239,13 +239,13 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
     return Examples(processor, features, inputs, numbers[features.example], raw, y)
 
 
-def packed_examples(data: Data, processor: Processor, wanted: int | None) -> Examples:
+def packed_examples(data: Data, processor: Processor, count: int | None) -> Examples:
     """Makes examples of packed arrays.
 
     Args:
         data: Arrays (rows, length), or (rows, lists, length), by input name.
         processor: The model's.
-        wanted: Rows to use; None for all.
+        count: Rows to use; None for all.
 
     Raises:
         KerasBertError: When the arrays are no inputs of one shape, or labels are not those of the processor.
@@ -257,7 +257,7 @@ def packed_examples(data: Data, processor: Processor, wanted: int | None) -> Exa
             f"{', '.join(f'{name} {np.shape(values)}' for name, values in data.x.items()) or 'none'}; pack texts with kerasbert.text.pack"
         )
     (shape,) = shapes
-    numbers, y = _choose(shape[0], data.y, wanted)
+    numbers, y = _choose(shape[0], data.y, count)
     inputs = {
         name: np.ascontiguousarray(np.asarray(values)[numbers].reshape(-1, shape[-1]))
         for name, values in data.x.items()
@@ -269,20 +269,20 @@ def packed_examples(data: Data, processor: Processor, wanted: int | None) -> Exa
     return Examples(processor, features, inputs, numbers, None, y)
 
 
-def spread(rows: int, wanted: int | None) -> np.ndarray:
+def spread(rows: int, count: int | None) -> np.ndarray:
     """Chooses row numbers spread evenly, so that data sorted by class keeps its variety.
 
     Args:
-        rows: How many there are.
-        wanted: How many to choose; None for all.
+        rows: The number of rows.
+        count: The number of rows to choose; None for all.
     """
-    if wanted is None or wanted >= rows:
+    if count is None or count >= rows:
         return np.arange(rows)
-    return np.unique(np.linspace(0, rows - 1, wanted).round().astype(int))
+    return np.unique(np.linspace(0, rows - 1, count).round().astype(int))
 
 
-def _choose(total: int, y: Any, wanted: int | None) -> tuple[np.ndarray, Any]:
-    """Chooses `wanted` of all rows. Returns their numbers and their labels."""
+def _choose(total: int, y: Any, count: int | None) -> tuple[np.ndarray, Any]:
+    """Chooses `count` of all rows. Returns their numbers and their labels."""
     if total == 0:
         raise KerasBertError("expected at least one row of data, received none; give some rows")
     for values in y.values() if isinstance(y, Mapping) else () if y is None else (y,):
@@ -290,7 +290,7 @@ def _choose(total: int, y: Any, wanted: int | None) -> tuple[np.ndarray, Any]:
             raise KerasBertError(
                 f"expected one label a row, received {total} rows and {len(values)} labels; give as many labels as rows"
             )
-    numbers = spread(total, wanted)
+    numbers = spread(total, count)
     return numbers, y if y is None or len(numbers) == total else _select(y, numbers)
 
 
@@ -308,7 +308,7 @@ def blocks(
     Args:
         reference: The reference's outputs, row by row.
         model: The model's.
-        name: Of the output.
+        name: The output's name.
         max_size: Numbers in a block, more only where a single row has them.
 
     Yields:

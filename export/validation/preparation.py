@@ -23,7 +23,7 @@ def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Da
 
     Args:
         file: The file.
-        reference: What it is compared with.
+        reference: The model that it is compared with.
         data: The user's; None for none.
 
     Returns:
@@ -66,7 +66,7 @@ def make_examples(
     Args:
         file: The file.
         model: The file on an interpreter.
-        reference: What it is compared with.
+        reference: The model that it is compared with.
         data: The chosen data.
         rows: Examples to use; None for all.
 

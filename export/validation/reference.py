@@ -120,7 +120,7 @@ def guess_processor(outputs: Packed) -> Processor:
 
 
 def collect_outputs(
-    reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
+    reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[str, int, int], None]
 ) -> list[RowOutputs]:
     """Computes the reference's outputs row by row; few rows at a time where outputs are large.
 
@@ -128,7 +128,7 @@ def collect_outputs(
         reference: The reference.
         examples: The rows.
         ports: The outputs of the file.
-        progress: Called with (done, total).
+        progress: A callback with (what, done, total).
 
     Raises:
         KerasBertError: When the reference has other outputs than the file.
@@ -144,7 +144,7 @@ def collect_outputs(
         for row in range(start, stop):
             token_lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
             collected.append(examples.extract({name: outputs[name][token_lists] for name in ports}, row))
-        progress(stop, len(examples))
+        progress(reference.name, stop, len(examples))
     return collected
 
 

@@ -50,9 +50,9 @@ def choose_tolerance(
 
     Args:
         tolerance: The user's limits; None for those of the recipe.
-        recipe: Of the file.
-        metadata: Of the file.
-        reference: What it is compared with. Limits of a recipe are other ones where it has other weights.
+        recipe: The file's recipe.
+        metadata: The file's metadata.
+        reference: The model that it is compared with. A recipe has other limits where its weights differ.
 
     Returns:
         The limits, and notes about them.

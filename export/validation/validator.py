@@ -5,6 +5,7 @@ Runs with NumPy and a LiteRT (or tflite) runtime alone, unless `against` is a Ke
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,32 +86,58 @@ def validate(
     backends = select_backends(on)
     if report is not None:
         check_report_path(report)
-    progress = progress or (lambda what, done, total: None)
     file = VerifiedFile.read(model_path)
     packed.check_takes_ids(file.path, file.metadata, "to compare it")
     if isolated and (reason := failure_reason(file.path)):
-        return _write(_report_unusable(file, against, Check("opens and runs once", FAILED, reason)), report, None)
-    reference = open_reference(against, threads)
+        result = _report_unusable(file, against, Check("opens and runs once", FAILED, reason))
+    else:
+        settings = _Settings(rows, reference_rows or rows or SAMPLE_ROWS, tolerance, threads, progress or _no_progress)
+        result = _validate_file(file, against, data, backends, settings)
+    if report is not None:
+        from kerasbert.export.reporting.report import write_report
+
+        write_report(report, result, model_path=model_path if result.rows else None)
+    return result
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The numbers of a validation, as `validate` takes them."""
+
+    rows: int | None
+    sample_size: int
+    tolerance: Tolerance | float | None
+    threads: int
+    progress: Progress
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    pass
+
+
+def _validate_file(
+    file: VerifiedFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
+) -> ValidationReport:
+    """Prepares reference and rows, runs every backend and makes the report."""
+    reference = open_reference(against, settings.threads)
     chosen_data, notes = choose_data(file, reference, data)
-    model = open_at_any_length(file, threads, resized_to=choose_length(file, reference, chosen_data))
-    if file.metadata is not None and model.signature is None:  # nothing of ours can be bound
-        return _write(_report_unusable(file, against, _signature_check(model, 0)), report, None)
+    model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
+    if file.metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
+        return _report_unusable(file, against, _signature_check(model, 0))
     check_same_kind(file, reference)
-    examples = make_examples(file, model, reference, chosen_data, rows)
-    expected = collect_outputs(
-        reference, examples, model.outputs, lambda done, total: progress(reference.name, done, total)
-    )
-    recipe, recipe_notes = recipe_of(file, tolerance)
-    limits, limit_notes = choose_tolerance(tolerance, recipe, file.metadata, reference)
+    examples = make_examples(file, model, reference, chosen_data, settings.rows)
+    expected = collect_outputs(reference, examples, model.outputs, settings.progress)
+    recipe, recipe_notes = recipe_of(file, settings.tolerance)
+    tolerance, tolerance_notes = choose_tolerance(settings.tolerance, recipe, file.metadata, reference)
     context = ValidationContext(
-        file, model, examples, expected, limits, threads, reference_rows or rows or SAMPLE_ROWS, progress,
+        file, model, examples, expected, tolerance, settings.threads, settings.sample_size, settings.progress,
         proven=any(backend.runs_every_row for backend in backends),
     )  # fmt: skip
     results = {backend.name: _run_backend(backend, context) for backend in backends}
-    notes += [*recipe_notes, *limit_notes]
+    notes += [*recipe_notes, *tolerance_notes]
     if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
-    return _write(_make_report(context, reference, recipe, results, notes), report, model_path)
+    return _make_report(context, reference, recipe, results, notes)
 
 
 def _run_backend(backend: Backend, context: ValidationContext) -> BackendResult:
@@ -191,14 +218,3 @@ def _sample(expected: Sequence[RowOutputs], actual: Sequence[RowOutputs], name: 
     parts = [tuple(side.ravel()[::step] for side in pair) for pair in blocks(expected, actual, name)]
     first, second = zip(*parts, strict=True)
     return np.concatenate(first), np.concatenate(second)
-
-
-def _write(
-    result: ValidationReport, path: str | os.PathLike | None, model_path: str | os.PathLike | None
-) -> ValidationReport:
-    """Writes the report where a path is given, and returns it."""
-    if path is not None:
-        from kerasbert.export.reporting.report import write_report
-
-        write_report(path, result, model_path=model_path)
-    return result

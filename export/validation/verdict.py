@@ -39,13 +39,13 @@ class Judgement:
 
     Attributes:
         what: The name of the measure, such as `agreement`.
-        value: As measured.
+        value: The measured value.
         low: The lower bound, with 95 % confidence.
         high: The upper bound, with 95 % confidence.
         limit: The least value allowed; None: reported, not judged.
-        unjudged: Why it proves nothing, whatever its value; else empty.
-        more_rows: How many further rows like these would decide; None: it is decided, or no number would.
-        row_share: Of a metric's share, the share that one row is worth.
+        unjudged: The reason why the value proves nothing; empty where it is judged.
+        more_rows: Further rows like these that would decide; None where it is decided, or no number would.
+        row_share: The share that one row is worth; None where the value is no metric's share.
     """
 
     what: str
@@ -91,7 +91,7 @@ class Verdict:
 
     Attributes:
         status: `passed`, `failed` or `not judged`.
-        reason: Why; empty where it passed.
+        reason: The reason; empty where it passed.
         judgements: The measured values behind it.
     """
 
@@ -120,7 +120,7 @@ def judge(
         outputs: Each output's difference to the reference.
         metrics: The task's metrics, the judged one first; none without labels.
         compared_as: See `kerasbert.processors.Processor`.
-        rows: How many rows there were.
+        rows: The number of rows.
         spot_check: Whether these rows are a sample of those on which another backend proves the file. Equal outputs or the metric must
             then only reach `SPOT_CHECK`.
         sample: Whether the rows stand for others like them; if not, the measured values decide by themselves.
@@ -299,14 +299,14 @@ def _judgement(
     """Makes a judgement, with the number of further rows that would decide.
 
     Args:
-        what: As in `Judgement`.
-        value: As in `Judgement`.
-        limit: As in `Judgement`.
+        what: The name of the measure.
+        value: The measured value.
+        limit: The least value allowed; None where there is none.
         bounds: A number of decisions -> the bounds of the value.
         size: Decisions that were measured.
         rows: Rows that they are of.
-        unjudged: As in `Judgement`.
-        row_share: As in `Judgement`.
+        unjudged: The reason why the value proves nothing; empty where it is judged.
+        row_share: The share that one row is worth.
     """
     low, high = bounds(size)
     more = None

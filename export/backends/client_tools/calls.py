@@ -25,10 +25,10 @@ class Client:
     """A client of another project.
 
     Attributes:
-        name: Of the client, and of its backend.
+        name: The client's name, also that of its backend.
         title: Its name in a sentence.
         environment: Where it is installed.
-        advice: What may help where it refuses a file; empty for nothing.
+        advice: A remedy where it refuses a file; empty for none.
     """
 
     name: str
@@ -70,7 +70,7 @@ class ClientAnswers:
 
     Attributes:
         answers: One an example, see `client_worker`.
-        seconds: Of each.
+        seconds: The time of each.
     """
 
     answers: list
@@ -108,7 +108,7 @@ def ids_of(client: Client, metadata: Metadata, texts: Sequence[str], length: int
 
     Args:
         client: The client.
-        metadata: Of a file with the vocabulary.
+        metadata: The metadata of a file with the vocabulary.
         texts: Any texts.
         length: Tokens a text, padding included.
 

@@ -17,7 +17,7 @@ def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
     """Writes a line about a file whose task these clients support; empty where they tokenize as the model does.
 
     Args:
-        metadata: Of the file.
+        metadata: The file's metadata.
         examples: Some of the data, as its processor takes them. Without any, the line names what the vocabulary does differently.
     """
     clients = [client for client in CLIENTS.values() if metadata.processor.name in client.processors]

@@ -19,7 +19,7 @@ def probe_file(metadata: Metadata, length: int) -> bytes:
     """Builds a sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
 
     Args:
-        metadata: Of a file with the vocabulary and the tokenizer of the probe.
+        metadata: The metadata of a file with the probe's vocabulary and tokenizer.
         length: Tokens a row.
     """
     model = _cast_model(length)

@@ -26,7 +26,7 @@ class RowsApart:
         same: Places of the examples that both tokenize alike.
         other: Places of those that they tokenize differently.
         numbers: Each example's row in the data.
-        excerpts: Of each of the others, from where it differs.
+        excerpts: The text of each of the others, from the first difference on.
     """
 
     same: np.ndarray

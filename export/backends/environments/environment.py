@@ -29,8 +29,8 @@ class Environment:
     """Packages in a folder of their own.
 
     Attributes:
-        name: Of the folder, and for `kerasbert setup`.
-        purpose: In a few words.
+        name: The folder's name, which `kerasbert setup` takes.
+        purpose: A few words for `kerasbert setup`.
         packages: Requirements with their versions, the main one first.
     """
 

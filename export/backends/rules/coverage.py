@@ -21,8 +21,8 @@ class OperatorPlacement:
 
     Attributes:
         operator: Its name.
-        calls: How many there are.
-        backends: By backend, how many calls it takes, as `12 mapped`, and how many it does not, as `12: reason`.
+        calls: The number of calls.
+        backends: Calls that a backend takes, as `12 mapped`, and calls that it does not, as `12: reason`, by its name.
     """
 
     operator: str
@@ -42,7 +42,7 @@ class Placement:
     Attributes:
         file: The file's name.
         operators: One entry a kind of operator.
-        headings: Of the table, one a backend.
+        headings: The table's headings, one a backend.
     """
 
     file: str

@@ -133,12 +133,12 @@ class RuleTable:
 
 @dataclass(frozen=True)
 class OperatorVerdict:
-    """Whether a backend supports one call of a file.
+    """The verdict of a backend on one call of a file.
 
     Attributes:
-        number: Of the call in its graph.
+        number: The call's number in its graph.
         operator: Its name.
-        unsupported_reason: Why not; None where it does.
+        unsupported_reason: The reason why not; None where it does.
     """
 
     number: int

@@ -8,13 +8,13 @@ _MAX_LISTED = 4
 
 @dataclass(frozen=True)
 class GpuLog:
-    """What the accelerator logged.
+    """The parsed log of the accelerator.
 
     Attributes:
         adapter: The device; empty where none was found.
-        architecture: Of the device.
+        architecture: The device's architecture.
         unsupported: The operators that it does not have, with reasons.
-        fault: Why it did not start; empty where it did, or logged nothing.
+        fault: The reason why it did not start; empty where it did, or logged nothing.
         on_gpu: Operators on the GPU; None where it took all, or logged nothing.
         on_cpu: Operators on the CPU; None in the same cases.
         missing: Whether it logged that there is no device.
@@ -53,7 +53,7 @@ class GpuLog:
 
         Args:
             whole: Whether all ran on the GPU.
-            operators: How many the file has, if known.
+            operators: The number of the file's operators, if known.
         """
         if self.on_gpu is not None and self.on_cpu:
             return {"gpu": {"all": self.on_gpu}, "cpu": {"all": self.on_cpu}}
@@ -68,7 +68,7 @@ class GpuLog:
 
     @property
     def remark(self) -> str:
-        """Where the operators ran; empty where the GPU took all of them, or logged nothing."""
+        """A remark on where the operators ran; empty where the GPU took all of them, or logged nothing."""
         if not self.on_cpu:
             return ""
         return f"{self.on_gpu} operators on the GPU, {self.on_cpu} on the CPU: {self.unsupported_summary}"

@@ -39,7 +39,7 @@ class ProcessResult:
 
     @property
     def failure_reason(self) -> str:
-        """Why it did not end with exit code 0, in one line."""
+        """The reason why it did not end with exit code 0, in one line."""
         if self.status is None:
             end = f"stopped after {self.seconds:.0f} s, the time limit"
         elif self.status < 0:
