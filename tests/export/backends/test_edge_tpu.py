@@ -50,7 +50,7 @@ def chain(*names, dtype="int8"):
     return TFLiteFile(0, (Subgraph("main", tuple(tensors), tuple(operators)),), (), ((0, 8), (0, 0)), data)
 
 
-def test_what_comes_behind_a_refused_call_stays_on_the_cpu():
+def test_calls_after_an_unsupported_one_stay_on_the_cpu():
     found = forecast(chain("ADD", "GELU", "ADD", "ADD"))
     assert [verdict.unsupported_reason for verdict in found] == [
         None,
@@ -59,12 +59,12 @@ def test_what_comes_behind_a_refused_call_stays_on_the_cpu():
     ]
 
 
-def test_a_float_input_is_quantized_on_the_cpu_and_the_rest_goes_on():
+def test_a_float_input_is_quantized_on_the_cpu_and_the_rest_is_mapped():
     found = forecast(chain("QUANTIZE", "ADD", "DEQUANTIZE", dtype="float32"))
     assert [verdict.unsupported_reason is None for verdict in found] == [False, True, False]
 
 
-def test_logs():
+def test_compiler_logs_are_parsed():
     assert CompilerLog.of(WHOLE) == CompilerLog(
         1, {("ADD", "Mapped to Edge TPU"): 10, ("CONV_2D", "Mapped to Edge TPU"): 3}, ""
     )
@@ -91,7 +91,7 @@ def compile_with(tmp_path, monkeypatch):
     return run
 
 
-def test_the_compiler_decides(compile_with):
+def test_a_fully_mapped_file_passes(compile_with):
     check = compile_with(WHOLE)
     assert check.status == PASSED and check.reason == "13 of 13 operators mapped, 1 of 1 forecast"
     check = compile_with(PARTLY)
@@ -109,7 +109,7 @@ def test_the_compiler_decides(compile_with):
         (WHOLE.replace("subgraphs: 1", "subgraphs: 0"), True, 0, "13 of 13"),
     ],
 )
-def test_a_compiler_that_did_not_do_it_is_no_pass(compile_with, said, made, status, expected):
+def test_a_failed_or_partial_compilation_fails(compile_with, said, made, status, expected):
     check = compile_with(said, made, status)
     assert check.status == FAILED and expected in check.reason
 

@@ -45,7 +45,7 @@ def pretend(monkeypatch, float_file, helpers):
     return run
 
 
-def test_both_ways(pretend, float_file):
+def test_webassembly_and_webgpu_pass(pretend, float_file):
     checks = pretend()
     assert checks["web-wasm"].status == checks["web-webgpu"].status == "passed"
     assert checks["web-wasm"].device == "Chromium 1" and checks["web-webgpu"].device == "Chromium 1, google swiftshader"
@@ -65,7 +65,7 @@ def test_both_ways(pretend, float_file):
         ("", "not run", "did not say"),
     ],
 )
-def test_what_the_cpu_was_left_with(pretend, split, outcome, expected):
+def test_webgpu_needs_some_operators_on_the_gpu(pretend, split, outcome, expected):
     log = f"Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split} will run on the CPU.\n"
     check = pretend({"accelerated": False, "log": log})["web-webgpu"]
     assert check.status == outcome and expected in check.reason
@@ -85,12 +85,12 @@ def test_wrong_numbers_fail(pretend):
         (None, "", None, "failed", "the time limit"),
     ],
 )
-def test_other_ends(pretend, said, log, status, outcome, expected):
+def test_missing_adapters_errors_and_crashes(pretend, said, log, status, outcome, expected):
     check = pretend(said, log, status)["web-webgpu"]
     assert check.status == outcome and expected in check.reason
 
 
-def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, helpers):
+def test_missing_environments_are_not_run(monkeypatch, tmp_path, float_file, helpers):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
     report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on=["web", "tflite-2.14"])
     assert {check.status for check in report.checks[1:]} == {"not run"}
@@ -98,7 +98,7 @@ def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, hel
     assert report.verdict == "incomplete"
 
 
-def test_no_browser_and_no_node(monkeypatch):
+def test_missing_programs_are_named(monkeypatch):
     monkeypatch.delenv(web.BROWSER_VARIABLE, raising=False)
     monkeypatch.setattr(web.shutil, "which", lambda name: "/bin/node" if name == "node" else None)
     assert "no Chromium" in web._missing_program()
@@ -106,7 +106,7 @@ def test_no_browser_and_no_node(monkeypatch):
     assert "no node" in web._missing_program()
 
 
-def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
+def test_a_failed_installation_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
     made = environments.NodeEnvironment("web", "a test", ("a@1",))
     monkeypatch.setattr(environments.shutil, "which", lambda name: "/bin/npm")
@@ -120,7 +120,7 @@ def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
 
 
 @pytest.mark.environment
-def test_in_a_real_browser_and_on_a_real_old_runtime(float_file, helpers):
+def test_file_in_chromium_and_on_tflite_2_14(float_file, helpers):
     report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "tflite-2.14"])
     checks = {check.name: check for check in report.checks[1:]}
     if all(check.status == "not run" for check in checks.values()):

@@ -27,7 +27,7 @@ def classified(texts, y, *classes):
     return examples, *([outputs({"probabilities": np.eye(3)[[c]]}) for c in side] for side in classes)
 
 
-def test_texts_whose_class_changed_and_each_class():
+def test_changed_texts_and_metrics_by_class():
     details = details_of("cpu", *classified(["one", ("two", "too"), "three"], ["a", "b", "b"], (0, 1, 1), (0, 2, 1)))
     (changed,) = details.changed
     assert (changed.row, changed.text, changed.reference, changed.model, changed.label) == (
@@ -48,13 +48,13 @@ def test_texts_whose_class_changed_and_each_class():
     }
 
 
-def test_no_more_than_fifty_are_told():
+def test_at_most_fifty_changed_texts_are_listed():
     details = details_of("cpu", *classified(["x"] * 80, None, [0] * 80, [1] * 80))
     assert len(details.changed) == MAX_CHANGED == 50 and details.changed_count == 80
     assert details.confusion is None and details.classes is None
 
 
-def test_entities():
+def test_metrics_by_entity_type():
     problem = make_processor("tagging", ("O", "B-x", "I-x"))
     rows = Features(TokenLists([[1, 2]], [[0, 0]]), np.arange(1))
     truth, found = [["B-x", "I-x"]], [["B-x", "O"]]
@@ -68,7 +68,7 @@ def test_entities():
     assert [score.f1 for score in details.classes["x"]] == [1.0, 0.0] and details.confusion is None
 
 
-def test_a_page_tells_them(float_file, int8_file, helpers, tmp_path):
+def test_the_page_lists_changed_texts(float_file, int8_file, helpers, tmp_path):
     rows = helpers.packed_rows(60)
     labels = helpers.run_rows(float_file, rows)["probabilities"].argmax(1)
     report = validate(int8_file, against=float_file, data=(rows, labels))

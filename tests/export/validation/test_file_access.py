@@ -65,3 +65,10 @@ def test_a_file_with_metadata_is_opened_once(file_with_metadata, archive, access
 def test_a_resizable_file_is_opened_once(resizable_file, archive, accesses):
     assert validate(resizable_file, against=archive, on=["cpu"]).ok
     assert accesses == ONCE
+
+
+def test_a_reference_file_is_read_once_here_and_runs_in_its_own_process(
+    float_file, file_with_metadata, helpers, accesses
+):
+    assert validate(file_with_metadata, against=float_file, data=helpers.packed_rows(30), on=["cpu"]).ok
+    assert accesses == {"reads": 2, "verifications": 2, "decodes": 2, "metadata": 1, "interpreters": 3}

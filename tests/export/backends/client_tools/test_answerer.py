@@ -52,7 +52,7 @@ def test_answers_are_widened_to_white_space():
     assert every.name == "task-library: all rows" and {m.name: m.model for m in every.metrics}["exact match"] == 0.5
 
 
-def test_other_answers_fail_where_they_belong():
+def test_different_answers_fail_in_their_own_check():
     context = context_of([("who saw", CONTEXT)] * 3, [(3, 3), (3, 5), (10, 10)])
     checks = answerer_checks(
         CLIENT, context, apart(context, 1, 2), ClientAnswers(["film-good:", "film-good:", "we"], [1.0] * 3)
@@ -67,7 +67,7 @@ def test_other_answers_fail_where_they_belong():
     assert checks[1].named_rows == {1: "'row 1'", 2: "'row 2'"}
 
 
-def test_only_questions_of_one_row_count():
+def test_only_questions_with_one_row_count():
     long = " ".join(["it was good"] * 12)
     context = context_of([("who saw", CONTEXT), ("who saw", long)], [(3, 3), (0, 0)])
     (check,) = answerer_checks(CLIENT, context, apart(context, 1), ClientAnswers(["film-good:", "other"], [1.0] * 2))

@@ -15,7 +15,7 @@ from kerasbert.export.tflite.tflite_file import TFLiteFile
 PAGE = Path(__file__).parents[4] / "docs" / "targets.md"
 
 
-def test_a_file_operator_by_operator(float_file, resizable_file):
+def test_placement_lists_every_operator(float_file, resizable_file):
     found = placement(float_file)
     by_name = {operator.operator: operator for operator in found.operators}
     assert sum(operator.calls for operator in found.operators) == len(
@@ -32,7 +32,7 @@ def test_a_file_operator_by_operator(float_file, resizable_file):
     assert "a shape that is not fixed" in placement(resizable_file).table()
 
 
-def test_the_page_says_what_the_rules_say():
+def test_the_documented_table_is_current():
     assert with_operator_table(PAGE.read_text("utf-8")) == PAGE.read_text("utf-8"), (
         "run python -m kerasbert.export.backends.rules.documentation docs/targets.md"
     )
@@ -40,7 +40,7 @@ def test_the_page_says_what_the_rules_say():
 
 
 @pytest.mark.parametrize("target", ["cpu", "gpu"])
-def test_what_was_seen_to_run_is_in_the_table(trained, static_model, target, tmp_path):
+def test_delegated_operators_are_in_the_table(trained, static_model, target, tmp_path):
     made = kb.export.convert(static_model if target == "cpu" else trained, target=target)
     path = made.save(tmp_path / "made.tflite")
     assert set(open_model(path).ops_by_backend["xnnpack"]) <= ON_XNNPACK
@@ -48,7 +48,7 @@ def test_what_was_seen_to_run_is_in_the_table(trained, static_model, target, tmp
         assert not summarize(operator_verdicts(TFLiteFile.read(path), LITERT_GPU))
 
 
-def test_the_command(float_file, capsys, tmp_path):
+def test_inspect_targets_prints_the_placement(float_file, capsys, tmp_path):
     from kerasbert.cli import main
 
     assert main(["inspect", str(float_file), "--targets"]) == 0

@@ -90,7 +90,7 @@ KERNEL, BIAS = np.ones((8, 4), np.int8), np.zeros(8, np.int32)
         ),
     ],
 )
-def test_the_edge_tpu_takes(name, inputs, outputs, options):
+def test_edge_tpu_supports(name, inputs, outputs, options):
     assert refusal(EDGE_TPU, name, inputs, outputs, **options) is None
 
 
@@ -123,7 +123,7 @@ def test_the_edge_tpu_takes(name, inputs, outputs, options):
         ("CONCATENATION", [int8(1, 4), int8(1, 4)], [int8(1, 8)], {"fused_activation_function": "RELU"}, "fused RELU"),
     ],
 )  # fmt: skip
-def test_the_edge_tpu_refuses(name, inputs, outputs, options, reason):
+def test_edge_tpu_does_not_support(name, inputs, outputs, options, reason):
     assert reason in refusal(EDGE_TPU, name, inputs, outputs, **options)
 
 
@@ -139,7 +139,7 @@ def test_the_edge_tpu_refuses(name, inputs, outputs, options, reason):
         ("SOFTMAX", [real(1, 4, 16, 16)], [real(1, 4, 16, 16)], {"beta": 1.0}),
     ],
 )
-def test_the_gpu_delegate_takes(name, inputs, outputs, options):
+def test_gpu_delegate_supports(name, inputs, outputs, options):
     assert refusal(GPU_OPENCL, name, inputs, outputs, **options) is None
 
 
@@ -165,11 +165,11 @@ SAME = real(1, 16, 8)
         ("ADD", [real(1, -1, 8), real(1, -1, 8)], [real(1, -1, 8)], {}, "not fixed"),
     ],
 )  # fmt: skip
-def test_the_gpu_delegate_refuses(name, inputs, outputs, options, reason):
+def test_gpu_delegate_does_not_support(name, inputs, outputs, options, reason):
     assert reason in refusal(GPU_OPENCL, name, inputs, outputs, **options)
 
 
-def test_what_is_told_of_a_file():
+def test_verdicts_are_summarized():
     x = real(1, 16, 8)
     made = file(("GELU", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}))
     found = operator_verdicts(made, GPU_OPENCL)
@@ -201,18 +201,18 @@ IDS, TABLE = ("int32", (16,)), np.ones((1, 9, 8), np.float32)
         ("ADD", [real(1, -1, 8), real(1, -1, 8)], [real(1, -1, 8)], {}, "not fixed"),
     ],
 )
-def test_the_accelerator(name, inputs, outputs, options, reason):
+def test_litert_gpu_rules(name, inputs, outputs, options, reason):
     found = refusal(LITERT_GPU, name, inputs, outputs, **options)
     assert found is None if reason is None else reason in found
 
 
-def test_the_accelerator_takes_a_tensor_once():
+def test_litert_gpu_does_not_support_a_tensor_twice():
     states = real(1, 16, 8)
     assert refusal(LITERT_GPU, "MUL", [states, states], [states]) == "the same tensor twice"
 
 
 @pytest.mark.parametrize("dtype, reason", [("int8", "a kernel of int8 that a DEQUANTIZE widens"), ("float16", "")])
-def test_kernels_that_the_accelerator_does_not_start_on(dtype, reason):
+def test_litert_gpu_does_not_support_widened_int8_kernels(dtype, reason):
     made = file(
         ("DEQUANTIZE", 1, [np.ones((8, 4), dtype)], [real(8, 4)], {}),
         ("FULLY_CONNECTED", 1, [real(1, 16, 4), real(8, 4)], [real(1, 16, 8)], {}),

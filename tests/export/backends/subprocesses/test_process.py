@@ -16,7 +16,7 @@ def python(code: str, seconds: float = 30.0, **environment):
     return run_command([sys.executable, "-S", "-c", code], seconds, environment)
 
 
-def test_a_good_end_with_everything_that_was_said():
+def test_success_with_the_whole_log():
     ended = python("import os, sys; print('out'); print(os.environ['MORE'], file=sys.stderr)", MORE="err")
     assert ended.ok and ended.status == 0
     assert set(ended.log.split()) == {"out", "err"}
@@ -37,12 +37,12 @@ def test_a_good_end_with_everything_that_was_said():
         ),
     ],
 )
-def test_last_words(code, expected):
+def test_failure_reasons(code, expected):
     ended = python(code)
     assert not ended.ok and ended.failure_reason.startswith(expected)
 
 
-def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
+def test_a_hanging_process_is_killed_with_its_children():
     """Its grandchild too, which would go on writing."""
     code = (
         "import subprocess, sys, time; print('hangs', flush=True)\n"
@@ -55,7 +55,7 @@ def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
     assert ended.status is None and ended.failure_reason == "stopped after 1 s, the time limit: hangs"
 
 
-def test_what_a_child_started_does_not_outlive_it(tmp_path):
+def test_children_of_a_process_end_with_it(tmp_path):
     mark = tmp_path / "pid"
     code = (
         "import pathlib, subprocess, sys\n"
@@ -74,7 +74,7 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv here")
-def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
+def test_a_process_ends_when_its_parent_is_killed(tmp_path):
     mark = tmp_path / "pid"
     child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
     code = (
@@ -97,6 +97,6 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
     pytest.fail("the child is still there")
 
 
-def test_a_command_that_is_not_there():
+def test_a_missing_command_raises():
     with pytest.raises(OSError):
         run_command(["no-such-command-anywhere"])
