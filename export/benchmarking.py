@@ -222,10 +222,10 @@ def _child(paths: list[str], **settings) -> dict:
     with temporary_folder("benchmark") as folder:
         options, answer = folder / "options.json", folder / "answer.json"
         options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")
-        ended = run_module(CHILD, [options], SECONDS)
-        if not ended.well:
+        result = run_module(CHILD, [options], SECONDS)
+        if not result.ok:
             raise KerasBertError(
-                f"expected a measurement of {paths[0]}, received a process with {ended.failure_reason}"
+                f"expected a measurement of {paths[0]}, received a process with {result.failure_reason}"
             )
         result = read_json_object(answer)
     if "error" in result:

@@ -13,7 +13,7 @@ from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.model_size import model_size
 from kerasbert.export.tflite.op_versions import minimum_runtime
 from kerasbert.export.tflite.reader import read_file
-from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor, load_bytes
+from kerasbert.export.tflite.structure import FileStructure, Operator, Subgraph, Tensor, load_bytes
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 EMBEDDINGS, DENSE, OTHER, OVERHEAD, PACKED = (
@@ -147,11 +147,22 @@ def inspect(path: str | os.PathLike) -> Inspection:
         KerasBertError: a missing, foreign or damaged file.
     """
     data, name = load_bytes(path)
-    file = read_file(data, name)
-    packed_bytes = packed.packed_size(data, name)
+    return inspect_structure(read_file(data, name), packed.read(data, name), path)
+
+
+def inspect_structure(file: FileStructure, card: packed.Metadata | None, path: str | os.PathLike | bytes) -> Inspection:
+    """As `inspect`, of a file that was decoded already.
+
+    Args:
+        file: the decoded file.
+        card: its metadata.
+        path: the file that it was decoded from, or its content.
+    """
+    name = "the given bytes" if isinstance(path, bytes) else str(path)
+    packed_bytes = packed.packed_size(file.data, name)
     roles = _roles(file)
     weights = _weights(file, roles)
-    stored, card = sum(elements for elements, _ in weights.values()), packed.read(data, name)
+    stored = sum(elements for elements, _ in weights.values())
     size = model_size(path, card, stored)
     eight_bit = sum(elements for elements, bits in weights.values() if bits <= 8)
     macs = _macs(file)

@@ -44,9 +44,11 @@ def _forecast(name: str, arguments: argparse.Namespace, texts: list[str]) -> dic
     converted = kb.export.convert(model, target="edge-tpu", calibration=texts)
     file = TFLiteFile.read(converted.content)
     verdicts = forecast(file)
-    refused = Counter(f"{verdict.operator}: {verdict.refused}" for verdict in verdicts if verdict.refused)
+    refused = Counter(
+        f"{verdict.operator}: {verdict.unsupported_reason}" for verdict in verdicts if verdict.unsupported_reason
+    )
     facts = {
-        "operators": len(verdicts), "mapped": sum(verdict.refused is None for verdict in verdicts), "refused": dict(refused),
+        "operators": len(verdicts), "mapped": sum(verdict.unsupported_reason is None for verdict in verdicts), "refused": dict(refused),
         "kinds": dict(Counter(verdict.operator for verdict in verdicts)),
         "body_bytes": len(converted.content), "host_bytes": len(converted.host),
     }  # fmt: skip

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.backends.float_activation_reference import with_float_activations
 from benchmarks.common import record
-from kerasbert.export.backends.operators_alone import integer_denses
+from kerasbert.export.backends.operators_alone import extract_integer_dense
 from kerasbert.export.tflite.model import code_of, decode, encode, new_operator, signature_end
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
@@ -96,7 +96,7 @@ def _isolate_layers(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], 
     """
     from ai_edge_litert import schema_py_generated as schema
 
-    layers = integer_denses(model)
+    layers = extract_integer_dense(model)
     content = decode(layers.content)
     graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
     code = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
@@ -205,8 +205,8 @@ def _run_on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = 
 
 
 def _run_on_gpu(workspace: Path) -> tuple[dict[str, np.ndarray], str]:
-    from kerasbert.export.backends.context import ChildOutputs
-    from kerasbert.export.backends.gpu import CHILD, DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS
+    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.gpu import DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS, WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
     from kerasbert.export.backends.subprocesses.process import run_module
 
@@ -214,25 +214,27 @@ def _run_on_gpu(workspace: Path) -> tuple[dict[str, np.ndarray], str]:
     drivers = [{}] if DRIVER_VARIABLE in os.environ else [{}, *software]
     for environment in drivers:
         arguments = (workspace / "model.tflite", workspace / "rows.npz", workspace / "outputs.npz", "gpu", "fp32")
-        result = run_module(CHILD, arguments, SECONDS, environment)
+        result = run_module(WORKER, arguments, SECONDS, environment)
         log = GpuLog.of(result.log)
         if log.adapter:
             break
-    if not (log.adapter and result.well):
-        sys.exit(f"expected a GPU that runs the file, received {log.told or log.fault or result.failure_reason}")
-    child = ChildOutputs.read(workspace / "outputs.npz")
+    if not (log.adapter and result.ok):
+        sys.exit(
+            f"expected a GPU that runs the file, received {log.unsupported_summary or log.fault or result.failure_reason}"
+        )
+    child = WorkerOutputs.read(workspace / "outputs.npz")
     if not child.more["fully_accelerated"]:
         sys.exit("expected all operators on the GPU, received a partial delegation")
     return child.outputs, log.adapter
 
 
 def _run_on_wasm(workspace: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    from kerasbert.export.backends.web import outputs_of, run_page, said_by
+    from kerasbert.export.backends.web import outputs_of, page_answer, run_page
 
     inputs = {name: values.reshape(len(values), -1).tolist() for name, values in rows.items()}
     (workspace / "rows.json").write_text(json.dumps({"inputs": inputs, "length": None}), "utf-8")
     result = run_page(workspace / "model.tflite", workspace / "rows.json", "wasm")
-    answer = said_by(result)
+    answer = page_answer(result)
     if answer is None or "outputs" not in answer:
         sys.exit(f"expected outputs of the browser, received {answer or result.failure_reason}")
     return outputs_of(answer)

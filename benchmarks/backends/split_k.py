@@ -79,18 +79,18 @@ def _convert(model: Any, parts: int, length: int, workspace: Path) -> Path:
 
 def _run(file: Path, workspace: Path) -> tuple[np.ndarray, np.ndarray]:
     """Run a file on lavapipe; returns probabilities, (rows, classes), and seconds of each row but the first."""
-    from kerasbert.export.backends.context import ChildOutputs
+    from kerasbert.export.backends.context import WorkerOutputs
     from kerasbert.export.backends.environments.known import LAVAPIPE
-    from kerasbert.export.backends.gpu import CHILD, SECONDS
+    from kerasbert.export.backends.gpu import SECONDS, WORKER
     from kerasbert.export.backends.subprocesses.process import run_module
 
     output_file = workspace / "outputs.npz"
     result = run_module(
-        CHILD, (file, workspace / "rows.npz", output_file, "gpu", "device"), SECONDS, LAVAPIPE.variables
+        WORKER, (file, workspace / "rows.npz", output_file, "gpu", "device"), SECONDS, LAVAPIPE.variables
     )
-    if not result.well:
+    if not result.ok:
         raise SystemExit(f"expected outputs of lavapipe, received {result.failure_reason}")
-    child = ChildOutputs.read(output_file)
+    child = WorkerOutputs.read(output_file)
     return next(iter(child.outputs.values())), child.seconds
 
 

@@ -528,10 +528,11 @@ _CHECKPOINTS = [
 
 
 def _npz(folder: Path) -> None:
-    from kerasbert.export.validation.reference import _npz_side
+    from kerasbert.export.validation.reference import npz_reference
 
-    side = _npz_side(folder / "a.npz")
-    side.outputs({"row": np.arange(len(side.fixed.x["input_ids"]))})
+    reference = npz_reference(folder / "a.npz")
+    inputs = reference.data.x
+    reference.outputs(inputs, np.arange(len(inputs["input_ids"])))
 
 
 def _npzs() -> list[dict[str, bytes]]:

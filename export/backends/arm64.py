@@ -1,85 +1,91 @@
-"""The kernels of phones (NEON, dot products, i8mm), by the aarch64 runtime under QEMU: which numbers they give, not how fast."""
+"""The kernels of phones (NEON, dot products, i8mm), by the aarch64 runtime under QEMU: their numbers, not their speed."""
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, ValidationContext
+from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.environments.arm64 import PROCESSORS, CpuModel
 from kerasbert.export.backends.environments.known import ARM64
-from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.backends.subprocesses.process import Ended, run_child
+from kerasbert.export.backends.operators_alone import OperatorsAlone, extract_integer_dense
+from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
-from kerasbert.export.validation.examples import Kept, spread
+from kerasbert.export.validation.examples import spread
 
 NAME = "arm64"
-CHILD = Path(__file__).parent / "subprocesses" / "runtime_worker.py"
+WORKER = Path(__file__).parent / "subprocesses" / "runtime_worker.py"
 SECONDS = 1800.0
-_ROWS = 8  # a row of a small BERT takes seconds
+_MAX_ROWS = 8  # a row of a small BERT takes seconds
 _ROWS_TO_AGREE = 30  # the fewest on which equal outputs pass a spot check, see `kerasbert.export.validation.verdict`
 _DRAWS = 2
 
 
-def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
-    """Some rows on each processor; and every dense of static 8 bits by itself, which must give what it gives here, bit for bit."""
-    names = [f"{NAME} {processor.name}" for processor in PROCESSORS]
-    if not ARM64.ready:
-        return [Check(name, NOT_RUN, ARM64.missing) for name in (*names, f"{NAME} operators")], []
-    most = _ROWS if job.tolerance.agreement is None and job.tolerance.cosine is None else _ROWS_TO_AGREE
-    rows = spread(len(job.examples), min(job.reference_rows, most))
-    with temporary_folder("arm64") as place:
-        job.write(place / "rows.npz", rows)
-        found = []
-        for name, processor in zip(names, PROCESSORS, strict=True):
-            found.append(_whole(job, name, processor, rows, place))
-            job.progress(NAME, len(found), len(PROCESSORS) + 1)
-        found.append(_operators(job, place))
-    return found, []
+def run_checks(context: ValidationContext) -> BackendResult:
+    """Runs some rows on each processor, and every int8 Dense layer by itself, which must give the same bits as on this machine."""
+    tolerance = context.tolerance
+    most = _MAX_ROWS if tolerance.agreement is None and tolerance.cosine is None else _ROWS_TO_AGREE
+    rows = spread(len(context.examples), min(context.sample_size, most))
+    with temporary_folder(NAME) as folder:
+        context.write_inputs(folder / "rows.npz", rows)
+        checks = []
+        for processor in PROCESSORS:
+            checks.append(_check_processor(context, processor, rows, folder))
+            context.progress(NAME, len(checks), len(PROCESSORS) + 1)
+        checks.append(_check_operators(context, folder))
+    return BackendResult(checks)
 
 
-def _whole(job: ValidationContext, name: str, processor: CpuModel, rows: np.ndarray, place: Path) -> Check:
-    device = f"{processor.name} under QEMU, {processor.stands_for}"
-    outputs = place / f"{processor.part}.npz"
-    ended = _run(processor, job.model_path, place / "rows.npz", outputs)
-    if not ended.well:
-        return Check(name, FAILED, ended.failure_reason, device=device)
-    found = ChildOutputs.read(outputs)
-    kept = job.keep(found.outputs, rows)
-    return job.judged(name, rows, kept, found.seconds, remark=job.where(rows), device=device, threads=1)
+def _check_processor(context: ValidationContext, processor: CpuModel, rows: np.ndarray, folder: Path) -> Check:
+    """Runs the whole file on one processor."""
+    name, device = f"{NAME} {processor.name}", f"{processor.name} under QEMU, {processor.stands_for}"
+    outputs_file = folder / f"{processor.part}.npz"
+    result = _run(processor, context.model_path, folder / "rows.npz", outputs_file)
+    if not result.ok:
+        return Check(name, FAILED, result.failure_reason, device=device)
+    worker = WorkerOutputs.read(outputs_file)
+    outputs = context.extract(worker.outputs, rows)
+    remark = context.sample_remark(rows)
+    return context.make_check(name, rows, outputs, worker.seconds, remark=remark, device=device, threads=1)
 
 
-def _operators(job: ValidationContext, place: Path) -> Check:
+def _check_operators(context: ValidationContext, folder: Path) -> Check:
+    """Compares every int8 Dense layer, bit for bit, with this machine's kernels."""
     name = f"{NAME} operators"
-    alone = integer_denses(Path(job.model_path).read_bytes())
+    alone = extract_integer_dense(context.file.content)
     if alone is None:
         return Check(name, NOT_RUN, "no dense of static 8 bits in this file")
-    file, given, here = place / "operators.tflite", place / "operators.npz", place / "here.npz"
+    file, inputs, outputs_here = folder / "operators.tflite", folder / "operators.npz", folder / "here.npz"
     file.write_bytes(alone.content)
-    draw = np.random.default_rng(0)
-    np.savez(
-        given, **{name: draw.integers(-128, 128, (_DRAWS, *shape[1:]), np.int8) for name, shape in alone.inputs.items()}
-    )
-    ended = run_child([sys.executable, CHILD, file, given, here], SECONDS)
-    if not ended.well:
-        return Check(name, FAILED, f"on this machine: {ended.failure_reason}")
-    expected, wrong = ChildOutputs.read(here).outputs, []
+    _write_random_inputs(inputs, alone)
+    result = run_command([sys.executable, WORKER, file, inputs, outputs_here], SECONDS)
+    if not result.ok:
+        return Check(name, FAILED, f"on this machine: {result.failure_reason}")
+    expected, faults = WorkerOutputs.read(outputs_here).outputs, []
     for processor in PROCESSORS:
-        outputs = place / f"operators-{processor.part}.npz"
-        ended = _run(processor, file, given, outputs)
-        if not ended.well:
-            wrong.append(f"{processor.name}: {ended.failure_reason}")
+        outputs_file = folder / f"operators-{processor.part}.npz"
+        result = _run(processor, file, inputs, outputs_file)
+        if not result.ok:
+            faults.append(f"{processor.name}: {result.failure_reason}")
             continue
-        found = ChildOutputs.read(outputs).outputs
-        different = [key for key, values in expected.items() if not np.array_equal(values, found[key])]
+        actual = WorkerOutputs.read(outputs_file).outputs
+        different = [key for key, values in expected.items() if not np.array_equal(values, actual[key])]
         if different:
-            wrong.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")
-    same = (
-        f"{len(expected)} Dense layers give the same bits as on x86-64 on {', '.join(each.name for each in PROCESSORS)}"
-    )
-    return Check(name, FAILED if wrong else PASSED, "; ".join(wrong) or same, rows=_DRAWS)
+            faults.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")
+    processors = ", ".join(processor.name for processor in PROCESSORS)
+    equal = f"{len(expected)} Dense layers give the same bits as on x86-64 on {processors}"
+    return Check(name, FAILED if faults else PASSED, "; ".join(faults) or equal, rows=_DRAWS)
 
 
-def _run(processor: CpuModel, model: str | Path, rows: Path, outputs: Path) -> Ended:
-    return run_child(ARM64.command(processor, CHILD, model, rows, outputs), SECONDS, ARM64.variables)
+def _write_random_inputs(path: Path, alone: OperatorsAlone) -> None:
+    draw = np.random.default_rng(0)
+    arrays: dict[str, Any] = {
+        name: draw.integers(-128, 128, (_DRAWS, *shape[1:]), np.int8) for name, shape in alone.inputs.items()
+    }
+    np.savez(path, **arrays)
+
+
+def _run(processor: CpuModel, model: str | Path, inputs: Path, outputs: Path) -> ProcessResult:
+    return run_command(ARM64.command(processor, WORKER, model, inputs, outputs), SECONDS, ARM64.variables)

@@ -1,7 +1,7 @@
-"""Other people's clients on a file: MediaPipe Tasks and TFLite's Task Library get the texts, and tokenize them themselves.
+"""Clients of other projects on a file: MediaPipe Tasks and TFLite's Task Library get the texts, and tokenize them themselves.
 
-Rows that a client tokenizes as the model does are judged apart from those that it does not. Which these are is measured: a file that gives
-back its ids runs in the client first (`client_probe`).
+Rows that a client tokenizes as the model does are judged apart from the others. Which these are is measured: a file that returns its ids
+runs in the client first (`client_tools.id_probe`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,126 +12,153 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.answerer import LENGTH, answerer_checks
 from kerasbert.export.backends.client_tools.calls import CLIENTS, KINDS, Client, ClientAnswers, ask
-from kerasbert.export.backends.client_tools.tokenization import RowsApart, decision_limits, rows_apart
-from kerasbert.export.backends.context import ValidationContext
-from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.tflite.metadata import Metadata
-from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
-from kerasbert.export.validation.examples import Kept
+from kerasbert.export.backends.client_tools.tokenization import (
+    RowsApart,
+    decision_limits,
+    raw_examples,
+    split_by_tokenization,
+)
+from kerasbert.export.backends.context import BackendResult, ValidationContext
+from kerasbert.export.tflite.metadata import IDS, Metadata
+from kerasbert.export.validation.checks import FAILED, Check, Tolerance
+from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.text.client_wordpiece import client_unsupported_reason
 
+_LIBUSB = "libusb"
 
-def mediapipe(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
+
+def run_mediapipe(context: ValidationContext) -> BackendResult:
     """Runs all rows in MediaPipe Tasks."""
-    return _checks(CLIENTS["mediapipe"], job)
+    return _run_client(CLIENTS["mediapipe"], context)
 
 
-def task_library(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
+def run_task_library(context: ValidationContext) -> BackendResult:
     """Runs all rows in TFLite's Task Library."""
-    return _checks(CLIENTS["task-library"], job)
+    return _run_client(CLIENTS["task-library"], context)
 
 
-def _checks(client: Client, job: ValidationContext) -> tuple[list[Check], list[Kept]]:
-    card = packed.read(job.model_path)
-    if reason := _not_run(client, job, card):
-        return [Check(client.name, NOT_RUN, reason)], []
+def _run_client(client: Client, context: ValidationContext) -> BackendResult:
+    metadata = context.file.metadata
+    reason = _unsupported_reason(client, context, metadata)
+    if reason or metadata is None:
+        return BackendResult.not_run((client.name,), reason)
     try:
-        apart = rows_apart(client, job, card)
-    except KerasBertError as error:  # the simplest file there is
-        return [Check(client.name, NOT_RUN, f"the client does not run here: {_help(str(error))}")], []
-    kind = KINDS[job.examples.processor.name]
-    texts = job.examples.raw if kind == "answerer" else flat_texts(job)
-    if kind == "answerer" and job.examples.length != LENGTH:
-        reason = f"the client feeds {LENGTH} tokens, and the file takes {job.examples.length}: convert with --length {LENGTH}"
-        return [Check(client.name, FAILED, reason, device=client.device)], []
-    job.progress(client.name, 0, len(job.examples))
+        apart = split_by_tokenization(client, context, metadata)
+    except KerasBertError as error:  # over the simplest file there is
+        return BackendResult.not_run((client.name,), f"the client does not run here: {_add_help(str(error))}")
+    kind = KINDS[context.examples.processor.name]
+    if kind == "answerer" and context.examples.length != LENGTH:
+        length = context.examples.length
+        reason = f"the client feeds {LENGTH} tokens, and the file takes {length}: convert with --length {LENGTH}"
+        return BackendResult([Check(client.name, FAILED, reason, device=client.device)])
+    context.progress(client.name, 0, len(context.examples))
+    texts = raw_examples(context) if kind == "answerer" else flat_texts(context)
     try:
-        answers = ask(client, kind, job.model_path, texts)
-        outputs = _outputs(kind, card, answers) if kind != "answerer" else {}
+        answers = ask(client, kind, context.model_path, texts)
+        arrays = _output_arrays(kind, metadata, answers) if kind != "answerer" else {}
     except KerasBertError as error:
-        return [Check(client.name, FAILED, f"{error}{_advice(client, card)}", device=client.device)], []
-    job.progress(client.name, len(job.examples), len(job.examples))
+        reason = "; ".join(filter(None, (str(error), _advice(client, metadata))))
+        return BackendResult([Check(client.name, FAILED, reason, device=client.device)])
+    context.progress(client.name, len(context.examples), len(context.examples))
     if kind == "answerer":
-        return answerer_checks(client, job, apart, answers), []
-    kept = job.keep(outputs, np.arange(len(job.examples)))
-    return _judged(client, job, apart, kept, answers.seconds), kept
+        return BackendResult(answerer_checks(client, context, apart, answers))
+    outputs = context.extract(arrays, np.arange(len(context.examples)))
+    return BackendResult(_checks(client, context, apart, outputs, answers.seconds), outputs)
 
 
-def _not_run(client: Client, job: ValidationContext, card: Metadata | None) -> str:
-    """Why nothing is run; empty where it can be."""
-    if not client.environment.ready:
-        return client.environment.missing
-    name = job.examples.processor.name
+def _unsupported_reason(client: Client, context: ValidationContext, metadata: Metadata | None) -> str:
+    """Returns why the client cannot run these examples; empty where it can."""
+    name = context.examples.processor.name
     if name not in client.processors:
         return f"the client has no task like {name}; it knows {', '.join(client.processors)}"
-    if job.examples.raw is None:
+    if context.examples.raw is None:
         return "the client takes texts, and the data are packed ids; validate with texts"
-    if card is None or card.inputs != packed.IDS:
+    if metadata is None or metadata.inputs != IDS:
         return "the client takes a file of ids with kerasbert's metadata"
-    if reason := client_unsupported_reason(card.tokenizer, card.vocabulary):
+    if reason := client_unsupported_reason(metadata.tokenizer, metadata.vocabulary):
         return f"the client cannot tokenize for this file: {reason}"
-    if KINDS[name] == "classifier" and any(isinstance(each, tuple) for each in job.examples.raw):
+    if KINDS[name] == "classifier" and any(isinstance(example, tuple) for example in context.examples.raw):
         return "the client takes one text, and the data are pairs"
     return ""
 
 
-def flat_texts(job: ValidationContext) -> list[str]:
-    """The texts of all token lists, in their order."""
-    return [text for each in job.examples.raw for text in (each if isinstance(each, tuple) else (each,))]
+def flat_texts(context: ValidationContext) -> list[str]:
+    """Returns the texts of all token lists, in their order."""
+    return [
+        text for example in raw_examples(context) for text in (example if isinstance(example, tuple) else (example,))
+    ]
 
 
-def _outputs(kind: str, card: Metadata, answers: ClientAnswers) -> dict[str, np.ndarray]:
-    """The client's answers as the file's outputs, (token lists, ...). Raises KerasBertError for other classes than the file's."""
+def _output_arrays(kind: str, metadata: Metadata, answers: ClientAnswers) -> dict[str, np.ndarray]:
+    """Makes the file's outputs of the client's answers, (token lists, ...) by name.
+
+    Raises:
+        KerasBertError: When the client has other classes than the file.
+    """
     if kind == "embedder":
         return {"embedding": np.array(answers.answers, np.float32)}
+    labels = metadata.labels or ()
     for scores in answers.answers:
-        if set(scores) != set(card.labels):
+        if set(scores) != set(labels):
             raise KerasBertError(
-                f"expected the classes {_listed(card.labels)}, received {_listed(scores)} from the client"
+                f"expected the classes {_listing(labels)}, received {_listing(scores)} from the client; convert the model again"
             )
-    found = [[scores[label] for label in card.labels] for scores in answers.answers]
-    return {"probabilities": np.array(found, np.float32)}
+    probabilities = [[scores[label] for label in labels] for scores in answers.answers]
+    return {"probabilities": np.array(probabilities, np.float32)}
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listing(names: Iterable[str]) -> str:
     return ", ".join(map(repr, sorted(names)))
 
 
-def _judged(
-    client: Client, job: ValidationContext, apart: RowsApart, kept: list[Kept], seconds: Sequence[float]
+def _checks(
+    client: Client,
+    context: ValidationContext,
+    apart: RowsApart,
+    outputs: Sequence[RowOutputs],
+    seconds: Sequence[float],
 ) -> list[Check]:
-    """One check where every row is tokenized alike; else one of each kind of rows, and of the metric over all."""
-    took = np.reshape(seconds, (len(job.examples), -1)).mean(axis=1)  # of a row's texts, of which a pair has two
+    """Makes one check where every row is tokenized alike; else one of each kind of rows, and one of the metric over all."""
+    row_seconds = np.reshape(seconds, (len(context.examples), -1)).mean(
+        axis=1
+    )  # of a row's texts, of which a pair has two
 
-    def judged(name: str, rows: np.ndarray, **options) -> Check:
-        chosen = [kept[row] for row in rows]
-        return job.judged(name, rows, chosen, took[rows], device=client.device, threads=1, **options)
+    def make_check(
+        name: str,
+        rows: np.ndarray,
+        limits: Tolerance | None = None,
+        metric: bool = True,
+        sample: bool = True,
+        remark: str = "",
+    ) -> Check:
+        return context.make_check(
+            name, rows, [outputs[row] for row in rows], row_seconds[rows], limits=limits, metric=metric, sample=sample,
+            remark=remark, device=client.device, threads=1,
+        )  # fmt: skip
 
-    every = np.arange(len(job.examples))
+    every = np.arange(len(context.examples))
     if not len(apart.other):
-        return [judged(client.name, every, remark="every row tokenized as by the model")]
-    checks, limits = [], decision_limits(job)
+        return [make_check(client.name, every, remark="every row tokenized as by the model")]
+    checks, limits = [], decision_limits(context)
     if len(apart.same):
-        checks.append(judged(f"{client.name}: tokenized alike", apart.same, metric=False))
-    decisions = replace(limits, metric_share=None)
+        checks.append(make_check(f"{client.name}: tokenized alike", apart.same, metric=False))
     name = f"{client.name}: tokenized otherwise"
-    other = judged(name, apart.other, metric=False, sample=False, limits=decisions)
-    reason = "; ".join(filter(None, [other.reason, apart.described(client.name)]))
+    other = make_check(name, apart.other, replace(limits, metric_share=None), metric=False, sample=False)
+    reason = "; ".join(filter(None, [other.reason, apart.describe(client.name)]))
     checks.append(replace(other, reason=reason, named_rows=apart.named))
-    if job.examples.measurable:
-        whole = judged(f"{client.name}: all rows", every, limits=Tolerance(metric_share=limits.metric_share))
+    if context.examples.measurable:
+        whole = make_check(f"{client.name}: all rows", every, Tolerance(metric_share=limits.metric_share))
         checks.append(replace(whole, latency=None))
     return checks
 
 
-def _help(words: str) -> str:
-    return f"{words}; install libusb-1.0 (Debian: libusb-1.0-0)" if "libusb" in words else words
+def _add_help(message: str) -> str:
+    """Names the system's package where the dynamic linker misses libusb."""
+    return f"{message}; install libusb-1.0 (Debian: libusb-1.0-0)" if _LIBUSB in message else message
 
 
-def _advice(client: Client, card: Metadata) -> str:
-    """What may help where the client refuses a file, by what is known of the file."""
-    if card.sequence_length is None or card.lengths:
-        return "; the client takes one fixed length: convert with one --length"
-    if client.name == "task-library":
-        return "; its runtime is of 2022: convert with --min-runtime 2.9"
-    return ""
+def _advice(client: Client, metadata: Metadata) -> str:
+    """Returns what may help where the client refuses a file; empty for nothing."""
+    if metadata.sequence_length is None or metadata.lengths:
+        return "the client takes one fixed length: convert with one --length"
+    return client.advice

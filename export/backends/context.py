@@ -1,18 +1,20 @@
-"""What every backend gets, and how its outputs are judged."""
+"""The input of every backend, and the comparison of its outputs with the reference."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import SIGNATURE
-from kerasbert.export.tflite.tflite_file import TFLiteFile
-from kerasbert.export.validation.checks import FAILED, Check, Latency, Tolerance
+from kerasbert.export.runtime.interpreter_model import SIGNATURE, InterpreterModel
+from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.runtime.partitioned_model import PartitionedModel
+from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
-from kerasbert.export.validation.examples import Examples, Kept, blocks
+from kerasbert.export.validation.examples import Examples, RowOutputs, blocks
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.export.validation.verdict import judge
 
@@ -20,118 +22,188 @@ _OUTPUT = "output "
 
 
 @dataclass(frozen=True)
-class ValidationContext:
-    """The file, real packed rows, what was kept of the other side's outputs of each, and when that is good enough.
+class BackendResult:
+    """The checks of a backend.
 
-    reference_rows: rows for backends that are slow. proven: whether another backend runs all rows, so that of these a part is enough.
+    Attributes:
+        checks: Its checks, in the order of the report.
+        outputs: The outputs of every row; empty where not all rows ran.
     """
 
-    model_path: str
+    checks: Sequence[Check]
+    outputs: Sequence[RowOutputs] = ()
+
+    @classmethod
+    def not_run(cls, names: Sequence[str], reason: str) -> "BackendResult":
+        """Makes the result of a backend that cannot run: one check a name, all for the same reason."""
+        return cls([Check(name, NOT_RUN, reason) for name in names])
+
+
+@dataclass(frozen=True)
+class ValidationContext:
+    """A file, the rows to run it on, and what its outputs are compared with.
+
+    Attributes:
+        file: The file, read and verified. Backends in this process take its content and structure from here; a worker process gets its
+            path.
+        model: The file on XNNPACK with `threads` threads, at the length of the rows. Its interpreter is shared by all checks.
+        examples: The rows.
+        expected: The reference's outputs, one entry a row.
+        tolerance: The limits of the file's recipe, or the user's.
+        threads: CPU threads.
+        sample_size: Rows for backends that are slow.
+        progress: A callback with (what, done, total).
+        proven: Whether another backend runs all rows, so that a sample is enough for this one.
+    """
+
+    file: VerifiedFile
+    model: InterpreterModel
     examples: Examples
-    expected: Sequence[Kept]
+    expected: Sequence[RowOutputs]
     tolerance: Tolerance
     threads: int
-    reference_rows: int
+    sample_size: int
     progress: Callable[[str, int, int], None]
     proven: bool = True
 
-    @functools.cached_property
-    def some_rows(self) -> np.ndarray:
-        """The rows for backends that are slow, those of some whole examples spread evenly."""
-        return self.examples.spread(self.reference_rows)
+    @property
+    def model_path(self) -> str:
+        """The file's path, for worker processes and for other files beside it."""
+        return str(self.file.path)
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether the file is the body of a model in two parts."""
+        return isinstance(self.model, PartitionedModel)
 
     @functools.cached_property
-    def operators(self) -> int | None:
-        """How many the graph of the rows' length has; None where the file's structure cannot be read here."""
-        try:
-            file = TFLiteFile.read(self.model_path)
-        except KerasBertError:
+    def sample_rows(self) -> np.ndarray:
+        """The rows for slow backends, (rows,): all rows of some examples, spread evenly."""
+        return self.examples.spread(self.sample_size)
+
+    @functools.cached_property
+    def operator_count(self) -> int | None:
+        """Operators in the graph of the rows' length; None where the file's structure is not known."""
+        structure = self.file.structure
+        if structure is None:
             return None
-        graphs = {signature.name: signature.subgraph for signature in file.signatures}
-        return len(file.subgraphs[graphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
+        subgraphs = {signature.name: signature.subgraph for signature in structure.signatures}
+        return len(structure.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
 
-    def differences(self, reference: Sequence[Kept], model: Sequence[Kept]) -> tuple[OutputDifference, ...]:
-        """Of two sides over the same rows, output by output."""
+    def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> InterpreterModel:
+        """Returns `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
+
+        Raises:
+            KerasBertError: As `kerasbert.export.open_model`.
+        """
+        threads = threads or self.threads
+        if (kernels, threads) == (self.model.kernels, self.model.threads):
+            return self.model
+        return open_model(self.file, threads, kernels, self.examples.length)
+
+    def differences(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[OutputDifference, ...]:
+        """Compares the outputs of two models for the same rows, output by output."""
         compared_as = self.examples.processor.compared_as
         return tuple(
-            compare(key, blocks(reference, model, key), compared_as, [len(kept.compared[key]) for kept in model])
+            compare(key, blocks(reference, model, key), compared_as, [len(outputs.compared[key]) for outputs in model])
             for key in sorted(model[0].compared)
         )
 
-    def write(self, path: Path, rows: np.ndarray) -> None:
-        """The packed inputs of some rows for a child process, arrays (token lists, S) by name."""
-        np.savez(path, **self._inputs(rows))
+    def write_inputs(self, path: Path, rows: np.ndarray) -> None:
+        """Writes the packed inputs of some rows for a worker process, arrays (token lists, length) by name, as `.npz`."""
+        arrays: dict[str, Any] = self._inputs(rows)
+        np.savez(path, **arrays)
 
-    def inputs(self, rows: np.ndarray) -> dict[str, list]:
-        """The same as lists, for children that read JSON."""
+    def input_lists(self, rows: np.ndarray) -> dict[str, list]:
+        """The packed inputs of some rows as nested lists, for a worker process that reads JSON."""
         return {name: values.tolist() for name, values in self._inputs(rows).items()}
 
     def _inputs(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         group = self.examples.group
-        lists = (rows[:, None] * group + np.arange(group)).ravel()
-        return {name: values[lists] for name, values in self.examples.inputs.items()}
+        token_lists = (rows[:, None] * group + np.arange(group)).ravel()
+        return {name: values[token_lists] for name, values in self.examples.inputs.items()}
 
-    def keep(self, outputs: dict[str, np.ndarray], rows: np.ndarray) -> list[Kept]:
-        """What is kept of the outputs of these rows' token lists, a row each."""
+    def extract(self, outputs: Mapping[str, np.ndarray], rows: np.ndarray) -> list[RowOutputs]:
+        """Takes apart the outputs of these rows' token lists, (token lists, ...) by name, one entry a row."""
         group = self.examples.group
         return [
-            self.examples.keep(
+            self.examples.extract(
                 {name: values[number * group : (number + 1) * group] for name, values in outputs.items()},
                 row,
-                like=self.expected[row],
+                reference=self.expected[row],
             )
             for number, row in enumerate(rows)
         ]
 
-    def where(self, rows: np.ndarray) -> str:
-        """What a remark says of them."""
+    def sample_remark(self, rows: np.ndarray) -> str:
+        """A remark on how many rows ran; empty for all of them."""
         return "" if len(rows) == len(self.examples) else f"on {len(rows)} of {len(self.examples)} rows"
 
-    def judged(
+    def make_check(
         self,
         name: str,
         rows: np.ndarray,
-        kept: Sequence[Kept],
-        seconds: Sequence[float],
+        outputs: Sequence[RowOutputs],
+        seconds: Sequence[float] | np.ndarray,
         *,
         limits: Tolerance | None = None,
         metric: bool = True,
         sample: bool = True,
         remark: str = "",
         faults: Sequence[str] = (),
-        **facts,
+        **fields: Any,
     ) -> Check:
-        """The check of outputs against the other side's.
+        """Compares outputs with the reference's and judges them.
 
-        limits: by default the job's. metric: whether the task's metric is judged. sample: whether the rows stand for others like them.
-        faults: what else is wrong. facts: further fields of the check.
+        Args:
+            name: The check's name.
+            rows: The rows that ran.
+            outputs: Their outputs, one entry a row.
+            seconds: The time of each token list.
+            limits: The limits; by default the context's.
+            metric: Whether the task's metric is judged.
+            sample: Whether the rows stand for others like them.
+            remark: The reason of a check that did not fail otherwise.
+            faults: Further reasons to fail.
+            **fields: Further fields of the check.
         """
         expected = [self.expected[row] for row in rows]
-        differences = self.differences(expected, kept)
+        differences = self.differences(expected, outputs)
         broken = any(difference.broken for difference in differences)
         examples = self.examples.part(rows) if metric and not broken else None
-        metrics = examples.metrics(expected, kept) if examples else ()
+        metrics = examples.metrics(expected, outputs) if examples else ()
         verdict = judge(
             limits or self.tolerance, differences, metrics, self.examples.processor.compared_as, rows=len(rows),
             spot_check=self.proven and len(rows) < len(self.examples), sample=sample,
         )  # fmt: skip
-        wrong = "; ".join(filter(None, [*faults, verdict.reason]))
+        problems = "; ".join(filter(None, [*faults, verdict.reason]))
         return Check(
-            name, FAILED if faults else verdict.status, "; ".join(filter(None, [wrong, "" if faults else remark])), rows=len(rows),
-            outputs=differences, metrics=metrics, judgements=verdict.judgements, latency=Latency.of(seconds), **facts,
+            name, FAILED if faults else verdict.status, "; ".join(filter(None, [problems, "" if faults else remark])), rows=len(rows),
+            outputs=differences, metrics=metrics, judgements=verdict.judgements, latency=Latency.of(seconds), **fields,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ChildOutputs:
-    """What a child process left: `output NAME` arrays (token lists, ...) and `seconds` of each, in an `.npz`; other arrays in `more`."""
+class WorkerOutputs:
+    """The outputs that a worker process wrote as `.npz`.
+
+    Attributes:
+        outputs: The arrays `output NAME`, (token lists, ...) by NAME.
+        seconds: The time of each token list, without the first where there are more.
+        more: Every other array by name.
+    """
 
     outputs: dict[str, np.ndarray]
     seconds: np.ndarray
     more: dict[str, np.ndarray]
 
     @classmethod
-    def read(cls, path: Path) -> "ChildOutputs":
+    def read(cls, path: Path) -> "WorkerOutputs":
+        """Reads the archive.
+
+        Raises:
+            KerasBertError: When it is no such archive.
+        """
         arrays = read_npz(path)
         seconds = arrays.pop("seconds")
         outputs = {name.removeprefix(_OUTPUT): arrays.pop(name) for name in list(arrays) if name.startswith(_OUTPUT)}

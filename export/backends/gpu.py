@@ -1,23 +1,24 @@
-"""LiteRT's GPU accelerator, run for real in a child process: on a graphics processor, or on a software Vulkan device where there is none.
+"""LiteRT's GPU accelerator in a worker process: on a graphics processor, or on a software Vulkan device where there is none.
 
 The adapter that the accelerator names is the proof that it ran there; without one the check was not run.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ChildOutputs, ValidationContext
+from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import Ended, run_module
+from kerasbert.export.backends.subprocesses.process import ProcessResult, run_module
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
-from kerasbert.export.validation.examples import Kept
+from kerasbert.export.validation.examples import RowOutputs
 
-CHILD = "kerasbert.export.backends.subprocesses.gpu_worker"
+WORKER = "kerasbert.export.backends.subprocesses.gpu_worker"
 # Which Vulkan driver: the system's own choice first, then software ones by their manifest.
 DRIVER_VARIABLE = "VK_ICD_FILENAMES"
 SOFTWARE_DRIVERS = (
@@ -26,88 +27,97 @@ SOFTWARE_DRIVERS = (
     "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json",
 )
 SECONDS = 900.0
-# A device that computes in 16 bits; SwiftShader cannot.
+# The largest error on a device that computes in 16 bits; SwiftShader cannot.
 HALF_ERROR = 5e-3
 _SINGLE_PRECISION = "swiftshader"
-_WAYS = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}
-_NOBODY = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
+_HARDWARE = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}  # of each check
+_NO_DEVICE = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
 
 
-def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
-    """Runs some rows with every operator on the accelerator, with those that it does not take on the CPU, and in 16 bits."""
-    rows = job.some_rows
-    with temporary_folder("gpu") as place:
-        job.write(place / "rows.npz", rows)
-        environment, first, reason = _device(job, place)
+def run_checks(context: ValidationContext) -> BackendResult:
+    """Runs a sample of the rows with every operator on the accelerator, with the CPU beside it, and in 16 bits."""
+    rows = context.sample_rows
+    with temporary_folder("gpu") as folder:
+        context.write_inputs(folder / "rows.npz", rows)
+        environment, first, reason = _find_device(context, folder)
         if first is None:
-            return [Check(name, NOT_RUN, reason) for name in _WAYS], []
-        strict, kept = _check(job, "gpu-strict", rows, place, first)
-        job.progress("gpu-strict", 1, 3)
-        mixed, _ = _check(job, "gpu-mixed", rows, place, _run(job, place, "gpu-mixed", environment))
-        job.progress("gpu-mixed", 2, 3)
-        half = _half(job, rows, place, first)
-        job.progress("gpu-half", 3, 3)
-    return [strict, mixed, half], kept if len(kept) == len(job.examples) else []
+            return BackendResult.not_run(tuple(_HARDWARE), reason)
+        strict, outputs = _check(context, "gpu-strict", rows, folder, first)
+        context.progress("gpu-strict", 1, 3)
+        mixed, _ = _check(context, "gpu-mixed", rows, folder, _run(context, folder, "gpu-mixed", environment))
+        context.progress("gpu-mixed", 2, 3)
+        half = _check_half(context, rows, folder, first)
+        context.progress("gpu-half", 3, 3)
+    return BackendResult([strict, mixed, half], outputs if len(outputs) == len(context.examples) else [])
 
 
-def _half(job: ValidationContext, rows: np.ndarray, place: Path, first: Ended) -> Check:
-    """What phones do by default, and SwiftShader cannot: 16 bits, in which a large mask constant is infinite."""
+def _check_half(context: ValidationContext, rows: np.ndarray, folder: Path, first: ProcessResult) -> Check:
+    """Runs in 16 bits, the default of phones: a large mask constant becomes infinite there. SwiftShader has no 16 bits."""
     name = "gpu-half"
     if _SINGLE_PRECISION not in GpuLog.of(first.log).architecture:
         return Check(name, NOT_RUN, "the device of gpu-strict may compute in 16 bits already, and was judged so")
     if not LAVAPIPE.ready:
         return Check(name, NOT_RUN, LAVAPIPE.missing)
-    ended = _run(job, place, name, LAVAPIPE.variables)
-    if not GpuLog.of(ended.log).adapter:
-        return Check(name, NOT_RUN, f"lavapipe was not named as a device; {ended.failure_reason}")
-    return _check(job, name, rows, place, ended)[0]
+    result = _run(context, folder, name, LAVAPIPE.variables)
+    if not GpuLog.of(result.log).adapter:
+        return Check(name, NOT_RUN, f"lavapipe was not named as a device; {result.failure_reason}")
+    return _check(context, name, rows, folder, result)[0]
 
 
-def _device(job: ValidationContext, place: Path) -> tuple[dict[str, str], Ended | None, str]:
-    """The environment in which there is a device, and the strict run there; or why there is none."""
-    try:
-        from ai_edge_litert import compiled_model  # noqa: F401 (only whether it is there)
-    except ImportError:
+def _find_device(context: ValidationContext, folder: Path) -> tuple[dict[str, str], ProcessResult | None, str]:
+    """Returns the variables with which there is a device, the strict run there, and the reason where there is none."""
+    if not _has_accelerator():
         return {}, None, "no GPU accelerator in this runtime: install ai-edge-litert 2.1.6 or newer"
-    drivers = [{}]
+    drivers: list[dict[str, str]] = [{}]
     if DRIVER_VARIABLE not in os.environ:
         drivers += [{DRIVER_VARIABLE: path} for path in SOFTWARE_DRIVERS if Path(path).is_file()]
     for environment in drivers:
-        ended = _run(job, place, "gpu-strict", environment)
-        said = GpuLog.of(ended.log)
-        if said.adapter:
-            return environment, ended, ""
-    if said.missing or ended.well:
-        return {}, None, _NOBODY
-    return {}, None, f"no Vulkan device was named; {ended.failure_reason}"
+        result = _run(context, folder, "gpu-strict", environment)
+        log = GpuLog.of(result.log)
+        if log.adapter:
+            return environment, result, ""
+    if log.missing or result.ok:
+        return {}, None, _NO_DEVICE
+    return {}, None, f"no Vulkan device was named; {result.failure_reason}"
 
 
-def _run(job: ValidationContext, place: Path, name: str, environment: dict[str, str]) -> Ended:
-    (place / f"{name}.npz").unlink(missing_ok=True)
-    arguments = (job.model_path, place / "rows.npz", place / f"{name}.npz", _WAYS[name], "device")
-    return run_module(CHILD, arguments, SECONDS, environment)
+def _has_accelerator() -> bool:
+    try:
+        from ai_edge_litert import compiled_model  # noqa: F401 (imported to see that it is there)
+    except ImportError:
+        return False
+    return True
 
 
-def _check(job: ValidationContext, name: str, rows: np.ndarray, place: Path, ended: Ended) -> tuple[Check, list[Kept]]:
-    said = GpuLog.of(ended.log)
-    if not ended.well:
-        reason = said.told or said.fault or ended.failure_reason
-        return Check(name, FAILED, reason, device=said.adapter), []
-    found = ChildOutputs.read(place / f"{name}.npz")
-    whole = bool(found.more["fully_accelerated"])
-    if name == "gpu-mixed" and (reason := said.unproven(whole)):
-        return Check(name, NOT_RUN, reason, device=said.adapter), []
-    kept = job.keep(found.outputs, rows)
+def _run(context: ValidationContext, folder: Path, name: str, environment: Mapping[str, str]) -> ProcessResult:
+    (folder / f"{name}.npz").unlink(missing_ok=True)
+    arguments = (context.model_path, folder / "rows.npz", folder / f"{name}.npz", _HARDWARE[name], "device")
+    return run_module(WORKER, arguments, SECONDS, environment)
+
+
+def _check(
+    context: ValidationContext, name: str, rows: np.ndarray, folder: Path, result: ProcessResult
+) -> tuple[Check, list[RowOutputs]]:
+    log = GpuLog.of(result.log)
+    if not result.ok:
+        reason = log.unsupported_summary or log.fault or result.failure_reason
+        return Check(name, FAILED, reason, device=log.adapter), []
+    worker = WorkerOutputs.read(folder / f"{name}.npz")
+    whole = bool(worker.more["fully_accelerated"])
+    if name == "gpu-mixed" and (reason := log.unproven_reason(whole)):
+        return Check(name, NOT_RUN, reason, device=log.adapter), []
+    outputs = context.extract(worker.outputs, rows)
     faults = [] if whole or name == "gpu-mixed" else ["not all operators ran on the GPU"]
-    check = job.judged(
-        name, rows, kept, found.seconds, limits=half_limits(job.tolerance, said.architecture), faults=faults, device=said.adapter,
-        remark="; ".join(filter(None, (job.where(rows), said.remark))), ops=said.ops(whole, job.operators),
+    check = context.make_check(
+        name, rows, outputs, worker.seconds, limits=half_limits(context.tolerance, log.architecture), faults=faults,
+        device=log.adapter, remark="; ".join(filter(None, (context.sample_remark(rows), log.remark))),
+        ops=log.operators_by_backend(whole, context.operator_count),
     )  # fmt: skip
-    return check, kept
+    return check, outputs
 
 
 def half_limits(tolerance: Tolerance, device: str) -> Tolerance:
-    """The tolerance on a device, by its name, that may compute in 16 bits."""
+    """Returns the tolerance on a device that may compute in 16 bits, judged by its name."""
     if tolerance.max_error is None or _SINGLE_PRECISION in device:
         return tolerance
     return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR))

@@ -1,4 +1,4 @@
-"""The integer operators of a file by themselves: what they compute can be compared bit for bit, where a whole model rounds floats."""
+"""The int8 operators of a file by themselves: their results can be compared bit for bit, while a whole model rounds floats."""
 
 import copy
 from dataclasses import dataclass
@@ -8,31 +8,45 @@ import numpy as np
 from kerasbert.export.passes.dead_code import eliminate_dead_code
 from kerasbert.export.tflite.model import decode, encode, operator_kinds, signature_end
 
-_DENSES = ("FULLY_CONNECTED", "CONV_2D")
+_DENSE_KINDS = ("FULLY_CONNECTED", "CONV_2D")
 
 
 @dataclass(frozen=True)
 class OperatorsAlone:
-    """A file whose graph is those operators side by side. inputs: the shape of each one's, int8, by its name."""
+    """A file whose graph has some operators side by side.
+
+    Attributes:
+        content: The file's bytes.
+        inputs: The shape of each operator's int8 input, by its name.
+    """
 
     content: bytes
     inputs: dict[str, tuple[int, ...]]
 
 
-def integer_denses(model: bytes) -> OperatorsAlone | None:
-    """The dense operators of the first graph that read and write int8 with a batch of 1; None where there are none."""
+def extract_integer_dense(model: bytes) -> OperatorsAlone | None:
+    """Extracts the Dense layers of the first graph that read and write int8 with a batch of 1.
+
+    Returns:
+        A file of these operators; None where there are none.
+    """
     from ai_edge_litert import schema_py_generated as schema
 
     content = decode(model)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     inputs, outputs, shapes, chosen = [], [], {}, []
     for operator in graph.operators:
-        source, written = graph.tensors[operator.inputs[0]], graph.tensors[operator.outputs[0]]
-        integer = source.type == written.type == schema.TensorType.INT8
-        if kinds[operator.opcodeIndex] not in _DENSES or not integer or source.shape[0] != 1 or len(source.shape) < 2:
+        source, target = graph.tensors[operator.inputs[0]], graph.tensors[operator.outputs[0]]
+        integer = source.type == target.type == schema.TensorType.INT8
+        if (
+            kinds[operator.opcodeIndex] not in _DENSE_KINDS
+            or not integer
+            or source.shape[0] != 1
+            or len(source.shape) < 2
+        ):
             continue
         number = len(chosen)
-        fed = copy.copy(source)  # of its own, also where another one of them writes it
+        fed = copy.copy(source)  # a tensor of its own, since another chosen operator may write the source
         fed.name, fed.buffer = f"input_{number}".encode(), 0
         graph.tensors.append(fed)
         operator.inputs = np.array([len(graph.tensors) - 1, *operator.inputs[1:]], np.int32)
@@ -46,6 +60,6 @@ def integer_denses(model: bytes) -> OperatorsAlone | None:
     signature.signatureKey, signature.inputs, signature.outputs, signature.subgraphIndex = b"serve", inputs, outputs, 0
     content.signatureDefs, content.subgraphs, content.metadata = [signature], [graph], None
     graph.operators = chosen
-    graph.inputs, graph.outputs = ([each.tensorIndex for each in side] for side in (inputs, outputs))
+    graph.inputs, graph.outputs = ([end.tensorIndex for end in side] for side in (inputs, outputs))
     eliminate_dead_code(content)
     return OperatorsAlone(encode(content), shapes)

@@ -3,101 +3,109 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kerasbert.cleanup import temporary_folder
-from kerasbert.export.backends.context import ValidationContext
+from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import half_limits
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import Ended, run_child
+from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
-from kerasbert.export.validation.examples import Kept
+from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.files.json_text import parse_json
 
-CHILD = Path(__file__).parent / "web_page" / "run.mjs"
+WORKER = Path(__file__).parent / "web_page" / "run.mjs"
 BROWSER_VARIABLE = "KERASBERT_CHROMIUM"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 SECONDS = 600.0
-_ACCELERATORS = {"web-wasm": "wasm", "web-webgpu": "webgpu"}
+_ACCELERATORS = {"web-wasm": "wasm", "web-webgpu": "webgpu"}  # of each check
 _RESULT = "RESULT "
 
 
-def checks(job: ValidationContext) -> tuple[list[Check], list[Kept]]:
-    """Runs some rows in the browser, in WebAssembly and over WebGPU."""
-    reason = _missing()
-    if reason:
-        return [Check(name, NOT_RUN, reason) for name in _ACCELERATORS], []
-    rows = job.some_rows
-    found, outputs = [], []
+def run_checks(context: ValidationContext) -> BackendResult:
+    """Runs a sample of the rows in the browser, in WebAssembly and over WebGPU."""
+    if reason := _missing_program():
+        return BackendResult.not_run(tuple(_ACCELERATORS), reason)
+    rows = context.sample_rows
+    checks, outputs = [], []
     with temporary_folder("web") as folder:
-        given = folder / "rows.json"
-        given.write_text(json.dumps({"inputs": job.inputs(rows), "length": job.examples.length}), "utf-8")
+        inputs = folder / "rows.json"
+        inputs.write_text(json.dumps({"inputs": context.input_lists(rows), "length": context.examples.length}), "utf-8")
         for done, (name, accelerator) in enumerate(_ACCELERATORS.items(), start=1):
-            check, kept = _check(job, name, rows, run_page(job.model_path, given, accelerator))
-            found.append(check)
-            outputs.append(kept)
-            job.progress(name, done, len(_ACCELERATORS))
-    return found, outputs[0] if len(outputs[0]) == len(job.examples) else []
+            check, check_outputs = _check(context, name, rows, run_page(context.model_path, inputs, accelerator))
+            checks.append(check)
+            outputs.append(check_outputs)
+            context.progress(name, done, len(_ACCELERATORS))
+    return BackendResult(checks, outputs[0] if len(outputs[0]) == len(context.examples) else [])
 
 
-def _missing() -> str:
-    """What is not there to run a page."""
+def _missing_program() -> str:
+    """Names the program that a page cannot run without; empty where all are there."""
     if shutil.which("node") is None:
         return "no node on the PATH: install Node 20 or newer"
-    if not WEB.ready:
-        return WEB.missing
-    if _browser() is None:
+    if _find_browser() is None:
         return f"no Chromium on the PATH: install Debian's chromium, or name one in ${BROWSER_VARIABLE}"
     return ""
 
 
-def _browser() -> str | None:
-    named = os.environ.get(BROWSER_VARIABLE)
-    return named or next(filter(None, map(shutil.which, BROWSERS)), None)
+def _find_browser() -> str | None:
+    return os.environ.get(BROWSER_VARIABLE) or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def run_page(model_path: str | os.PathLike, rows: Path, accelerator: str) -> Ended:
-    """Runs a file in the browser, by `wasm` or `webgpu`; rows: as `web_page/run.mjs` takes them."""
-    asked = {
-        "modules": str(WEB.folder), "chromium": _browser(), "model": os.path.abspath(model_path), "rows": str(rows),
+def run_page(model_path: str | os.PathLike, inputs: Path, accelerator: str) -> ProcessResult:
+    """Runs a file in the browser.
+
+    Args:
+        model_path: The file.
+        inputs: The rows, as `web_page/run.mjs` takes them.
+        accelerator: `wasm` or `webgpu`.
+    """
+    settings = {
+        "modules": str(WEB.folder), "chromium": _find_browser(), "model": os.path.abspath(model_path), "rows": str(inputs),
         "accelerator": accelerator,
     }  # fmt: skip
-    return run_child(["node", CHILD, json.dumps(asked)], SECONDS)
+    return run_command(["node", WORKER, json.dumps(settings)], SECONDS)
 
 
-def said_by(ended: Ended) -> dict | None:
-    """What the page answered; None where it did not."""
-    line = next((line for line in ended.log.splitlines() if line.startswith(_RESULT)), None)
+def page_answer(result: ProcessResult) -> dict[str, Any] | None:
+    """Returns the answer of the page; None where there is none."""
+    line = next((line for line in result.log.splitlines() if line.startswith(_RESULT)), None)
     return None if line is None else parse_json(line.removeprefix(_RESULT), "the page", memory=1 << 40)
 
 
-def outputs_of(said: dict) -> dict[str, np.ndarray]:
-    """The outputs in an answer, arrays (rows, ...) by name."""
+def outputs_of(answer: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Returns the outputs in an answer of the page, arrays (rows, ...) by name."""
     return {
         key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
-        for key, port in said["outputs"].items()
+        for key, port in answer["outputs"].items()
     }
 
 
-def _check(job: ValidationContext, name: str, rows: np.ndarray, ended: Ended) -> tuple[Check, list[Kept]]:
-    said = said_by(ended)
-    if said is None:
-        return Check(name, FAILED, ended.failure_reason), []
-    if "missing" in said:
-        return Check(name, NOT_RUN, said["missing"], device=said.get("browser", "")), []
-    device = ", ".join(filter(None, (said.get("browser"), said.get("adapter"))))
-    if "error" in said:
-        return Check(name, FAILED, said["error"], device=device), []
-    kept, remarks, limits, ops = job.keep(outputs_of(said), rows), [job.where(rows)], job.tolerance, {}
+def _check(
+    context: ValidationContext, name: str, rows: np.ndarray, result: ProcessResult
+) -> tuple[Check, list[RowOutputs]]:
+    answer = page_answer(result)
+    if answer is None:
+        return Check(name, FAILED, result.failure_reason), []
+    if "missing" in answer:
+        return Check(name, NOT_RUN, answer["missing"], device=answer.get("browser", "")), []
+    device = ", ".join(filter(None, (answer.get("browser"), answer.get("adapter"))))
+    if "error" in answer:
+        return Check(name, FAILED, answer["error"], device=device), []
+    outputs = context.extract(outputs_of(answer), rows)
+    remarks, limits, ops = [context.sample_remark(rows)], context.tolerance, {}
     if name == "web-webgpu":
-        log, whole = GpuLog.of(said["log"]), said["accelerated"]
-        if reason := log.unproven(whole):
+        log, whole = GpuLog.of(answer["log"]), answer["accelerated"]
+        if reason := log.unproven_reason(whole):
             return Check(name, NOT_RUN, reason, device=device), []
-        limits, ops = half_limits(limits, said["adapter"]), log.ops(whole, job.operators)
+        limits, ops = half_limits(limits, answer["adapter"]), log.operators_by_backend(whole, context.operator_count)
         remarks.append(log.remark)
     remark = "; ".join(filter(None, remarks))
-    seconds = said["seconds"][1:] if len(said["seconds"]) > 1 else said["seconds"]
-    return job.judged(name, rows, kept, seconds, limits=limits, remark=remark, device=device, ops=ops), kept
+    seconds = answer["seconds"][1:] if len(answer["seconds"]) > 1 else answer["seconds"]
+    check = context.make_check(name, rows, outputs, seconds, limits=limits, remark=remark, device=device, ops=ops)
+    return check, outputs

@@ -16,6 +16,10 @@ SIGNATURE = "serve"
 _BATCH = 1
 
 
+class LengthRequiredError(KerasBertError):
+    """A resizable file that was opened without a length."""
+
+
 @dataclass(frozen=True)
 class Port:
     """One input or output: shape with the length filled in, NumPy dtype."""
@@ -174,7 +178,7 @@ class InterpreterModel:
                 )
             return
         if length is None or length < 1:
-            raise KerasBertError(
+            raise LengthRequiredError(
                 f"expected a sequence length for {self.name}, which is resizable, received {length}; give `length=`"
             )
         for detail in details.values():

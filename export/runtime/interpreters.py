@@ -11,8 +11,9 @@ from pathlib import Path
 
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
 from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
+from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import check_identifier
@@ -59,7 +60,7 @@ def find_runtime() -> Runtime:
 
 
 def open_model(
-    path_or_bytes: str | os.PathLike | bytes,
+    path_or_bytes: str | os.PathLike | bytes | VerifiedFile,
     threads: int = 1,
     kernels: str = "xnnpack",
     length: int | None = None,
@@ -68,7 +69,7 @@ def open_model(
     """Opens a `.tflite` file, ready to run; one in two parts (target edge-tpu) with the other part beside it.
 
     Args:
-        path_or_bytes: the file or its content.
+        path_or_bytes: the file or its content; a `VerifiedFile` is not read again.
         threads: CPU threads of the runtime.
         kernels: `xnnpack` (the default delegate), `builtin` (optimized kernels, no delegate) or `reference`.
         length: the sequence length of a resizable model; a fixed model accepts its own length only.
@@ -81,21 +82,24 @@ def open_model(
         raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}")
     if threads < 1:
         raise KerasBertError(f"expected at least one thread, received {threads}")
-    name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
+    if isinstance(path_or_bytes, VerifiedFile):
+        name, card, source = str(path_or_bytes.path), path_or_bytes.metadata, {"model_content": path_or_bytes.content}
+    else:
+        name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
+        if not verified:
+            check_structure(path_or_bytes)
+        source = (
+            {"model_content": path_or_bytes} if isinstance(path_or_bytes, bytes) else {"model_path": str(path_or_bytes)}
+        )
     runtime = find_runtime()
-    if not verified:
-        check_structure(path_or_bytes)
-    source = (
-        {"model_content": path_or_bytes} if isinstance(path_or_bytes, bytes) else {"model_path": str(path_or_bytes)}
-    )
     try:
         interpreter = _interpreter_class(runtime, card)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
         model = InterpreterModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
         if is_body(model):
-            host = open_model(check_host(path_or_bytes), threads, kernels, length)
-            return PartitionedModel(host, model)
+            host = path_or_bytes.host if isinstance(path_or_bytes, VerifiedFile) else check_host(path_or_bytes)
+            return PartitionedModel(open_model(host, threads, kernels, length), model)
         return model
     except KerasBertError:
         raise
@@ -106,15 +110,29 @@ def open_model(
 
 
 def open_at_any_length(
-    path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", verified: bool = False
+    path: str | os.PathLike | VerifiedFile,
+    threads: int = 1,
+    kernels: str = "xnnpack",
+    verified: bool = False,
+    resized_to: int = DEFAULT_LENGTH,
 ) -> InterpreterModel:
-    """The file at its own length, or at `DEFAULT_LENGTH` where the caller sets one. Raises KerasBertError as `open_model` does."""
+    """Opens a file at its own length, or a resizable one at a length of ours.
+
+    Args:
+        path: as `open_model` takes it; of a `VerifiedFile` one interpreter is made, of another file that is resizable two.
+        threads: CPU threads of the runtime.
+        kernels: as `open_model` takes them.
+        verified: as `open_model` takes it.
+        resized_to: tokens a row, of a resizable file.
+
+    Raises:
+        KerasBertError: as `open_model`.
+    """
+    resizable = isinstance(path, VerifiedFile) and path.resizable
     try:
-        return open_model(path, threads, kernels, verified=verified)
-    except KerasBertError as error:
-        if "resizable" not in str(error):
-            raise
-    return open_model(path, threads, kernels, DEFAULT_LENGTH, verified=True)
+        return open_model(path, threads, kernels, resized_to if resizable else None, verified)
+    except LengthRequiredError:
+        return open_model(path, threads, kernels, resized_to, verified=True)
 
 
 def _card(path_or_bytes) -> metadata.Metadata | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.messages import Channel, Ending, Silence
 from kerasbert.export.tflite.reader import check_structure
@@ -67,7 +67,7 @@ class IsolatedFile:
             line for line in self._log.read().decode("utf-8", "replace").splitlines() if not line.startswith("INFO:")
         )
         self.close()
-        words = Ended(None if isinstance(error, Silence) else status, log, self.seconds).failure_reason
+        words = ProcessResult(None if isinstance(error, Silence) else status, log, self.seconds).failure_reason
         if not isinstance(error, Ending | Silence):
             words = f"that answers {error}"
         return KerasBertError(

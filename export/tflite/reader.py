@@ -55,19 +55,31 @@ def _damaged(name: str, detail: str) -> KerasBertError:
     )
 
 
-def check_structure(path_or_bytes: str | os.PathLike | bytes) -> None:
+def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> FileStructure | None:
     """Verifies a file that is to be run: runtimes crash on some damages. Where tflite-runtime alone is installed, its offsets only.
 
-    Raises KerasBertError for a damaged one.
+    Args:
+        path_or_bytes: the file or its content.
+        name: of bytes, for messages.
+
+    Returns:
+        What the file holds; None where tflite-runtime alone is installed.
+
+    Raises:
+        KerasBertError: when the file is damaged.
     """
-    data, name = load_bytes(path_or_bytes)
+    data, default_name = load_bytes(path_or_bytes)
+    name = name or default_name
     if _installed_schema() is None:
         try:
             verify(data)
         except ValueError as error:
             raise _damaged(name, str(error)) from error
-    elif wrong := fault_of(read_file(data, name)):
+        return None
+    structure = read_file(data, name)
+    if wrong := fault_of(structure):
         raise _damaged(name, wrong)
+    return structure
 
 
 def _schema():

@@ -1,15 +1,15 @@
-"""A few hundred sentences of our own to run a file on, where no data are given: enough to compare outputs, for any task."""
+"""A few hundred sentences that ship with kerasbert, for a validation without data: enough to compare outputs, for any task."""
 
 from kerasbert.data import assistant
 from kerasbert.export.validation.examples import Data
 from kerasbert.processors import Processor
 from kerasbert.processors.token_classification.processor import Tagging
 
-_CONTEXT, _CHOICES = 6, 4  # sentences behind a question, and to choose from
+_CONTEXT, _CHOICES = 6, 4  # sentences of a context, and of a choice
 
 
 def bundled_data(processor: Processor) -> Data:
-    """Examples as the processor takes them, without labels: what they are about is not what the model was trained for."""
+    """Returns examples as the processor takes them, without labels: the model was trained for other texts."""
     split = assistant.load("test")
     texts = list(split.texts)
     if isinstance(processor, Tagging):
@@ -22,5 +22,5 @@ def bundled_data(processor: Processor) -> Data:
 
 
 def _others(texts: list[str], number: int, count: int) -> list[str]:
-    """So many texts that follow, around the end."""
+    """Returns the `count` next texts, from the start again after the last one."""
     return [texts[(number + k) % len(texts)] for k in range(1, count + 1)]

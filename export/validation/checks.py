@@ -1,4 +1,4 @@
-"""The results of a validation: what a check is, and the report that holds them."""
+"""The results of a validation: a check, and the report of all checks."""
 
 import json
 import math
@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +20,22 @@ from kerasbert.files.own_files import REPORT, check_own
 from kerasbert.processors import Processor
 
 __all__ = [
-    "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty",
-    "check_columns", "check_report_path", "check_row", "devices", "further_metrics",
+    "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty_lines",
+    "check_columns", "check_report_path", "check_row", "device_lines", "metric_lines",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds for one row; median, 90th and 99th percentile, mean, and how many runs they stand on."""
+    """Seconds for one row.
+
+    Attributes:
+        p50: The median.
+        p90: The 90th percentile.
+        p99: The 99th percentile.
+        mean: The mean.
+        runs: Measurements behind them.
+    """
 
     p50: float
     p90: float
@@ -35,17 +44,30 @@ class Latency:
     runs: int
 
     @classmethod
-    def of(cls, seconds: Sequence[float]) -> "Latency":
-        return cls(*map(float, np.quantile(seconds, (0.5, 0.9, 0.99))), float(np.mean(seconds)), len(seconds))
+    def of(cls, seconds: Sequence[float] | np.ndarray) -> "Latency":
+        """Summarizes measurements."""
+        p50, p90, p99 = map(float, np.quantile(seconds, (0.5, 0.9, 0.99)))
+        return cls(p50, p90, p99, float(np.mean(seconds)), len(seconds))
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check, ended `passed`, `failed`, `not judged` or `not run`; `reason` says why, and what was looked at for the first.
+    """One check of a validation.
 
-    `judgements` are what was measured beside its limit.
-    `ops` counts operators by backend (`{"xnnpack": {"ADD": 12}, "builtin": {...}}`); `partitions` the pieces given to
-    the delegate. `named_rows`: rows that the check is about, by their number in the data, with an escaped excerpt of each.
+    Attributes:
+        name: The check's name.
+        status: `passed`, `failed`, `not judged` or `not run`.
+        reason: The reason; a remark where it passed.
+        device: Where it ran.
+        threads: CPU threads; None where they are not known.
+        rows: The number of rows that ran.
+        partitions: The pieces of the graph that the delegate took; None where they are not known.
+        ops: Operator counts by backend, `{"xnnpack": {"ADD": 12}, "builtin": {...}}`.
+        outputs: The differences to the reference, output by output.
+        metrics: The task's, the judged one first.
+        judgements: The measured values beside their limits.
+        latency: The latency of one row; None where it was not measured.
+        named_rows: The rows that the check is about, by their number in the data, with an escaped excerpt of each.
     """
 
     name: str
@@ -63,16 +85,32 @@ class Check:
     named_rows: Mapping[int, str] = field(default_factory=dict)
 
     def op_counts(self) -> dict[str, int]:
+        """Counts operators by backend."""
         return {backend: sum(counts.values()) for backend, counts in self.ops.items()}
 
     def as_dict(self) -> dict[str, object]:
+        """Returns the check as a dict for JSON."""
         return {**asdict(self), "metrics": [metric.as_dict() for metric in self.metrics]}
 
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """Everything a validation saw. `samples` (output -> (reference, model), each a 1-D array) feeds the plots and is
-    not in `as_dict`."""
+    """The result of a validation.
+
+    Attributes:
+        model: The file's name.
+        against: The reference's name.
+        recipe: The file's recipe.
+        processor: The file's or the reference's processor.
+        rows: The number of rows.
+        length: Tokens in a row.
+        tolerance: The limits.
+        checks: All checks.
+        machine: See `kerasbert.export.runtime.interpreters.describe_machine`.
+        notes: Lines for the reader.
+        samples: Output -> (reference, model), each (points,), for the plots; not in `as_dict`.
+        details: Rows and classes; None where no backend ran all rows.
+    """
 
     model: str
     against: str
@@ -89,8 +127,10 @@ class ValidationReport:
 
     @property
     def verdict(self) -> str:
-        """`failed` if any check failed, `not judged` if the rows do not tell for one, `incomplete` if something asked for was not run, else
-        `passed`."""
+        """The status of all checks together.
+
+        `failed` if any check failed, `not judged` if the rows do not decide one, `incomplete` if one was not run, else `passed`.
+        """
         statuses = [check.status for check in self.checks]
         for status in (FAILED, NOT_JUDGED):
             if status in statuses:
@@ -99,11 +139,11 @@ class ValidationReport:
 
     @property
     def ok(self) -> bool:
-        """True only when every check that was asked for ran and passed."""
+        """True only where every check ran and passed."""
         return self.verdict == PASSED
 
     def as_dict(self) -> dict[str, object]:
-        """JSON-able; numbers that JSON lacks (NaN, infinity) become None."""
+        """Returns the report as a dict for JSON; numbers that JSON lacks (NaN, infinity) become None."""
         result: dict[str, object] = {
             "model": self.model, "against": self.against, "recipe": self.recipe, "problem": self.processor.name, "rows": self.rows,
             "length": self.length, "verdict": self.verdict, "ok": self.ok,
@@ -114,19 +154,20 @@ class ValidationReport:
         return _finite(result)
 
     def json(self) -> str:
+        """Returns the report as JSON."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
 
     def blocks(self) -> list[Block]:
-        """The report as lines and a table, for `kerasbert.console.tables.render`."""
+        """Returns the report as lines and a table, for `kerasbert.console.tables.render`."""
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.processor), [check_row(check) for check in self.checks])
         return [
-            head, "", table, *certainty(self.checks), *devices(self.checks), *further_metrics(self.checks),
-            *self._changed(), *self.notes,
+            head, "", table, *certainty_lines(self.checks), *device_lines(self.checks), *metric_lines(self.checks),
+            *self._changed_lines(), *self.notes,
         ]  # fmt: skip
 
-    def _changed(self) -> list[str]:
-        """A line about the examples that are answered otherwise."""
+    def _changed_lines(self) -> list[str]:
+        """Writes a line about the examples with another prediction."""
         if self.details is None or not self.details.changed_count:
             return []
         first = self.details.changed[0]
@@ -136,22 +177,31 @@ class ValidationReport:
         ]
 
     def table(self) -> str:
-        """The report as plain text."""
+        """Returns the report as plain text."""
         return render(self.blocks())
 
 
 def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
-    """The headings of `check_row`; what counts as saying the same depends on the processor."""
-    same = {"embedding": "cosine", "regression": "correlation"}.get(processor.compared_as, "agreement")
+    """Returns the headings of `check_row`; the measure of equal outputs depends on the processor.
+
+    Args:
+        processor: The model's.
+        wide: Whether the table is for a page, see `check_row`.
+    """
+    equality = {"embedding": "cosine", "regression": "correlation"}.get(processor.compared_as, "agreement")
     more, last = (("mean error", "mean cosine"), ()) if wide else ((), ("partitions",))
-    return ("check", "result", "rows", "max error", *more, same, "metric", "share", "p50", "p90", *last, "remark")
+    return ("check", "result", "rows", "max error", *more, equality, "metric", "share", "p50", "p90", *last, "remark")
 
 
 def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
-    """A check as the cells of a table row. wide: with what a page has room for and a terminal has not, and without partitions, which a page
-    tells beside the operators."""
-    same = [o.agreement if o.agreement is not None else o.correlation for o in check.outputs]
-    same = [value for value in same if value is not None] or [o.cosine for o in check.outputs]
+    """Returns a check as the cells of a table row.
+
+    Args:
+        check: The check.
+        wide: For a page, which has room for mean errors, and lists partitions beside the operators instead.
+    """
+    equalities = [o.agreement if o.agreement is not None else o.correlation for o in check.outputs]
+    equalities = [value for value in equalities if value is not None] or [o.cosine for o in check.outputs]
     metric = check.metrics[0] if check.metrics else None
     more = (
         format_number(max((o.mean_error for o in check.outputs), default=None), 5),
@@ -163,7 +213,7 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
         str(check.rows or "-"),
         format_number(max((o.max_error for o in check.outputs), default=None), 5),
         *(more if wide else ()),
-        format_number(min(same, default=None)),
+        format_number(min(equalities, default=None)),
         f"{metric.name} {metric.model:.4f}" if metric else "-",
         f"{metric.share:.2%}" if metric and math.isfinite(metric.share) else "-",
         format_seconds(check.latency.p50 if check.latency else None),
@@ -173,8 +223,8 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
     )
 
 
-def certainty(checks: Sequence[Check]) -> list[str]:
-    """A line for each check with a judgement: how sure it is."""
+def certainty_lines(checks: Sequence[Check]) -> list[str]:
+    """Writes a line for each check with a judgement: its bounds."""
     return [
         f"{check.name}, 95 % sure: {', '.join(judgement.describe() for judgement in check.judgements)}"
         for check in checks
@@ -182,17 +232,17 @@ def certainty(checks: Sequence[Check]) -> list[str]:
     ]
 
 
-def devices(checks: Sequence[Check]) -> list[str]:
-    """A line for each device: which checks ran there."""
+def device_lines(checks: Sequence[Check]) -> list[str]:
+    """Writes a line for each device: the checks that ran there."""
     names: dict[str, list[str]] = {}
     for check in checks:
         if check.device:
             names.setdefault(check.device, []).append(check.name)
-    return [f"{', '.join(found)}: on {device}" for device, found in names.items()]
+    return [f"{', '.join(device_names)}: on {device}" for device, device_names in names.items()]
 
 
-def further_metrics(checks: Sequence[Check]) -> list[str]:
-    """A line for each check with metrics that its table row has no room for; the first one is judged, these are told."""
+def metric_lines(checks: Sequence[Check]) -> list[str]:
+    """Writes a line for each check with further metrics. Only the first metric is judged, and has room in the table."""
     return [
         f"{check.name}: " + ", ".join(f"{m.name} {m.model:.4f} of {m.reference:.4f}" for m in check.metrics[1:])
         for check in checks
@@ -201,13 +251,19 @@ def further_metrics(checks: Sequence[Check]) -> list[str]:
 
 
 def check_report_path(path: str | os.PathLike) -> None:
-    """Raises KerasBertError unless `path` ends in .html, .htm or .json, and nothing but a report of ours is there."""
+    """Checks where a report is to be written.
+
+    Raises:
+        KerasBertError: When the name does not end in .html, .htm or .json, or a file that is no report of ours is there.
+    """
     if Path(path).suffix not in (".html", ".htm", ".json"):
-        raise KerasBertError(f"expected a report name ending in .html or .json, received {os.fspath(path)!r}")
+        raise KerasBertError(
+            f"expected a report name ending in .html or .json, received {os.fspath(path)!r}; give such a name"
+        )
     check_own(path, REPORT, "a report")
 
 
-def _finite(value):
+def _finite(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""How far two sets of outputs are apart, and how well one of them does the task; NumPy only."""
+"""Compares the outputs of two models, and their metrics; NumPy only."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,20 @@ from kerasbert.processors.metrics import cosine, pearson
 
 @dataclass(frozen=True)
 class OutputDifference:
-    """One output, `model` against `reference`, compared line by line: a line is a row's, or a token's, vector of floats.
+    """One output, `model` against `reference`, compared line by line. A line is the vector of a row or of a token.
 
-    `agreement` is the share of lines (multi-label: of decisions) with the same prediction; `correlation` (Pearson)
-    takes its place where the output is one score, and is None where the reference is constant. `cosine` is the mean over
-    lines, or over the whole column for a score. `broken` counts lines with NaN or infinity, of `lines` in all.
-    `decisions` is how many independent decisions the agreement stands on, `one_answer` whether the reference decides the same
-    everywhere, `cosine_deviation` the standard deviation of the lines' cosines.
+    Attributes:
+        name: The output's name.
+        max_error: The largest absolute error.
+        mean_error: The mean absolute error.
+        cosine: The mean over lines, or that of the whole column for a score.
+        agreement: The share of lines (multi-label: of decisions) with the same prediction; None for a score.
+        correlation: Pearson's, for a score; None where the reference is constant.
+        broken: Lines with NaN or infinity.
+        lines: All lines.
+        decisions: Independent decisions behind the agreement.
+        one_answer: Whether the reference decides the same everywhere.
+        cosine_deviation: The standard deviation of the lines' cosines.
     """
 
     name: str
@@ -37,13 +44,16 @@ class OutputDifference:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What tells how far a metric can be trusted.
+    """The spread of a metric over examples, from which its confidence bounds follow.
 
     Attributes:
-        rows: examples it stands on.
-        deviation, worth: of the share that is kept, see `confidence.half_width`.
-        chance, chance_answer: the metric of always giving one answer, and that answer.
-        reference_deviation, reference_worth: of the reference's metric.
+        rows: Examples that it is measured on.
+        deviation: The standard deviation of the share that is kept, over rows.
+        worth: The share that one lost row costs, times the rows; see `confidence.half_width`.
+        chance: The metric of one answer for all.
+        chance_answer: That answer.
+        reference_deviation: The same of the reference's metric.
+        reference_worth: The same of the reference's metric.
     """
 
     rows: int
@@ -56,13 +66,13 @@ class Evidence:
 
     @classmethod
     def of(cls, reference: Contributions, model: Contributions) -> "Evidence":
-        """From what each example adds to both sides' metrics, which are of the same examples: by the delta method of a ratio."""
+        """Computes it by the delta method of a ratio, from the contributions of the same examples to both metrics."""
         share = model.value / reference.value if reference.value > 0 else 0.0
         scale = reference.value if reference.value > 0 else 1.0
-        kept = (model.influence - share * reference.influence) / scale
+        lost = (model.influence - share * reference.influence) / scale
         return cls(
-            len(kept),
-            float(np.std(kept)),
+            len(lost),
+            float(np.std(lost)),
             reference.worth / scale,
             reference.chance,
             reference.chance_answer,
@@ -70,10 +80,27 @@ class Evidence:
             reference.worth,
         )
 
+    def share_bounds(self, share: float, rows: float | None = None) -> Bounds:
+        """Returns the bounds of a share that is kept, each with 95 % confidence.
+
+        Args:
+            share: The measured share.
+            rows: A number of rows like these; None for these.
+        """
+        width = half_width(self.deviation, self.worth, rows or self.rows)
+        return max(share - width, 0.0), share + width
+
 
 @dataclass(frozen=True)
 class Metric:
-    """The task's metric for both sides; `share` is what the model keeps of the reference's, NaN where that has none."""
+    """A task's metric of the reference and of the model.
+
+    Attributes:
+        name: The metric's name.
+        reference: Its value for the reference.
+        model: Its value for the model.
+        evidence: The spread over examples; None where it is not known.
+    """
 
     name: str
     reference: float
@@ -82,6 +109,7 @@ class Metric:
 
     @property
     def share(self) -> float:
+        """The share that the model keeps of the reference's; NaN where that is 0."""
         return self.model / self.reference if self.reference else float("nan")
 
     @property
@@ -90,28 +118,36 @@ class Metric:
         return self.evidence.worth / self.evidence.rows if self.evidence and self.reference > 0 else None
 
     def share_bounds(self, rows: float | None = None) -> Bounds | None:
-        """What the share surely lies above, and below. rows: what if there were so many rows; None: those that there are."""
-        if self.evidence is None:
-            return None
-        width = half_width(self.evidence.deviation, self.evidence.worth, rows or self.evidence.rows)
-        return max(self.share - width, 0.0), self.share + width
+        """Returns the bounds of the share, each with 95 % confidence; None where its spread is not known.
+
+        Args:
+            rows: A number of rows like these; None for these.
+        """
+        return None if self.evidence is None else self.evidence.share_bounds(self.share, rows)
 
     def above_chance(self, rows: float | None = None) -> bool:
-        """Whether the reference is surely better than one answer for all. rows: as in `share_bounds`."""
-        if self.evidence is None:
+        """Tells whether the reference is better than one answer for all, with 95 % confidence.
+
+        Args:
+            rows: A number of rows like these; None for these.
+        """
+        evidence = self.evidence
+        if evidence is None:
             return self.reference > 0
-        e = self.evidence
-        return self.reference - half_width(e.reference_deviation, e.reference_worth, rows or e.rows) > e.chance
+        width = half_width(evidence.reference_deviation, evidence.reference_worth, rows or evidence.rows)
+        return self.reference - width > evidence.chance
 
     def as_dict(self) -> dict[str, object]:
-        facts: dict[str, object] = {
+        """Returns the metric as a dict for JSON."""
+        fields: dict[str, object] = {
             "name": self.name, "reference": self.reference, "model": self.model, "share": self.share,
         }  # fmt: skip
-        if self.evidence is not None:
-            low, high = self.share_bounds()
-            facts |= {"rows": self.evidence.rows, "share_low": low, "share_high": high, "row_share": self.row_share}
-            facts |= {"chance": self.evidence.chance, "chance_answer": self.evidence.chance_answer}
-        return facts
+        bounds = self.share_bounds()
+        if self.evidence is not None and bounds is not None:
+            low, high = bounds
+            fields |= {"rows": self.evidence.rows, "share_low": low, "share_high": high, "row_share": self.row_share}
+            fields |= {"chance": self.evidence.chance, "chance_answer": self.evidence.chance_answer}
+        return fields
 
 
 def compare(
@@ -120,31 +156,34 @@ def compare(
     compared_as: str,
     row_lines: Sequence[int] | None = None,
 ) -> OutputDifference:
-    """Measures a model against a reference. Lines that are not finite count as broken and are left out.
+    """Compares one output of two models. Lines that are not finite count as broken and are left out.
 
-    pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair. compared_as: see
-    `kerasbert.processors.Processor`. row_lines: lines of each row, whose decisions depend on each other; None: a line is a row.
+    Args:
+        name: The output's name.
+        pairs: (reference, model), each (n, width), some lines at a time; widths may differ from pair to pair.
+        compared_as: See `kerasbert.processors.Processor`.
+        row_lines: Lines of each row, whose decisions depend on each other; None where a line is a row.
     """
-    found = _Differences(compared_as)
+    differences = _Differences(compared_as)
     for reference, model in pairs:
-        found.add(np.asarray(reference, np.float64), np.asarray(model, np.float64))
-    return found.result(name, row_lines)
+        differences.add(np.asarray(reference, np.float64), np.asarray(model, np.float64))
+    return differences.result(name, row_lines)
 
 
 class _Differences:
-    """Sums over pairs, since all of them in float64 may be too much to hold."""
+    """Sums over pairs: all lines in float64 may not fit into memory."""
 
-    def __init__(self, compared_as: str):
+    def __init__(self, compared_as: str) -> None:
         self.compared_as = compared_as
         self.lines = self.finite = self.numbers = 0
         self.largest = self.total = 0.0
         self.cosines: list[np.ndarray] = []
         self.scores: list[tuple[np.ndarray, np.ndarray]] = []
-        self.same: list[np.ndarray] = []  # of each line, also those that are broken: equal decisions, of how many
-        self.answers: set[tuple[int, ...]] = set()  # a few of the reference's
+        self.same: list[np.ndarray] = []  # of every line, broken ones included: equal decisions, all decisions
+        self.answers: set[tuple[int, ...]] = set()  # a few decisions of the reference
 
     def add(self, reference: np.ndarray, model: np.ndarray) -> None:
-        finite = np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1)
+        finite = np.asarray(np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1))
         self.lines += len(finite)
         self.finite += int(finite.sum())
         self.same.append(np.zeros((len(finite), 2)))
@@ -170,20 +209,20 @@ class _Differences:
         broken = self.lines - self.finite
         if not self.numbers:
             return OutputDifference(name, float("inf"), float("inf"), 0.0, None, None, broken, self.lines)
-        alike, deviation, correlation = 0.0, 0.0, None
+        mean_cosine, deviation, correlation = 0.0, 0.0, None
         if self.cosines:
             cosines = np.concatenate(self.cosines)
-            alike, deviation = float(cosines.mean()), float(cosines.std())
+            mean_cosine, deviation = float(cosines.mean()), float(cosines.std())
         if self.scores:
-            sides = [np.concatenate(side) for side in zip(*self.scores, strict=True)]
-            alike = float(cosine(*(side[None] for side in sides))[0])
-            correlation = pearson(*sides) if np.ptp(sides[0]) else None
+            reference, model = (np.concatenate(side) for side in zip(*self.scores, strict=True))
+            mean_cosine = float(cosine(reference[None], model[None])[0])
+            correlation = pearson(reference, model) if np.ptp(reference) else None
         same, decisions = _by_row(np.concatenate(self.same), row_lines).T
         return OutputDifference(
             name,
             self.largest,
             self.total / self.numbers,
-            alike,
+            mean_cosine,
             float(same.sum() / decisions.sum()) if decisions.any() else None,
             correlation,
             broken,
@@ -195,7 +234,7 @@ class _Differences:
 
 
 def _by_row(lines: np.ndarray, row_lines: Sequence[int] | None) -> np.ndarray:
-    """Sums of the lines (lines, 2) of each row, of the rows that have some."""
+    """Sums the lines (lines, 2) of each row that has some."""
     if row_lines is None:
         return lines
     counts = np.array([count for count in row_lines if count], int)

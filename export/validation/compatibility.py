@@ -1,25 +1,32 @@
-"""Whether a file, the model that it is compared with and the rows belong together."""
+"""Checks that a file, its reference and the rows belong together."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.reference import Reference
 from kerasbert.text.client_wordpiece import SETTING
 
 
 def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> None:
-    """Raises KerasBertError unless packed arrays are what the file takes."""
+    """Checks packed arrays.
+
+    Args:
+        arrays: By input name.
+        model: The file on an interpreter.
+
+    Raises:
+        KerasBertError: When they are not what the file takes.
+    """
     missing = sorted(set(model.inputs) - set(arrays))
     if missing:
         raise KerasBertError(
             f"expected the inputs {', '.join(sorted(model.inputs))} of {model.name}, received "
-            f"{', '.join(sorted(arrays))}. "
-            "The file takes other inputs than the data has: convert it with `kerasbert convert`"
+            f"{', '.join(sorted(arrays))}; "
+            "the file takes other inputs than the data has: convert it with `kerasbert convert`"
         )
     for name, port in model.inputs.items():
         if arrays[name].shape[1:] != port.shape[1:]:
@@ -28,45 +35,51 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> N
                 "pack the data to the model's length"
             )
         if arrays[name].dtype != port.dtype:
-            raise KerasBertError(f"expected {name!r} of dtype {port.dtype}, received {arrays[name].dtype}")
-
-
-def check_same_kind(card: packed.Metadata | None, side: Reference, model_path) -> None:
-    """Raises KerasBertError unless the file and the other side have the same processor, labels, vocabulary and tokenization, as far as both
-    say."""
-    if card is None:
-        return
-    name = Path(model_path).name
-    for what, ours, theirs in (
-        ("problem", card.processor.name, side.processor and side.processor.name),
-        ("labels", card.labels, side.processor and side.processor.labels),
-        ("vocabulary", card.vocabulary, side.vocabulary),
-        (
-            "tokenization",
-            _rules(card.tokenizer.get(SETTING)) if card.vocabulary else None,
-            _rules(getattr(side.tokenizer, SETTING, None)) if side.tokenizer else None,
-        ),
-    ):
-        if ours is not None and theirs is not None and ours != theirs:
             raise KerasBertError(
-                f"expected {name} and {side.name} to have the same {what}, received {_difference(ours, theirs)}; "
+                f"expected {name!r} of dtype {port.dtype}, received {arrays[name].dtype}; convert the data to that dtype"
+            )
+
+
+def check_same_kind(file: VerifiedFile, reference: Reference) -> None:
+    """Checks that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
+
+    Raises:
+        KerasBertError: When one of these differs.
+    """
+    metadata = file.metadata
+    if metadata is None:
+        return
+    processor, tokenizer = reference.processor, reference.tokenizer
+    pairs = {
+        "problem": (metadata.processor.name, processor and processor.name),
+        "labels": (metadata.labels, processor and processor.labels),
+        "vocabulary": (metadata.vocabulary, reference.vocabulary),
+        "tokenization": (
+            _rules(metadata.tokenizer.get(SETTING)) if metadata.vocabulary else None,
+            _rules(getattr(tokenizer, SETTING, None)) if tokenizer else None,
+        ),
+    }
+    for name, (in_file, in_reference) in pairs.items():
+        if in_file is not None and in_reference is not None and in_file != in_reference:
+            raise KerasBertError(
+                f"expected {file.name} and {reference.name} to have the same {name}, received {_difference(in_file, in_reference)}; "
                 "compare a file with the model it was converted from"
             )
 
 
-def _rules(client: str | None) -> str:
-    """Whose rules a tokenizer follows: a client's, see `kerasbert.text.ClientWordPiece`, or its checkpoint's."""
+def _rules(client: object) -> str:
+    """Names the rules of a tokenizer: a client's, see `kerasbert.text.ClientWordPiece`, or its checkpoint's."""
     return f"as {client}" if client else "as the checkpoint"
 
 
-def _difference(ours, theirs) -> str:
-    if isinstance(ours, str) or max(len(ours), len(theirs)) <= 10:
-        return f"{_show(ours)} and {_show(theirs)}"
-    if len(ours) != len(theirs):
-        return f"{len(ours):,} and {len(theirs):,} entries"
-    row = next(i for i, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1])
-    return f"{ours[row]!r} and {theirs[row]!r} as entry {row}"
+def _difference(first: str | Sequence[str], second: str | Sequence[str]) -> str:
+    if isinstance(first, str) or max(len(first), len(second)) <= 10:
+        return f"{_join(first)} and {_join(second)}"
+    if len(first) != len(second):
+        return f"{len(first):,} and {len(second):,} entries"
+    row = next(i for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1])
+    return f"{first[row]!r} and {second[row]!r} as entry {row}"
 
 
-def _show(value) -> str:
+def _join(value: str | Sequence[str]) -> str:
     return value if isinstance(value, str) else f"({', '.join(value)})"

@@ -1,4 +1,4 @@
-"""How far a share, a correlation or a metric of some rows can be trusted. Every bound holds by itself with 95 % confidence."""
+"""Confidence bounds of a share, a correlation or a metric. Every bound holds by itself with 95 % confidence."""
 
 from collections.abc import Callable
 
@@ -6,22 +6,26 @@ import numpy as np
 
 CONFIDENCE = 0.95
 _Z = 1.6448536269514722  # the normal distribution's 95 % quantile: bounds are one-sided
-_THREE = -np.log(
-    1 - CONFIDENCE
-)  # none lost of n: surely less than 3/n (Hanley and Lippman-Hand 1983, the rule of three)
-_MOST_EXACT = 20_000  # decisions; with more, the normal distribution is the same
-_MOST_ROWS = 10_000_000
+# None lost of n: less than 3/n with confidence, the rule of three (Hanley and Lippman-Hand 1983).
+_THREE = float(-np.log(1 - CONFIDENCE))
+_MAX_EXACT = 20_000  # decisions; with more, the normal distribution gives the same bounds
+_MAX_ROWS = 10_000_000
 _HALVINGS = 50
 
 Bounds = tuple[float, float]
 
 
 def share_bounds(share: float, decisions: float) -> Bounds:
-    """The exact interval of a share of so many independent decisions (Clopper and Pearson 1934); of very many, Wilson's (1927)."""
+    """Returns the exact interval of a share (Clopper and Pearson 1934); of very many decisions Wilson's (1927).
+
+    Args:
+        share: From 0 to 1.
+        decisions: Independent ones that the share is of.
+    """
     number = int(decisions + 1e-9)
     if number < 1:
         return 0.0, 1.0
-    if number > _MOST_EXACT:
+    if number > _MAX_EXACT:
         return _wilson(share, number)
     lost = round((1 - share) * number)
     low = 0.0 if lost == number else 1 - _lost_share(lost, number, 1 - CONFIDENCE)
@@ -29,13 +33,13 @@ def share_bounds(share: float, decisions: float) -> Bounds:
 
 
 def _lost_share(lost: int, number: int, chance: float) -> float:
-    """The share of lost decisions at which as few as `lost` of `number` happen with that chance."""
+    """Returns the share of lost decisions at which as few as `lost` of `number` happen with that chance."""
     each = np.arange(lost + 1)
-    ways = np.concatenate([[0.0], np.cumsum(np.log((number - each[:-1]) / each[1:]))])  # log of n over k
+    log_ways = np.concatenate([[0.0], np.cumsum(np.log((number - each[:-1]) / each[1:]))])  # of n over k
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        happens = np.exp(ways + each * np.log(middle) + (number - each) * np.log1p(-middle)).sum()
+        happens = np.exp(log_ways + each * np.log(middle) + (number - each) * np.log1p(-middle)).sum()
         low, high = (middle, high) if happens > chance else (low, middle)
     return (low + high) / 2
 
@@ -48,9 +52,11 @@ def _wilson(share: float, decisions: int) -> Bounds:
 
 
 def independent_decisions(same: np.ndarray, decisions: np.ndarray) -> float:
-    """How many independent decisions those of some rows are worth: the words of a sentence err together (Kish 1965, design effect).
+    """Returns the effective number of independent decisions: the words of a sentence err together (Kish 1965, design effect).
 
-    same, decisions: (rows,) how many were equal, of how many. Never more than there are.
+    Args:
+        same: Equal decisions of each row, (rows,).
+        decisions: All decisions of each row, (rows,).
     """
     total, rows = float(np.sum(decisions)), len(decisions)
     share = np.sum(same) / total if total else 0.0
@@ -60,21 +66,30 @@ def independent_decisions(same: np.ndarray, decisions: np.ndarray) -> float:
     return float(min(total, share * (1 - share) / variance)) if variance > 0 else total
 
 
-def correlation_bounds(correlation: float, rows: int) -> Bounds:
-    """Fisher's z transformation (1921)."""
+def correlation_bounds(correlation: float, rows: float) -> Bounds:
+    """Returns the interval of a Pearson correlation by Fisher's z transformation (1921).
+
+    Args:
+        correlation: From -1 to 1.
+        rows: Pairs that it is of.
+    """
     if rows <= 3:
         return -1.0, 1.0
     middle = np.arctanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))
-    return tuple(float(np.tanh(middle + side * _Z / np.sqrt(rows - 3))) for side in (-1, 1))
+    low, high = (float(np.tanh(middle + side * _Z / np.sqrt(rows - 3))) for side in (-1, 1))
+    return low, high
 
 
 def half_width(deviation: float, worth: float, rows: float) -> float:
-    """How far the mean of some rows' values may be off.
+    """Returns the half width of the interval of a mean over rows.
 
-    It solves `x^2 = z^2 deviation^2 / rows + 3 worth x / rows`: as in Wilson's interval the variance is that at the bound, where further
+    It solves `x^2 = z^2 deviation^2 / rows + 3 worth x / rows`. As in Wilson's interval, the variance is that at the bound, where further
     rows are lost, each by `worth`. So it is `z deviation / sqrt(rows)` for many rows, and `3 worth / rows` where none differs yet.
 
-    deviation: the standard deviation of the rows' values. worth: what one lost row costs.
+    Args:
+        deviation: The standard deviation of the rows' values.
+        worth: The cost of one lost row.
+        rows: The number of rows.
     """
     if not rows > 0:
         return float("inf")
@@ -83,11 +98,16 @@ def half_width(deviation: float, worth: float, rows: float) -> float:
 
 
 def rows_until(decided: Callable[[float], bool], rows: int) -> int | None:
-    """How many rows more would decide, if they are like those that there are. decided: whether so many would. None: no number would."""
+    """Returns how many more rows would decide, if they are like the present ones; None where no number would.
+
+    Args:
+        decided: Whether a number of rows would.
+        rows: The present ones.
+    """
     low, high = rows, 2 * max(rows, 1)
     while not decided(high):
         low, high = high, 2 * high
-        if high > _MOST_ROWS:
+        if high > _MAX_ROWS:
             return None
     while high - low > 1:
         middle = (low + high) // 2

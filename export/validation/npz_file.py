@@ -1,4 +1,4 @@
-"""Arrays from `.npz` archives of others: every number is checked against the file before memory is taken for it.
+"""Reads arrays from untrusted `.npz` archives: every number is checked against the file before memory is taken for it.
 
 The formats: a zip archive with a `.npy` file for each array; that is a magic string, a version, the header's length and the header, a
 Python dict of dtype, order and shape, then the numbers. Source: `numpy/lib/format.py`.
@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -26,11 +26,11 @@ _BROKEN = (OSError, ValueError, EOFError, RuntimeError, KeyError, struct.error, 
 
 
 def read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays of an archive by name, numbers and texts; no pickle is read.
+    """Reads the arrays of an archive by name, numbers and texts; no pickle is read.
 
     Raises:
-      KerasBertError: a file that is missing or no such archive, a header that does not fit the member's size, arrays of objects, or more
-        memory than `read_limits` allows.
+        KerasBertError: When the file is missing or no such archive, a header does not fit the member's size, an array holds objects, or
+            more memory is needed than `read_limits` allows.
     """
     path = Path(path)
     try:
@@ -62,10 +62,10 @@ def _arrays(path: Path, archive: zipfile.ZipFile) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _array(where: str, file: BinaryIO, size: int) -> np.ndarray:
+def _array(where: str, file: IO[bytes], size: int) -> np.ndarray:
     start = file.read(8)
-    version = tuple(start[6:8])
-    if start[:6] != _MAGIC or version not in _LENGTHS:
+    version = (start[6], start[7]) if len(start) == 8 else None
+    if version is None or start[:6] != _MAGIC or version not in _LENGTHS:
         raise _bad(where, "a member that is no .npy")
     width = struct.calcsize(_LENGTHS[version])
     (length,) = struct.unpack(_LENGTHS[version], file.read(width))

@@ -1,21 +1,22 @@
-"""The other side of a validation: what says how a file's outputs should be."""
+"""The reference of a validation: the model that a file's outputs are compared with."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import Port
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.predictor import tokenizer_of
-from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.tflite.reader import check_structure
-from kerasbert.export.validation.examples import INPUTS, Data, Examples, Kept, Packed
+from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.validation.examples import INPUTS, Data, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.processors import Processor, make_processor
+from kerasbert.text import Tokenizer
 
 _PROCESSOR_OF_OUTPUT = {
     "probabilities": "single_label",
@@ -28,51 +29,84 @@ _NPZ_LABELS = "labels"
 _CHUNK_BYTES, _CHUNK = 64 << 20, 64
 
 
+class OutputFunction(Protocol):
+    """Computes or looks up outputs."""
+
+    def __call__(self, inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
+        """Returns the outputs of some rows.
+
+        Args:
+            inputs: Packed arrays (token lists, length) by name.
+            row_numbers: Each row's position in the data; an archive finds its rows by it.
+
+        Returns:
+            Arrays (token lists, ...) by output name.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Reference:
-    """The other side of a comparison.
+    """The model that a file is compared with.
 
-    outputs: packed arrays (N, S) -> outputs by name (N, ...). processor, tokenizer: what it is asked, and what turns texts into ids; None
-    where it cannot tell.
-    fixed: an archive's own packed inputs and labels; such a side knows the outputs of those rows only.
-    weights: the fingerprint of its trained weights, where it is known.
+    Attributes:
+        name: For reports.
+        outputs: Computes its outputs.
+        processor: None where it is not known.
+        tokenizer: None where it has none.
+        vocabulary: None where it has none.
+        length: Tokens in a row; None where it takes any, or it is not known.
+        data: An archive's own packed inputs and labels. Such a reference has the outputs of those rows only.
+        weights: The fingerprint of its trained weights; empty where it is not known.
     """
 
     name: str
-    outputs: Callable[[Packed], dict[str, np.ndarray]]
+    outputs: OutputFunction
     processor: Processor | None = None
-    tokenizer: object = None
+    tokenizer: Tokenizer | None = None
     vocabulary: tuple[str, ...] | None = None
     length: int | None = None
-    fixed: Data | None = None
+    data: Data | None = None
     weights: str = ""
 
 
-def open_reference(against, length: int | None, threads: int) -> Reference:
-    """Makes a `Reference` of a Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
+def open_reference(against: Any, threads: int = 1) -> Reference:
+    """Opens a reference.
+
+    Args:
+        against: A Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
+        threads: CPU threads, of a `.tflite` file.
 
     Raises:
-        KerasBertError: `against` is none of these, or cannot be read.
+        KerasBertError: When `against` is none of these, or cannot be read.
     """
     if hasattr(against, "serve_numpy") and hasattr(against, "processor"):
-        return _task_side(against)
+        return _task_reference(against)
     if not isinstance(against, str | os.PathLike):
         raise KerasBertError(
             "expected `against` to be a kerasbert task, a saved folder, a .tflite file or an .npz archive, "
-            f"received {type(against).__name__}"
+            f"received {type(against).__name__}; give one of these"
         )
     path = Path(against)
     if path.is_dir():
-        import kerasbert
+        from kerasbert.tasks.auto import load_task
 
-        return _task_side(kerasbert.load_task(path), path.name)
+        return _task_reference(load_task(path), path.name)
     if path.suffix == ".npz":
-        return _npz_side(path)
-    return _tflite_side(path, length, threads)
+        return npz_reference(path)
+    return _tflite_reference(path, threads)
+
+
+def is_archive(against: Any) -> bool:
+    """Tells whether a reference is an `.npz` archive, which brings its own rows."""
+    return isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
 
 
 def guess_processor(outputs: Packed) -> Processor:
-    """The processor behind outputs that carry no metadata, by their name and width; probabilities that do not sum to 1 are per label."""
+    """Guesses the processor of outputs without metadata.
+
+    The name and the width decide; probabilities that do not sum to 1 are multi-label.
+    """
     name, values = next(iter(outputs.items()))
     guess = _PROCESSOR_OF_OUTPUT.get(name, "single_label" if values.ndim == 2 and values.shape[1] > 1 else "regression")
     if values.ndim == 3:
@@ -85,34 +119,41 @@ def guess_processor(outputs: Packed) -> Processor:
     return make_processor(guess, tuple(map(str, range(values.shape[-1]))) if classes else None)
 
 
-def collect(
-    side: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[int, int], None]
-) -> list[Kept]:
-    """What the processor keeps of the other side's outputs, row by row; few rows at a time where outputs are large.
+def collect_outputs(
+    reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[str, int, int], None]
+) -> list[RowOutputs]:
+    """Computes the reference's outputs row by row; few rows at a time where outputs are large.
 
-    Raises KerasBertError when the outputs are not those of `ports`, the file's.
+    Args:
+        reference: The reference.
+        examples: The rows.
+        ports: The outputs of the file.
+        progress: A callback with (what, done, total).
+
+    Raises:
+        KerasBertError: When the reference has other outputs than the file.
     """
-    width = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
-    chunk, found = int(np.clip(_CHUNK_BYTES // max(width, 1), 1, _CHUNK)), []
+    row_bytes = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
+    chunk = int(np.clip(_CHUNK_BYTES // max(row_bytes, 1), 1, _CHUNK))
+    collected = []
     for start in range(0, len(examples), chunk):
         stop = min(start + chunk, len(examples))
-        outputs = reference_outputs(side, examples, start, stop)
+        outputs = reference_outputs(reference, examples, start, stop)
         if not start:
-            _same_shapes(outputs, ports, side.name)
+            _check_shapes(outputs, ports, reference.name)
         for row in range(start, stop):
-            lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
-            found.append(examples.keep({name: outputs[name][lists] for name in ports}, row))
-        progress(stop, len(examples))
-    return found
+            token_lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
+            collected.append(examples.extract({name: outputs[name][token_lists] for name in ports}, row))
+        progress(reference.name, stop, len(examples))
+    return collected
 
 
-def reference_outputs(side: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
-    """The other side's outputs for the token lists of some rows."""
-    lists = examples.lists(start, stop)
-    return side.outputs({**lists, "row": examples.numbers[start:stop]} if side.fixed else lists)
+def reference_outputs(reference: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
+    """Returns the reference's outputs for the rows from `start` to before `stop`."""
+    return reference.outputs(examples.token_lists(start, stop), examples.row_numbers[start:stop])
 
 
-def _same_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
+def _check_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
     if set(ports) - set(outputs):
         raise KerasBertError(
             f"expected the outputs {', '.join(sorted(ports))} from {name}, received {', '.join(sorted(outputs))}; "
@@ -126,12 +167,16 @@ def _same_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
             )
 
 
-def _task_side(task, name: str | None = None) -> Reference:
+def _task_reference(task: Any, name: str | None = None) -> Reference:
     tokenizer = getattr(task, "tokenizer", None) if getattr(task, "has_tokenizer", True) else None
     vocabulary = getattr(tokenizer, "vocabulary", None)
+
+    def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
+        return {key: np.asarray(value) for key, value in task.serve_numpy(inputs).items()}
+
     return Reference(
         name=name or f"Keras {type(task).__name__}",
-        outputs=lambda rows: {key: np.asarray(value) for key, value in task.serve_numpy(rows).items()},
+        outputs=outputs,
         processor=task.processor,
         tokenizer=tokenizer,
         vocabulary=None if vocabulary is None else tuple(vocabulary),
@@ -140,43 +185,62 @@ def _task_side(task, name: str | None = None) -> Reference:
     )
 
 
-def _tflite_side(path: Path, length: int | None, threads: int) -> Reference:
-    card = packed.read(path)
-    own = card.sequence_length if card else None
-    if own is not None and own != length:
-        raise KerasBertError(f"expected a file of length {length} on both sides, received {path} of length {own}")
-    check_structure(path)
-    model = IsolatedFile(path, threads).open(length)  # it may be damaged as well as the other one
+def _tflite_reference(path: Path, threads: int) -> Reference:
+    file = VerifiedFile.read(path)
+    metadata = file.metadata
+    isolated = IsolatedFile(path, threads)  # it may be damaged as well as the file under validation
+    models: dict[int, InterpreterModel] = {}
 
-    def outputs(rows: Packed) -> dict[str, np.ndarray]:
-        one_by_one = ({name: rows[name][i : i + 1] for name in model.inputs} for i in range(len(rows["input_ids"])))
-        results = list(model.run_each(one_by_one))
-        return {name: np.concatenate([result[name] for result in results]) for name in model.outputs}
+    def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
+        length = inputs["input_ids"].shape[1]
+        own_length = metadata.sequence_length if metadata else None
+        if own_length is not None and own_length != length:
+            raise KerasBertError(
+                f"expected a file of length {length} on both sides, received {path} of length {own_length}; convert it with that length"
+            )
+        if length not in models:
+            models[length] = isolated.open(length)
+        return _run_rows(models[length], inputs)
 
     return Reference(
         name=path.name,
         outputs=outputs,
-        processor=card.processor if card else None,
-        tokenizer=tokenizer_of(card) if card and card.vocabulary else None,
-        vocabulary=card.vocabulary if card else None,
-        length=own,
-        weights=card.weights if card else "",
+        processor=metadata.processor if metadata else None,
+        tokenizer=tokenizer_of(metadata) if metadata and metadata.vocabulary else None,
+        vocabulary=metadata.vocabulary if metadata else None,
+        length=metadata.sequence_length if metadata else None,
+        weights=metadata.weights if metadata else "",
     )
 
 
-def _npz_side(path: Path) -> Reference:
+def _run_rows(model: InterpreterModel, inputs: Packed) -> dict[str, np.ndarray]:
+    """Runs packed arrays (token lists, length) one list at a time."""
+
+    def token_lists() -> Iterator[dict[str, np.ndarray]]:
+        for number in range(len(inputs["input_ids"])):
+            yield {name: inputs[name][number : number + 1] for name in model.inputs}
+
+    results = list(model.run_each(token_lists()))
+    return {name: np.concatenate([result[name] for result in results]) for name in model.outputs}
+
+
+def npz_reference(path: Path) -> Reference:
+    """Opens an archive with `input_ids` and other inputs, outputs by name and, if wanted, `labels`.
+
+    Raises:
+        KerasBertError: When it is no such archive.
+    """
     arrays = read_npz(path)
     inputs = {name: arrays.pop(name) for name in INPUTS if name in arrays}
     labels = arrays.pop(_NPZ_LABELS, None)
-    rows = {len(value) for value in [*inputs.values(), *arrays.values()] if value.ndim}
+    rows = {len(values) for values in [*inputs.values(), *arrays.values()] if values.ndim}
     if "input_ids" not in inputs or not arrays or len(rows) != 1 or inputs["input_ids"].ndim != 2:
         raise KerasBertError(
             f"expected {', '.join(INPUTS)} and at least one output of as many rows in {path}, "
-            f"received {', '.join(sorted({**inputs, **arrays})) or 'nothing'}"
+            f"received {', '.join(sorted({**inputs, **arrays})) or 'nothing'}; save these arrays with numpy.savez"
         )
 
-    def outputs(asked: Packed) -> dict[str, np.ndarray]:
-        # Rows are found again by their position, which `validate` passes along.
-        return {name: values[asked["row"]] for name, values in arrays.items()}
+    def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: values[row_numbers] for name, values in arrays.items()}
 
-    return Reference(name=path.name, outputs=outputs, fixed=Data(inputs, labels))
+    return Reference(name=path.name, outputs=outputs, data=Data(inputs, labels))

@@ -1,10 +1,15 @@
-"""What a file may cost, by its recipe."""
+"""The limits of each recipe: how far a file's outputs and metric may be from the reference's."""
+
+from dataclasses import replace
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.inspection import inspect_structure
+from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.export.validation.reference import Reference
 from kerasbert.export.validation.verdict import Tolerance
 
-# What each recipe may cost against the model whose weights it holds.
+# Against the model whose weights the file holds.
 TOLERANCES = {
     "float32": Tolerance(max_error=1e-4),
     "float16": Tolerance(max_error=1e-2),
@@ -14,34 +19,72 @@ TOLERANCES = {
     "static_wi8_ai16": Tolerance(agreement=0.98, cosine=0.99, metric_share=0.99),
     "static_wi8_ai8": Tolerance(agreement=0.97, cosine=0.97, metric_share=0.985),
 }
-# A model that was trained further (quantization-aware, say) is another model: on doubtful rows it may decide otherwise and be as good, so
-# the task's metric judges it, and equal outputs are asked for only so far that a broken file does not pass.
-TRAINED_FURTHER = {"max_error": None, "agreement": 0.9, "cosine": 0.9, "by_metric": True}
+# A model that was trained further, such as a quantization-aware one, is another model. It may decide otherwise on doubtful rows and be as
+# good, so the task's metric judges it. Equal outputs are only required as far as a broken file must not pass.
+TRAINED_FURTHER = Tolerance(agreement=0.9, cosine=0.9, by_metric=True)
 
 
-def recipe_of(model_path, card: packed.Metadata | None, tolerance) -> tuple[str, list[str]]:
-    """The recipe by which a file is judged, and what to note about it."""
-    if card is not None:
-        return card.recipe, []
-    try:
-        from kerasbert.export.inspection import inspect
+def recipe_of(file: VerifiedFile, tolerance: Tolerance | float | None) -> tuple[str, list[str]]:
+    """Returns the recipe by which a file is judged, and notes about it.
 
-        recipe = inspect(model_path).recipe
-    except KerasBertError:
-        if tolerance is None:
-            raise
+    Args:
+        file: The file; one without metadata is judged by its tensors.
+        tolerance: The user's limits, with which an unknown recipe is accepted.
+
+    Raises:
+        KerasBertError: When the recipe is not known and there are no limits.
+    """
+    if file.metadata is not None:
+        return file.metadata.recipe, []
+    if file.structure is None and tolerance is not None:
         recipe = "unknown"
+    else:
+        recipe = inspect_structure(file.require_structure(), None, file.path).recipe
     return recipe, [f"note: the file carries no kerasbert metadata; judged by its tensors, its recipe is {recipe}"]
 
 
+def choose_tolerance(
+    tolerance: Tolerance | float | None, recipe: str, metadata: Metadata | None, reference: Reference
+) -> tuple[Tolerance, list[str]]:
+    """Chooses the limits of a validation.
+
+    Args:
+        tolerance: The user's limits; None for those of the recipe.
+        recipe: The file's recipe.
+        metadata: The file's metadata.
+        reference: The model that it is compared with. A recipe has other limits where its weights differ.
+
+    Returns:
+        The limits, and notes about them.
+
+    Raises:
+        KerasBertError: When a recipe has no limits.
+    """
+    limits = tolerance_of(tolerance, recipe)
+    weights = metadata.weights if metadata else ""
+    if tolerance is not None or not weights or not reference.weights or weights == reference.weights:
+        return limits, []
+    note = (
+        f"note: {reference.name} has other weights than the model that was converted, so the task's metric is judged, and agreement only "
+        f"against {TRAINED_FURTHER.agreement:g}. For a check of the conversion itself, validate against the folder that was converted"
+    )
+    return replace(TRAINED_FURTHER, metric_share=limits.metric_share), [note]
+
+
 def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
-    """The limits that a user gives, or else the recipe's. Raises KerasBertError for a recipe without."""
+    """Returns the limits of the user, or else of the recipe.
+
+    Raises:
+        KerasBertError: When a recipe has no limits.
+    """
     if isinstance(tolerance, Tolerance):
         return tolerance
     if isinstance(tolerance, int | float) and not isinstance(tolerance, bool):
         return Tolerance(max_error=float(tolerance))
     if tolerance is not None:
-        raise KerasBertError(f"expected tolerance as a number or a Tolerance, received {tolerance!r}")
+        raise KerasBertError(
+            f"expected tolerance as a number or a Tolerance, received {tolerance!r}; give the largest absolute error, such as 1e-3"
+        )
     if recipe not in TOLERANCES:
         raise KerasBertError(
             f"expected a recipe among {', '.join(TOLERANCES)}, received {recipe!r}; give `tolerance=` to validate "

@@ -7,6 +7,7 @@ from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
+from kerasbert.export.backends.registry import list_backends
 
 Against = Annotated[
     str, Option(metavar="MODEL", help="What it came from: a folder, another .tflite file or an .npz archive.")
@@ -19,8 +20,7 @@ On = Annotated[
     list[str],
     Option(
         metavar="BACKEND",
-        help="Where to run it: cpu, gpu, gpu-opencl, edge-tpu, web, tflite-2.14, arm64, mediapipe, task-library or all; again for "
-        "another, or with commas.",
+        help=f"Where to run it, again for another, or with commas: {list_backends()}, or all.",
     ),
 ]
 Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]

@@ -195,8 +195,8 @@ def test_a_wide_distribution_is_compared_by_its_best_words():
     model[0, :3] = reference[0, :3]
     # A word that the reference thinks nothing of, before one that both think much of.
     model[0, 2, reference[0, 2].argmin()] = 9
-    one = examples.keep({"logits": reference}, 0)
-    two = examples.keep({"logits": model}, 0, like=one)
+    one = examples.extract({"logits": reference}, 0)
+    two = examples.extract({"logits": model}, 0, reference=one)
     assert one.compared["logits"].shape == two.compared["logits"].shape == (4, 17)
     same = one.compared["logits"].argmax(1) == two.compared["logits"].argmax(1)
     assert same.tolist() == (reference[0].argmax(1) == model[0].argmax(1)).tolist() == [True, True, False, False]

@@ -1,4 +1,4 @@
-"""Other people's clients in their environments: what they answer, and what ids they feed a model."""
+"""Runs the clients of other projects in their environments: their answers, and the ids that they feed a model."""
 
 import json
 import os
@@ -11,33 +11,51 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.id_probe import probe_file
 from kerasbert.export.backends.environments.environment import PythonEnvironment
 from kerasbert.export.backends.environments.known import MEDIAPIPE, TASK_LIBRARY
-from kerasbert.export.backends.subprocesses.process import run_child
+from kerasbert.export.backends.subprocesses.process import run_command
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.files.json_text import parse_json
 from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 
-CHILD = Path(__file__).parents[1] / "subprocesses" / "client_worker.py"
+WORKER = Path(__file__).parents[1] / "subprocesses" / "client_worker.py"
 SECONDS = 1800.0
 
 
 @dataclass(frozen=True)
 class Client:
-    """A client in its environment."""
+    """A client of another project.
+
+    Attributes:
+        name: The client's name, also that of its backend.
+        title: Its name in a sentence.
+        environment: Where it is installed.
+        advice: A remedy where it refuses a file; empty for none.
+    """
 
     name: str
+    title: str
     environment: PythonEnvironment
+    advice: str = ""
 
     @property
     def processors(self) -> tuple[str, ...]:
-        """What it can be asked."""
+        """The names of the processors that it supports."""
         return CLIENT_PROCESSORS[self.name]
 
     @property
     def device(self) -> str:
+        """Its package with the version, as a check names it."""
         return self.environment.packages[0].replace("==", " ")
 
 
-CLIENTS = {"mediapipe": Client("mediapipe", MEDIAPIPE), "task-library": Client("task-library", TASK_LIBRARY)}
+CLIENTS = {
+    client.name: client
+    for client in (
+        Client("mediapipe", "MediaPipe", MEDIAPIPE),
+        Client(
+            "task-library", "the Task Library", TASK_LIBRARY, "its runtime is of 2022: convert with --min-runtime 2.9"
+        ),
+    )
+}
 KINDS = {
     "single_label": "classifier",
     "multi_label": "classifier",
@@ -48,40 +66,57 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ClientAnswers:
-    """One answer an example, see `client_worker`, and the seconds of each."""
+    """The answers of a client.
+
+    Attributes:
+        answers: One an example, see `client_worker`.
+        seconds: The time of each.
+    """
 
     answers: list
     seconds: list[float]
 
 
 def ask(client: Client, kind: str, model: str | os.PathLike, examples: Sequence) -> ClientAnswers:
-    """What a client answers. kind: `classifier`, `embedder` or `answerer`.
+    """Runs a client on a file.
+
+    Args:
+        client: The client.
+        kind: `classifier`, `embedder` or `answerer`.
+        model: The file.
+        examples: Texts, or (question, context) pairs for an answerer.
 
     Raises:
-        KerasBertError: the client does not run here, or does not take the file, in its own words.
+        KerasBertError: When the client does not run here, or does not take the file; the message is the client's own.
     """
     if not client.environment.ready:
         raise KerasBertError(client.environment.missing)
     with temporary_folder("client") as folder:
-        given, wanted = folder / "examples.json", folder / "answers.json"
-        given.write_text(json.dumps(list(examples)), "utf-8")
-        name = f"{client.name.replace('-', '_')}_{kind}"
-        ended = run_child([client.environment.python, CHILD, name, model, given, wanted], SECONDS)
-        if not ended.well:
-            raise KerasBertError(ended.failure_reason)
-        found = parse_json(wanted.read_text("utf-8"), client.name, memory=1 << 40)
-    return ClientAnswers(found["answers"], found["seconds"])
+        examples_file, answers_file = folder / "examples.json", folder / "answers.json"
+        examples_file.write_text(json.dumps(list(examples)), "utf-8")
+        factory = f"{client.name.replace('-', '_')}_{kind}"
+        command = [client.environment.python, WORKER, factory, os.fspath(model), examples_file, answers_file]
+        result = run_command(command, SECONDS)
+        if not result.ok:
+            raise KerasBertError(result.failure_reason)
+        answers = parse_json(answers_file.read_text("utf-8"), client.name, memory=1 << 40)
+    return ClientAnswers(answers["answers"], answers["seconds"])
 
 
-def ids_of(client: Client, card: Metadata, texts: Sequence[str], length: int) -> list[list[int]]:
-    """The ids that a client feeds a model with this vocabulary, `length` a text, padding included: measured by a file that gives back the
-    ids it gets.
+def ids_of(client: Client, metadata: Metadata, texts: Sequence[str], length: int) -> list[list[int]]:
+    """Measures the ids that a client feeds a model with this vocabulary, by a file that returns the ids it gets.
+
+    Args:
+        client: The client.
+        metadata: The metadata of a file with the vocabulary.
+        texts: Any texts.
+        length: Tokens a text, padding included.
 
     Raises:
-        KerasBertError: as `ask`.
+        KerasBertError: As `ask`.
     """
     with temporary_folder("probe") as folder:
         probe = folder / "ids.tflite"
-        probe.write_bytes(probe_file(card, length))
-        found = ask(client, "embedder", probe, texts).answers
-    return [[int(number) for number in row] for row in found]
+        probe.write_bytes(probe_file(metadata, length))
+        vectors = ask(client, "embedder", probe, texts).answers
+    return [[int(number) for number in vector] for vector in vectors]

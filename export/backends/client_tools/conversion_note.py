@@ -1,59 +1,60 @@
-"""What to say of MediaPipe Tasks and the Task Library when a file is made: that they will tokenize its texts otherwise."""
+"""A note at conversion: MediaPipe Tasks and the Task Library will tokenize some texts differently."""
 
 from collections.abc import Sequence
 
+from kerasbert.export.backends.client_tools.calls import CLIENTS
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.processors.classification import MultiLabel, SingleLabel
-from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 from kerasbert.text.client_differences import differences
 from kerasbert.text.client_wordpiece import ClientWordPiece, client_unsupported_reason
 
-_NAMES = {"mediapipe": "MediaPipe", "task-library": "the Task Library"}
-_TARGETS = ("cpu", "gpu")  # for the others there are no such clients
+_TARGETS = ("cpu", "gpu")  # there are no such clients for the others
+_DEFAULT_LENGTH = 512
 
 
-def client_note(card: Metadata, examples: Sequence | None = None) -> str:
-    """A line about a file of a task that these clients have; empty where they tokenize as the model does.
+def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
+    """Writes a line about a file whose task these clients support; empty where they tokenize as the model does.
 
     Args:
-        card: the file's metadata.
-        examples: some of the data, as its processor takes them; without any, the line tells what the vocabulary does otherwise.
+        metadata: The file's metadata.
+        examples: Some of the data, as its processor takes them. Without any, the line names what the vocabulary does differently.
     """
-    clients = [name for name, processors in CLIENT_PROCESSORS.items() if card.processor.name in processors]
-    if not clients or card.inputs != IDS or card.target not in _TARGETS or not card.vocabulary:
+    clients = [client for client in CLIENTS.values() if metadata.processor.name in client.processors]
+    if not clients or metadata.inputs != IDS or metadata.target not in _TARGETS or not metadata.vocabulary:
         return ""
-    names = " and ".join(_NAMES[client] for client in clients)
+    titles = " and ".join(client.title for client in clients)
     several = len(clients) > 1
-    if reason := client_unsupported_reason(card.tokenizer, card.vocabulary):
-        return f"note: {names} {'do' if several else 'does'} not take texts for this file: {reason}"
-    if card.tokenizer.get("kind") == ClientWordPiece.kind:
+    if reason := client_unsupported_reason(metadata.tokenizer, metadata.vocabulary):
+        return f"note: {titles} {'do' if several else 'does'} not take texts for this file: {reason}"
+    if metadata.tokenizer.get("kind") == ClientWordPiece.kind:
         return ""
-    begin = f"note: {names} {'tokenize' if several else 'tokenizes'}"
-    advice = f"train with --tokenize-as {clients[0]}, or count them with validate --on {clients[0]}"
+    start = f"note: {titles} {'tokenize' if several else 'tokenizes'}"
+    first = clients[0].name
+    advice = f"train with --tokenize-as {first}, or count them with validate --on {first}"
     if not examples:
-        stripped = card.tokenizer.get("strip_accents")
+        stripped = metadata.tokenizer.get("strip_accents")
         accents = "accents, " if stripped or stripped is None else ""
-        return f"{begin} some texts otherwise ({accents}capitals beyond ASCII, no-break spaces): {advice}"
-    if isinstance(card.processor, SingleLabel | MultiLabel) and isinstance(examples[0], tuple):
+        return f"{start} some texts otherwise ({accents}capitals beyond ASCII, no-break spaces): {advice}"
+    if isinstance(metadata.processor, SingleLabel | MultiLabel) and isinstance(examples[0], tuple):
         return ""  # they take one text
-    other = _otherwise(card, clients[0], examples)
-    if not other:
+    different = _different_examples(metadata, first, examples)
+    if not different:
         return ""
-    example = next(iter(other.values()))
-    return f"{begin} {len(other)} of {len(examples)} calibration examples otherwise, such as {example}: {advice}"
+    excerpt = next(iter(different.values()))
+    return f"{start} {len(different)} of {len(examples)} calibration examples otherwise, such as {excerpt}: {advice}"
 
 
-def _otherwise(card: Metadata, client: str, examples: Sequence) -> dict[int, str]:
-    """The examples with a text that is tokenized otherwise, by number."""
-    tokenizer = tokenizer_of(card)
-    theirs = ClientWordPiece.of(tokenizer, client)
-    length = card.sequence_length or card.row_length or 512
-    parts = [each if isinstance(each, tuple) else (each,) for each in examples]
-    of = [number for number, part in enumerate(parts) for _ in part]
+def _different_examples(metadata: Metadata, client: str, examples: Sequence) -> dict[int, str]:
+    """Finds the examples that a client tokenizes differently: an excerpt of each by its number."""
+    tokenizer = tokenizer_of(metadata)
+    client_tokenizer = ClientWordPiece.of(tokenizer, client)
+    length = metadata.sequence_length or metadata.row_length or _DEFAULT_LENGTH
+    parts = [example if isinstance(example, tuple) else (example,) for example in examples]
+    example_numbers = [number for number, part in enumerate(parts) for _ in part]
     texts = [text for part in parts for text in part]
-    found = differences(tokenizer, texts, theirs.encode(texts, max_length=length).input_ids, length)
-    other: dict[int, str] = {}
-    for place, excerpt in found.items():
-        other.setdefault(of[place], excerpt)
-    return other
+    client_ids = client_tokenizer.encode(texts, max_length=length).input_ids
+    excerpts: dict[int, str] = {}
+    for place, excerpt in differences(tokenizer, texts, client_ids, length).items():
+        excerpts.setdefault(example_numbers[place], excerpt)
+    return excerpts

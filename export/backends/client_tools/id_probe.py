@@ -1,4 +1,7 @@
-"""A `.tflite` file that answers with the ids it gets: by it a client tells how it tokenizes."""
+"""A `.tflite` file that returns the ids it gets: with it, a client shows how it tokenizes."""
+
+import importlib
+from typing import Any
 
 import numpy as np
 
@@ -12,52 +15,49 @@ from kerasbert.processors.embedding import Embedding
 _OUTPUT = "embedding"
 
 
-def probe_file(card: Metadata, length: int) -> bytes:
-    """A sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
+def probe_file(metadata: Metadata, length: int) -> bytes:
+    """Builds a sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
 
     Args:
-        card: of a file whose vocabulary and tokenizer the probe has.
-        length: tokens a row.
+        metadata: The metadata of a file with the probe's vocabulary and tokenizer.
+        length: Tokens a row.
     """
-    content = _cast_model(length)
-    told = Metadata(
+    model = _cast_model(length)
+    probe_metadata = Metadata(
         task="SentenceEncoder", processor=Embedding(), sequence_length=length, recipe="float32", target="cpu", parameters=0,
-        tokenizer=card.tokenizer, vocabulary=card.vocabulary,
+        tokenizer=metadata.tokenizer, vocabulary=metadata.vocabulary,
     )  # fmt: skip
-    add_tflite_metadata(content, told)
-    return append(encode(content), told)
+    add_tflite_metadata(model, probe_metadata)
+    return append(encode(model), probe_metadata)
 
 
-def _cast_model(length: int):
-    from ai_edge_litert import schema_py_generated as schema
-
+def _cast_model(length: int) -> Any:
+    schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")  # its annotations are wrong
     code = schema.OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CAST
     code.version = 1
-    kinds = {**dict.fromkeys(INPUTS, schema.TensorType.INT32), _OUTPUT: schema.TensorType.FLOAT32}
-    places = {name: place for place, name in enumerate(kinds)}
+    types = {**dict.fromkeys(INPUTS, schema.TensorType.INT32), _OUTPUT: schema.TensorType.FLOAT32}
+    indices = {name: index for index, name in enumerate(types)}
     options = schema.CastOptionsT()
-    options.inDataType, options.outDataType = kinds["input_ids"], kinds[_OUTPUT]
+    options.inDataType, options.outDataType = types["input_ids"], types[_OUTPUT]
     graph = schema.SubGraphT()
-    graph.tensors = [_tensor(name, kind, length) for name, kind in kinds.items()]
+    graph.tensors = [_tensor(schema, name, dtype, length) for name, dtype in types.items()]
     graph.inputs = np.arange(len(INPUTS), dtype=np.int32)
-    graph.outputs = np.array([places[_OUTPUT]], np.int32)
-    ends = [places["input_ids"]], [places[_OUTPUT]]
+    graph.outputs = np.array([indices[_OUTPUT]], np.int32)
+    ends = [indices["input_ids"]], [indices[_OUTPUT]]
     graph.operators = [new_operator(0, *ends, schema.BuiltinOptions.CastOptions, options)]
     signature = schema.SignatureDefT()
     signature.signatureKey, signature.subgraphIndex = SIGNATURE.encode(), 0
-    signature.inputs = [signature_end(name, places[name]) for name in INPUTS]
-    signature.outputs = [signature_end(_OUTPUT, places[_OUTPUT])]
+    signature.inputs = [signature_end(name, indices[name]) for name in INPUTS]
+    signature.outputs = [signature_end(_OUTPUT, indices[_OUTPUT])]
     model = schema.ModelT()
     model.version, model.operatorCodes, model.subgraphs = 3, [code], [graph]
     model.signatureDefs, model.buffers, model.metadata = [signature], [schema.BufferT()], []
     return model
 
 
-def _tensor(name: str, kind: int, length: int):
-    from ai_edge_litert.schema_py_generated import TensorT
-
-    tensor = TensorT()
-    tensor.name, tensor.type, tensor.buffer = name.encode(), kind, 0
+def _tensor(schema: Any, name: str, dtype: int, length: int) -> Any:
+    tensor = schema.TensorT()
+    tensor.name, tensor.type, tensor.buffer = name.encode(), dtype, 0
     tensor.shape = np.array([1, length], np.int32)
     return tensor

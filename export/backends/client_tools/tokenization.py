@@ -1,9 +1,11 @@
-"""Which rows of a validation a client tokenizes otherwise than the model does."""
+"""Finds the rows of a validation that a client tokenizes differently from the model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.calls import Client, ids_of
 from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.runtime.predictor import tokenizer_of
@@ -12,14 +14,20 @@ from kerasbert.export.validation.checks import Tolerance
 from kerasbert.export.validation.tolerances import TOLERANCES
 from kerasbert.text.client_differences import differences
 
-_SHOWN = 3  # rows that a remark names
+_MAX_NAMED = 3  # rows in a remark
 _LONGEST = 512  # tokens of a question or a context
 
 
 @dataclass(frozen=True)
 class RowsApart:
-    """The examples that are tokenized the `same` way, and the `other` ones, by place. numbers: each example's row in the data as given.
-    excerpts: of each of the others, where it differs."""
+    """Examples by their tokenization.
+
+    Attributes:
+        same: Places of the examples that both tokenize alike.
+        other: Places of those that they tokenize differently.
+        numbers: Each example's row in the data.
+        excerpts: The text of each of the others, from the first difference on.
+    """
 
     same: np.ndarray
     other: np.ndarray
@@ -27,47 +35,58 @@ class RowsApart:
     excerpts: dict[int, str] = field(default_factory=dict)
 
     def among(self, places: np.ndarray) -> "RowsApart":
-        """Those of some places alone."""
+        """Returns the examples of some places only."""
         return replace(self, same=np.intersect1d(self.same, places), other=np.intersect1d(self.other, places))
 
     @property
     def named(self) -> dict[int, str]:
-        """The other ones by their rows in the data."""
+        """The excerpts of the others by their rows in the data."""
         return {int(self.numbers[place]): self.excerpts[int(place)] for place in self.other}
 
-    def described(self, client: str) -> str:
-        """A remark that names the first rows, and what helps."""
-        named = [f"row {number} {excerpt}" for number, excerpt in list(self.named.items())[:_SHOWN]]
+    def describe(self, client: str) -> str:
+        """Writes a remark that names the first rows, and what helps."""
+        named = [f"row {number} {excerpt}" for number, excerpt in list(self.named.items())[:_MAX_NAMED]]
         more = len(self.other) - len(named)
         rows = ", ".join(named) + (f" and {more} more" if more > 0 else "")
         return f"{rows}; train with --tokenize-as {client}"
 
 
-def decision_limits(job: ValidationContext) -> Tolerance:
-    """How alike decisions on other tokens must be. A recipe that is judged by its largest error alone gets the limits of int8 kernels."""
-    given, usual = job.tolerance, TOLERANCES["dynamic_wi8_afp32"]
-    names = ("agreement", "cosine", "metric_share")
-    return Tolerance(
-        **{name: getattr(given, name) if given.max_error is None else getattr(usual, name) for name in names}
-    )
-
-
-def rows_apart(client: Client, job: ValidationContext, card: Metadata) -> RowsApart:
-    """Asks the client for the ids of every text of the job.
+def raw_examples(context: ValidationContext) -> Sequence:
+    """Returns the examples of a validation on texts.
 
     Raises:
-        KerasBertError: the client does not run here.
+        KerasBertError: When the data are packed ids.
     """
-    tokenizer, raw = tokenizer_of(card), job.examples.raw
-    parts = [each if isinstance(each, tuple) else (each,) for each in raw]
+    if context.examples.raw is None:
+        raise KerasBertError("expected texts for a client, received packed ids; validate with texts")
+    return context.examples.raw
+
+
+def decision_limits(context: ValidationContext) -> Tolerance:
+    """Returns the limits for decisions on other tokens.
+
+    A recipe that is judged by its largest error alone gets the limits of int8 kernels.
+    """
+    limits = context.tolerance if context.tolerance.max_error is None else TOLERANCES["dynamic_wi8_afp32"]
+    return Tolerance(agreement=limits.agreement, cosine=limits.cosine, metric_share=limits.metric_share)
+
+
+def split_by_tokenization(client: Client, context: ValidationContext, metadata: Metadata) -> RowsApart:
+    """Asks the client for the ids of every text, and compares them with the model's.
+
+    Raises:
+        KerasBertError: When the client does not run here.
+    """
+    tokenizer, raw = tokenizer_of(metadata), raw_examples(context)
+    parts = [example if isinstance(example, tuple) else (example,) for example in raw]
     texts = [text for part in parts for text in part]
-    of = np.repeat(np.arange(len(raw)), [len(part) for part in parts])
-    # Questions and contexts are told apart here, so none is cut that stands whole in a row.
-    length = _LONGEST if job.examples.processor.name == "question_answering" else job.examples.length
-    found = differences(tokenizer, texts, ids_of(client, card, texts, length), length)
+    example_places = np.repeat(np.arange(len(raw)), [len(part) for part in parts])
+    # Questions and contexts are tokenized apart here, so a context that fits into a row is not cut.
+    length = _LONGEST if context.examples.processor.name == "question_answering" else context.examples.length
     excerpts: dict[int, str] = {}
-    for place, excerpt in found.items():
-        excerpts.setdefault(int(of[place]), excerpt)
+    for text, excerpt in differences(tokenizer, texts, ids_of(client, metadata, texts, length), length).items():
+        excerpts.setdefault(int(example_places[text]), excerpt)
     other = np.array(sorted(excerpts), int)
-    _, rows = np.unique(job.examples.rows.example, return_index=True)
-    return RowsApart(np.setdiff1d(np.arange(len(raw)), other), other, job.examples.numbers[rows], excerpts)
+    _, first_rows = np.unique(context.examples.features.example, return_index=True)
+    numbers = context.examples.row_numbers[first_rows]
+    return RowsApart(np.setdiff1d(np.arange(len(raw)), other), other, numbers, excerpts)

@@ -12,15 +12,21 @@ from kerasbert.export.backends.environments.environment import Environment
 
 _SUITE, _PYTHON = "bookworm", "3.11"
 _SYSTEM = (f"python{_PYTHON}-minimal", f"libpython{_PYTHON}-stdlib", "libstdc++6", "libgomp1")
-_SCRIPTS = ("dpkg", "tar")  # needed to install packages, which nobody does
+_INSTALLERS = ("dpkg", "tar")  # only needed to install packages there
 _TAGS = ("manylinux_2_27_aarch64", "manylinux_2_28_aarch64", "manylinux2014_aarch64", "any")
 _FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs"
 
 
 @dataclass(frozen=True)
 class CpuModel:
-    """A processor that QEMU plays. name: its `-cpu`. stands_for: what phones have it. part, features: what its `/proc/cpuinfo` says, by
-    which the runtime chooses kernels: QEMU would show the x86 one's, and the runtime dies of that."""
+    """A processor that QEMU emulates.
+
+    Attributes:
+        name: For QEMU's `-cpu`.
+        stands_for: The phones that have it.
+        part: The CPU part in `/proc/cpuinfo`. The runtime chooses kernels by that file; QEMU would show the x86 one, which crashes it.
+        features: The features in `/proc/cpuinfo`.
+    """
 
     name: str
     stands_for: str
@@ -29,7 +35,7 @@ class CpuModel:
 
     @property
     def cpuinfo(self) -> str:
-        """The file's content, for two cores."""
+        """The content of `/proc/cpuinfo`, for two cores."""
         lines = (
             "processor\t: {core}", f"Features\t: {self.features}", "CPU implementer\t: 0x41", "CPU architecture: 8", "CPU variant\t: 0x3",
             f"CPU part\t: {self.part}", "CPU revision\t: 1", "",
@@ -46,13 +52,15 @@ PROCESSORS = (
 
 
 class Arm64Environment(Environment):
-    """Everything below one folder; nothing is installed."""
+    """QEMU, Debian's Python for arm64 and the runtime below one folder; nothing is installed in the system."""
 
     def _install(self) -> None:
         if platform.machine() != "x86_64":
-            raise KerasBertError(f"expected an x86-64 machine for {self.name}, received {platform.machine()}")
-        self._system()
-        self._emulator()
+            raise KerasBertError(
+                f"expected an x86-64 machine for {self.name}, received {platform.machine()}; leave this backend out"
+            )
+        self._unpack_system()
+        self._unpack_emulator()
         tags = [word for tag in _TAGS for word in ("--platform", tag)]
         abis = [word for abi in (f"cp{_PYTHON.replace('.', '')}", "abi3", "none") for word in ("--abi", abi)]
         kind = ["--only-binary=:all:", "--python-version", _PYTHON, "--implementation", "cp", *abis, *tags]
@@ -80,8 +88,8 @@ class Arm64Environment(Environment):
             for top in (self.folder / "root").iterdir():
                 (place / top.name).symlink_to(top)
 
-    def _system(self) -> None:
-        """Debian's Python for arm64 with all that it needs: the list of what is installed is empty."""
+    def _unpack_system(self) -> None:
+        """Unpacks Debian's Python for arm64 with all dependencies: apt's list of installed packages is empty here."""
         folder = self.folder / "apt-arm64"
         folder.mkdir()
         (folder / "status").touch()
@@ -92,26 +100,26 @@ class Arm64Environment(Environment):
         }
         apt = PrivateApt(folder, self._run, (_SUITE,), tuple(settings.items()))
         apt.update()
-        apt.unpack(_SYSTEM, self.folder / "root", unneeded=_SCRIPTS)
+        apt.unpack(_SYSTEM, self.folder / "root", unneeded=_INSTALLERS)
         apt.clear()
 
-    def _emulator(self) -> None:
+    def _unpack_emulator(self) -> None:
         apt = PrivateApt(self.folder / "apt", self._run, (_SUITE,))
         apt.update()
         apt.unpack(["qemu-user-static"], self.folder / "qemu")
         apt.clear()
 
     def root(self, processor: CpuModel) -> Path:
-        """The folder in which QEMU looks for files first."""
+        """Returns the folder in which QEMU looks for a processor's files first."""
         return self.folder / "processors" / processor.part
 
     @property
     def variables(self) -> dict[str, str]:
-        """With which that Python finds the runtime."""
+        """The variables with which that Python finds the runtime."""
         return {"PYTHONPATH": str(self.folder / "site"), "PYTHONHOME": str(self.folder / "root" / "usr")}
 
-    def command(self, processor: CpuModel, script: Path, *arguments: object) -> list[str | Path]:
-        """How to run a script there."""
+    def command(self, processor: CpuModel, script: Path, *arguments: str | Path) -> list[str | Path]:
+        """Returns the command that runs a script on a processor."""
         qemu = self.folder / "qemu" / "usr" / "bin" / "qemu-aarch64-static"
         python = self.root(processor) / "usr" / "bin" / f"python{_PYTHON}"
         return [qemu, "-cpu", processor.name, "-L", self.root(processor), python, script, *arguments]

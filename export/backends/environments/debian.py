@@ -1,4 +1,4 @@
-"""Packages of Debian in a folder of their own: nothing of the system is changed, and no rights are needed."""
+"""Debian packages in a folder of their own: the system is not changed, and no rights are needed."""
 
 import json
 import shutil
@@ -11,15 +11,18 @@ from kerasbert.export.backends.environments.environment import Environment
 from kerasbert.files.json_text import read_json_object
 
 _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
-_ROOT = "root"  # what the packages hold
+_ROOT = "root"  # the files of the packages
 
 
 @dataclass(frozen=True)
 class PrivateApt:
     """apt with a state of its own in a folder, and the system's own mirror.
 
-    run: runs a command, gives what it says, raises KerasBertError. suites: of which packages come; the first is preferred. settings: more
-    options, by name.
+    Attributes:
+        folder: For its state.
+        run: Runs a command and returns its output, or raises KerasBertError.
+        suites: Where packages come from; the first is preferred.
+        settings: Further options by name.
     """
 
     folder: Path
@@ -28,31 +31,45 @@ class PrivateApt:
     settings: tuple[tuple[str, str], ...] = ()
 
     def unpack(self, packages: Sequence[str], root: Path, unneeded: Sequence[str] = ()) -> None:
-        """Gets packages and what they need, and unpacks them below `root`, but for the `unneeded`."""
+        """Downloads packages with their dependencies, and unpacks them.
+
+        Args:
+            packages: Their names.
+            root: The folder to unpack into.
+            unneeded: Dependencies that are not unpacked.
+        """
         self._apt("install", "--yes", "--download-only", "--no-install-recommends", "-t", self.suites[0], *packages)
         for package in sorted((self.folder / "cache" / "archives").glob("*.deb")):
             if package.name.partition("_")[0] not in unneeded:
                 self.run(["dpkg-deb", "-x", package, root])
 
     def update(self) -> None:
-        """Reads what the suites have. Raises KerasBertError where there is no apt, or no source for this release."""
+        """Downloads the package lists of the suites.
+
+        Raises:
+            KerasBertError: When there is no apt, or no source for this release.
+        """
         apt = shutil.which("apt-get")
         if apt is None or not Path(_KEYS).is_file():
-            raise KerasBertError("expected Debian's apt-get, received a system without it")
+            raise KerasBertError(
+                "expected Debian's apt-get, received a system without it; use Debian, or leave this backend out"
+            )
         for name in ("parts", "lists/partial", "cache/archives/partial"):
             (self.folder / name).mkdir(parents=True)
-        told = self.run(
+        targets = self.run(
             [apt, "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"]
         )
-        places = [line.split()[2] for line in told.splitlines() if line.startswith(f"{release()} main ")]
-        if not places:
-            raise KerasBertError(f"expected a source of {release()} in apt's settings, received none")
-        lines = [f"deb [signed-by={_KEYS}] {places[0]} {suite} main\n" for suite in self.suites]
+        mirrors = [line.split()[2] for line in targets.splitlines() if line.startswith(f"{release()} main ")]
+        if not mirrors:
+            raise KerasBertError(
+                f"expected a source of {release()} in apt's settings, received none; add the mirror to /etc/apt/sources.list"
+            )
+        lines = [f"deb [signed-by={_KEYS}] {mirrors[0]} {suite} main\n" for suite in self.suites]
         (self.folder / "parts" / "private.list").write_text("".join(lines), "utf-8")
         self._apt("update")
 
     def clear(self) -> None:
-        """Removes lists and packages."""
+        """Removes lists and downloaded packages."""
         shutil.rmtree(self.folder)
 
     def _apt(self, *words: str) -> None:
@@ -65,13 +82,13 @@ class PrivateApt:
 
 
 class VulkanEnvironment(Environment):
-    """Mesa's lavapipe, of Debian's backports: a Vulkan driver that runs on the CPU. What it needs and the system has stays the system's."""
+    """Mesa's lavapipe from Debian's backports: a Vulkan driver that runs on the CPU. Libraries that the system has are taken from there."""
 
     manifest = "lvp_icd.json"
 
     @property
     def root(self) -> Path:
-        """Where the packages' files lie, as under `/`."""
+        """The folder with the packages' files, as under `/`."""
         return self.folder / _ROOT
 
     def _install(self) -> None:
@@ -89,12 +106,16 @@ class VulkanEnvironment(Environment):
 
     @property
     def variables(self) -> dict[str, str]:
-        """With which a process finds the driver, and no other."""
+        """The variables with which a process finds this driver, and no other."""
         return {"VK_ICD_FILENAMES": str(self.folder / self.manifest), "LD_LIBRARY_PATH": str(self._library.parent)}
 
 
 def release() -> str:
-    """The release's code name. Raises KerasBertError where the system does not tell."""
+    """Returns the code name of the Debian release.
+
+    Raises:
+        KerasBertError: When /etc/os-release names none.
+    """
     try:
         lines = Path("/etc/os-release").read_text("utf-8").splitlines()
     except OSError:
@@ -102,4 +123,6 @@ def release() -> str:
     for line in lines:
         if line.startswith("VERSION_CODENAME="):
             return line.partition("=")[2].strip('"')
-    raise KerasBertError("expected a release with a code name in /etc/os-release, received none")
+    raise KerasBertError(
+        "expected a release with a code name in /etc/os-release, received none; use Debian, or leave this backend out"
+    )

@@ -1,4 +1,4 @@
-"""Environments of their own that some backends need: packages that do not live beside ours, with exact versions."""
+"""Environments that some backends need: packages in exact versions that cannot be installed beside ours."""
 
 import os
 import shutil
@@ -9,24 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import run_child
+from kerasbert.export.backends.subprocesses.process import run_command
 
 HOME_VARIABLE = "KERASBERT_HOME"
 SECONDS = 1800.0
 _DONE = ".complete"
-_BEGUN = ".kerasbert-environment"  # in every environment, also in one that was not finished
+_STARTED = ".kerasbert-environment"  # in every environment, also in an unfinished one
 
 
 def home() -> Path:
-    """Where environments lie: `$KERASBERT_HOME`, or `kerasbert` in the user's cache."""
-    if given := os.environ.get(HOME_VARIABLE):
-        return Path(given)
+    """Returns the folder of all environments: `$KERASBERT_HOME`, or `kerasbert` in the user's cache."""
+    if folder := os.environ.get(HOME_VARIABLE):
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kerasbert"
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Packages in a folder of their own. packages: requirements, with their versions. purpose: in a few words."""
+    """Packages in a folder of their own.
+
+    Attributes:
+        name: The folder's name, which `kerasbert setup` takes.
+        purpose: A few words for `kerasbert setup`.
+        packages: Requirements with their versions, the main one first.
+    """
 
     name: str
     purpose: str
@@ -34,24 +40,28 @@ class Environment:
 
     @property
     def folder(self) -> Path:
+        """Its folder, which may not be there."""
         return home() / self.name
 
     @property
     def ready(self) -> bool:
-        """Whether it is there whole, and of these versions."""
+        """Whether it is complete, and has these versions."""
         done = self.folder / _DONE
         return done.is_file() and done.read_text("utf-8").split() == list(self.packages)
 
     @property
     def missing(self) -> str:
-        """What to say where it is not there."""
+        """The message where it is not there."""
         return f"no environment with {self.packages[0]}: make it with `kerasbert setup {self.name}`"
 
     def make(self, report: Callable[[str], None] = print) -> None:
-        """Makes it anew, from the package index that pip or npm is set up for.
+        """Installs it from scratch, from the package index that pip or npm is set up for. A failure leaves no folder behind.
 
-        Raises KerasBertError where a folder of others has its place, and with the last words of whoever cannot get a package; nothing half
-        made is left then.
+        Args:
+            report: Called with a line about what is installed.
+
+        Raises:
+            KerasBertError: When another folder has its name, or a package cannot be installed.
         """
         if self.folder.exists() and not self._is_ours():
             raise KerasBertError(
@@ -61,7 +71,7 @@ class Environment:
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             self.folder.mkdir(parents=True)
-            (self.folder / _BEGUN).touch()
+            (self.folder / _STARTED).touch()
             self._install()
             (self.folder / _DONE).write_text("\n".join(self.packages) + "\n", "utf-8")
         except BaseException:
@@ -71,19 +81,20 @@ class Environment:
     def _is_ours(self) -> bool:
         if not self.folder.is_dir():
             return False
-        return any((self.folder / name).is_file() for name in (_DONE, _BEGUN)) or not any(self.folder.iterdir())
+        return any((self.folder / name).is_file() for name in (_DONE, _STARTED)) or not any(self.folder.iterdir())
 
     def _install(self) -> None:
         raise NotImplementedError
 
     def _run(self, command: list) -> str:
-        """What a command says."""
-        ended = run_child(command, SECONDS)
-        if not ended.well:
+        """Runs a command and returns its output."""
+        result = run_command(command, SECONDS)
+        if not result.ok:
             raise KerasBertError(
-                f"expected the packages of {self.name} from {command[0]}, received {ended.failure_reason}"
+                f"expected the packages of {self.name} from {command[0]}, received {result.failure_reason}; check the network and the "
+                "package index"
             )
-        return ended.log
+        return result.log
 
 
 class PythonEnvironment(Environment):
@@ -91,7 +102,7 @@ class PythonEnvironment(Environment):
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
+        """The path of its interpreter."""
         return self.folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
     def _install(self) -> None:
@@ -105,6 +116,6 @@ class NodeEnvironment(Environment):
     def _install(self) -> None:
         npm = shutil.which("npm")
         if npm is None:
-            raise KerasBertError(f"expected npm on the PATH for {self.name}, received none: install Node 20 or newer")
+            raise KerasBertError(f"expected npm on the PATH for {self.name}, received none; install Node 20 or newer")
         options = ("--no-audit", "--no-fund", "--save-exact", "--silent")
         self._run([npm, "install", "--prefix", self.folder, *options, *self.packages])

@@ -1,4 +1,4 @@
-"""The environments that backends and tests know, by name."""
+"""The environments of backends and tests, by name: what `kerasbert setup` makes."""
 
 from kerasbert.export.backends.environments.arm64 import Arm64Environment
 from kerasbert.export.backends.environments.debian import VulkanEnvironment
@@ -22,4 +22,6 @@ ARM64 = Arm64Environment(
         "typing_extensions==4.16.0", "protobuf==7.36.2",
     ),
 )  # fmt: skip
-ENVIRONMENTS = {each.name: each for each in (TFLITE_2_14, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)}
+ENVIRONMENTS = {
+    environment.name: environment for environment in (TFLITE_2_14, WEB, LAVAPIPE, ARM64, MEDIAPIPE, TASK_LIBRARY)
+}

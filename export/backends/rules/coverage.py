@@ -1,85 +1,103 @@
-"""Who runs a file's operators: the CPU's delegate as the runtime places them, other backends as their rules tell."""
+"""Coverage of a file's operators: measured for the CPU's delegate, predicted by rules for other backends."""
 
 import os
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.edge_tpu import forecast
-from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
-from kerasbert.export.backends.rules.operator_rules import Verdict, verdicts
+from kerasbert.export.backends.registry import BACKENDS
+from kerasbert.export.backends.rules.operator_rules import OperatorVerdict
 from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.tflite.reader import check_structure
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.runtime.verified_file import VerifiedFile
+
+_CPU = "cpu"
 
 
 @dataclass(frozen=True)
 class OperatorPlacement:
-    """An operator of a file: how many calls, and of each backend what it makes of them, as `12 mapped` or `12: why not`."""
+    """One kind of operator in a file.
+
+    Attributes:
+        operator: Its name.
+        calls: The number of calls.
+        backends: Calls that a backend takes, as `12 mapped`, and calls that it does not, as `12: reason`, by its name.
+    """
 
     operator: str
     calls: int
-    cpu: str
-    gpu: str
-    gpu_opencl: str
-    edge_tpu: str
+    backends: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, object]:
+        """Returns the placement as a dict for JSON, with underscores in the backends' names."""
+        placed = {name.replace("-", "_"): text for name, text in self.backends.items()}
+        return {"operator": self.operator, "calls": self.calls, **placed}
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Every operator of the first graph of a file, in the order of their first call."""
+    """Every operator of the first graph of a file, in the order of their first call.
+
+    Attributes:
+        file: The file's name.
+        operators: One entry a kind of operator.
+        headings: The table's headings, one a backend.
+    """
 
     file: str
     operators: tuple[OperatorPlacement, ...]
+    headings: tuple[str, ...]
 
     def as_dict(self) -> dict[str, object]:
-        return {"file": self.file, "operators": [asdict(operator) for operator in self.operators]}
+        """Returns the placement as a dict for JSON."""
+        return {"file": self.file, "operators": [operator.as_dict() for operator in self.operators]}
 
     def blocks(self) -> list[Block]:
-        """The operators as a table, for `kerasbert.console.tables.render`."""
-        heads = ("operator", "calls", "cpu", "gpu (forecast)", "gpu-opencl (rules)", "edge-tpu (forecast)")
-        rows = [(o.operator, str(o.calls), o.cpu, o.gpu, o.gpu_opencl, o.edge_tpu) for o in self.operators]
-        return [Table(heads, rows)]
+        """Returns the operators as a table, for `kerasbert.console.tables.render`."""
+        rows = [(each.operator, str(each.calls), *each.backends.values()) for each in self.operators]
+        return [Table(("operator", "calls", *self.headings), rows)]
 
     def table(self) -> str:
-        """The operators as plain text."""
+        """Returns the operators as plain text."""
         return render(self.blocks())
 
 
 def placement(path: str | os.PathLike) -> Placement:
-    """Reads a file, and opens it on this machine's runtime, in a process of its own.
+    """Reads a file, and opens it on this machine's runtime in a process of its own.
 
-    Raises KerasBertError for a file that cannot be read, or is damaged.
+    Raises:
+        KerasBertError: When the file cannot be read, or is damaged.
     """
-    check_structure(path)
-    file = TFLiteFile.read(path)
-    names = Counter(operator.name for operator in file.subgraphs[0].operators)
-    on_cpu = _on_cpu(path)
-    gpu, gpu_opencl, tpu = verdicts(file, LITERT_GPU), verdicts(file, GPU_OPENCL), forecast(file)
-    return Placement(
-        os.path.basename(path),
-        tuple(
-            OperatorPlacement(name, count, on_cpu(name), _told(gpu, name), _told(gpu_opencl, name), _told(tpu, name))
-            for name, count in names.items()
-        ),
+    file = VerifiedFile.read(path)
+    structure = file.require_structure()
+    counts = Counter(operator.name for operator in structure.subgraphs[0].operators)
+    on_cpu = _cpu_placement(path)
+    ruled = [backend for backend in BACKENDS.values() if backend.rules]
+    verdicts = {backend.name: backend.forecast(structure) for backend in ruled}
+    operators = tuple(
+        OperatorPlacement(
+            name, count, {_CPU: on_cpu(name)} | {backend: _summarize(verdicts[backend], name) for backend in verdicts}
+        )
+        for name, count in counts.items()
     )
+    headings = (_CPU, *(f"{backend.name} ({backend.rules_basis})" for backend in ruled))
+    return Placement(file.name, operators, headings)
 
 
-def _on_cpu(path):
-    """What the runtime's delegate takes of an operator, by name."""
+def _cpu_placement(path: str | os.PathLike) -> Callable[[str], str]:
+    """Returns a function: operator -> how many of its calls the runtime's delegate takes."""
     try:
         model = IsolatedFile(path).open()
     except KerasBertError as error:
-        said = f"does not open: {error}"
-        return lambda name: said
+        message = f"does not open: {error}"
+        return lambda name: message
     placed = model.ops_by_backend
     return lambda name: (
         ", ".join(f"{counts[name]} {backend}" for backend, counts in placed.items() if name in counts) or "-"
     )
 
 
-def _told(found: tuple[Verdict, ...], name: str) -> str:
-    counts = Counter(verdict.refused for verdict in found if verdict.operator == name)
+def _summarize(verdicts: Sequence[OperatorVerdict], name: str) -> str:
+    counts = Counter(verdict.unsupported_reason for verdict in verdicts if verdict.operator == name)
     return "; ".join(f"{count} mapped" if reason is None else f"{count}: {reason}" for reason, count in counts.items())

@@ -1,8 +1,8 @@
-"""The table of docs/targets.md: which operator each backend takes, and within which limits.
+"""The table of docs/targets.md: the operators that each backend supports, and their limits.
 
     python -m kerasbert.export.backends.rules.documentation docs/targets.md
 
-writes it anew, between `<!-- operators -->` and `<!-- end -->`.
+replaces the table between `<!-- operators -->` and `<!-- end -->`.
 """
 
 import re
@@ -14,7 +14,7 @@ from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
 from kerasbert.export.backends.rules.operator_rules import RuleTable
 
-# Operators of our own files that were seen to run there: LiteRT 2.3 on x86-64.
+# Operators of our own files that XNNPACK was seen to run: LiteRT 2.3 on x86-64.
 ON_XNNPACK = frozenset(
     "ADD BATCH_MATMUL CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEQUANTIZE DIV FULLY_CONNECTED GELU LOGISTIC MAXIMUM MEAN MINIMUM MUL PAD "
     "QUANTIZE REDUCE_MAX RESHAPE RSQRT SOFTMAX SPLIT SQUARE SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TANH TRANSPOSE".split()
@@ -23,7 +23,7 @@ _MARKS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def operator_table() -> str:
-    """Markdown: a row an operator, with a limit or `yes`; `-`: there is none. Limits of every operator stand in the first row."""
+    """Writes the table in Markdown: a row an operator, with its limits, `yes` or `-`. The first row has the limits of every operator."""
     columns = {"LiteRT GPU, seen": LITERT_GPU} | {f"{table.backend}, rules": table for table in (GPU_OPENCL, EDGE_TPU)}
     tables = columns.values()
     names = sorted(ON_XNNPACK.union(*(table.operators for table in tables)))
@@ -43,11 +43,11 @@ def _limits(table: RuleTable, name: str) -> str:
     return "; ".join(rule.limit for rule in table.operators[name]) or "yes"
 
 
-def documented(page: str) -> str:
-    """The page with the table as it is now."""
-    return _MARKS.sub(lambda found: f"{found[1]}{operator_table()}\n{found[2]}", page)
+def with_operator_table(page: str) -> str:
+    """Returns the page with the current table."""
+    return _MARKS.sub(lambda match: f"{match[1]}{operator_table()}\n{match[2]}", page)
 
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    path.write_text(documented(path.read_text("utf-8")), "utf-8")
+    path.write_text(with_operator_table(path.read_text("utf-8")), "utf-8")

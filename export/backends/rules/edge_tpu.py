@@ -1,14 +1,17 @@
-"""What the Edge TPU compiler maps, as far as its documentation tells: "TensorFlow models on the Edge TPU" on coral.ai.
+"""The operators that the Edge TPU compiler maps, by its documentation: "TensorFlow models on the Edge TPU" on coral.ai.
 
 The compiler is closed and frozen (version 16.0.384591198 of 2021), so this is a forecast and no proof.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from kerasbert.export.backends.rules.operator_rules import Call, Rule, RuleTable, fixed_shapes, rule
 from kerasbert.export.tflite.op_versions import RUNTIME_VERSIONS, is_newer
+from kerasbert.export.tflite.structure import Tensor
 
-# The last compiler was built from a TensorFlow of its time; what came later it does not know.
+# The last compiler was built from a TensorFlow of its time; it does not know later versions of operators.
 KNOWS_UNTIL = "2.5"
 _INTEGERS = ("int8", "uint8")
 _SOFTMAX_MOST = 16_000
@@ -37,11 +40,12 @@ def _version(call: Call) -> str | None:
 
 def _constant(*places: int) -> Rule:
     @rule("constant weights")
-    def broken(call: Call) -> str | None:
-        computed = any(call.input(place) is not None and not call.input(place).constant for place in places)
+    def violation(call: Call) -> str | None:
+        weights = [call.input(place) for place in places]
+        computed = any(tensor is not None and not tensor.constant for tensor in weights)
         return "weights that are computed" if computed else None
 
-    return broken
+    return violation
 
 
 @rule("no fused activation")
@@ -55,9 +59,9 @@ def _same_dilation(call: Call) -> str | None:
     return "two dilations" if call.option("dilation_w_factor", 1) != call.option("dilation_h_factor", 1) else None
 
 
-def _one_dimension(what: str, tensors) -> str | None:
+def _one_dimension(end: str, tensors: Sequence[Tensor]) -> str | None:
     shape = tensors[0].shape
-    return None if all(size == 1 for size in shape[:-1]) else f"an {what} {list(shape)}, not of one dimension"
+    return None if all(size == 1 for size in shape[:-1]) else f"an {end} {list(shape)}, not of one dimension"
 
 
 @rule("plain weights, an output of one dimension")
@@ -77,11 +81,11 @@ def _softmax(call: Call) -> str | None:
 
 def _axes(place: int) -> Rule:
     @rule("not over the batch; over channels a multiple of 4 of them")
-    def broken(call: Call) -> str | None:
+    def violation(call: Call) -> str | None:
         axes = call.constant(place)
         if axes is None:
             return "axes that are computed"
-        shape = call.inputs[0].shape
+        shape = call.required_input(0).shape
         axes = {int(axis) % len(shape) for axis in np.ravel(axes)}
         if _BATCH in axes and shape[_BATCH] > 1:
             return "over the batch"
@@ -89,7 +93,7 @@ def _axes(place: int) -> Rule:
             return f"{shape[-1]} channels, no multiple of 4"
         return None
 
-    return broken
+    return violation
 
 
 @rule("not of the batch")
@@ -111,7 +115,7 @@ def _strided(call: Call) -> str | None:
 
 @rule("no fused activation; with a constant two inputs")
 def _concatenation(call: Call) -> str | None:
-    if reason := _no_activation.broken(call):
+    if reason := _no_activation.violation(call):
         return reason
     if len(call.computed) < len(call.inputs) and len(call.inputs) != 2:
         return "a constant beside more than one tensor"

@@ -1,15 +1,24 @@
-"""What LiteRT's GPU accelerator takes, as far as it was seen to: a forecast where it cannot be run, which `backends.gpu` does.
+"""The operators that LiteRT's GPU accelerator was seen to support: a forecast where `backends.gpu` cannot run it.
 
-Source: files of ours and others made to fail, on LiteRT 2.3.0's accelerator (`libLiteRtWebGpuAccelerator`) and SwiftShader. It publishes no
-list; what was never tried is told as such.
+Source: our files and others made to fail, on LiteRT 2.3.0's accelerator (`libLiteRtWebGpuAccelerator`) and SwiftShader. It publishes no
+list; operators that were never tried are reported as such.
 """
 
-from kerasbert.export.backends.rules.operator_rules import Call, RuleTable, fixed_shapes, no_tensor_twice, rule
+from kerasbert.export.backends.rules.operator_rules import (
+    Call,
+    OperatorVerdict,
+    RuleTable,
+    fixed_shapes,
+    no_tensor_twice,
+    operator_verdicts,
+    rule,
+)
+from kerasbert.export.tflite.structure import FileStructure
 
 
 @rule("tables (1, rows, H) of another type than float16, indices of one dimension")
 def _gather(call: Call) -> str | None:
-    indices, table = call.input(1), call.input(0)
+    indices, table = call.required_input(1), call.required_input(0)
     if len(indices.shape) != 1:
         return f"indices of rank {len(indices.shape)}, not 1"
     if call.operator.inputs[0] in call.widened or table.dtype == "float16":
@@ -26,7 +35,7 @@ def _no_int16(call: Call) -> str | None:
 
 @rule("no 8-bit kernel that a DEQUANTIZE widens")
 def _dense(call: Call) -> str | None:
-    """The accelerator starts on no file with such a dense, nor with any other operator of it."""
+    """Refuses Dense layers over which the accelerator does not start at all."""
     kernel = call.operator.inputs[1]
     if kernel not in call.widened:
         return None
@@ -65,3 +74,8 @@ LITERT_GPU = RuleTable(
     },
     unknown="not tried",
 )
+
+
+def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
+    """Predicts which calls of a file the accelerator takes."""
+    return operator_verdicts(file, LITERT_GPU)

@@ -1,10 +1,20 @@
-"""What the OpenCL and OpenGL delegate of TFLite parses, the stricter of its documentation and its source.
+"""The operators that the OpenCL and OpenGL delegate of TFLite parses, by the stricter of its documentation and its source.
 
 Source: `tflite/delegates/gpu/common/model_builder.cc` and `tflite/tools/versioning/gpu_compatibility.cc` of LiteRT, and "GPU delegates for
-LiteRT". The newer LiteRT accelerator has other limits, see `gpu_rules`.
+LiteRT". The newer LiteRT accelerator has other limits, see `rules.gpu`.
 """
 
-from kerasbert.export.backends.rules.operator_rules import Call, Rule, RuleTable, fixed_shapes, no_tensor_twice, rule
+from kerasbert.export.backends.rules.operator_rules import (
+    Call,
+    OperatorVerdict,
+    Rule,
+    RuleTable,
+    fixed_shapes,
+    no_tensor_twice,
+    operator_verdicts,
+    rule,
+)
+from kerasbert.export.tflite.structure import FileStructure
 
 _FLOATS = ("float32", "float16", "int8", "uint8")  # the quantized ones are computed in float
 _INDICES = {"GATHER": 1, "ONE_HOT": 0, "CAST": 0, "EMBEDDING_LOOKUP": 0}  # operator -> the input that may be int32
@@ -49,15 +59,15 @@ def _rank(call: Call) -> str | None:
 
 def _at_most(version: int) -> Rule:
     @rule(f"version {version} at most")
-    def broken(call: Call) -> str | None:
+    def violation(call: Call) -> str | None:
         return f"version {call.operator.version}, above {version}" if call.operator.version > version else None
 
-    return broken
+    return violation
 
 
 @rule("shapes of one rank, or a few of other ranks")
 def _broadcast(call: Call) -> str | None:
-    """Which shapes of two tensors that are computed may meet."""
+    """Refuses shapes of two computed tensors that cannot be combined."""
     shapes = [tensor.shape for tensor in call.inputs if tensor is not None]
     if len(shapes) != 2 or len(call.computed) < 2 or shapes[0] == shapes[1]:
         return None
@@ -75,17 +85,17 @@ def _broadcast(call: Call) -> str | None:
 
 @rule("float tables, indices of one dimension")
 def _gather(call: Call) -> str | None:
-    indices = call.input(1)
+    indices, table = call.required_input(1), call.required_input(0)
     if len(indices.shape) != 1:
         return f"indices of rank {len(indices.shape)}, not 1"
-    if call.input(0).dtype not in ("float32", "float16"):
-        return f"a table of {call.input(0).dtype}"
+    if table.dtype not in ("float32", "float16"):
+        return f"a table of {table.dtype}"
     return None
 
 
 @rule("a constant matrix of two dimensions")
 def _matrices(call: Call) -> str | None:
-    second = call.input(1)
+    second = call.required_input(1)
     if second.constant and len(second.shape) != 2:
         return f"a constant matrix of rank {len(second.shape)}, not 2"
     return None
@@ -97,7 +107,7 @@ def _dense(call: Call) -> str | None:
         return "weights that are not stored plainly"
     if len(call.computed) > 2:
         return f"{len(call.computed)} tensors known at run time only, more than 2"
-    if call.option("keep_num_dims") and len(call.inputs[0].shape) != len(call.outputs[0].shape):
+    if call.option("keep_num_dims") and len(call.required_input(0).shape) != len(call.outputs[0].shape):
         return "another rank behind it than before it"
     return None
 
@@ -107,7 +117,7 @@ def _strided(call: Call) -> str | None:
     masks = [name for name in ("shrink_axis_mask", "new_axis_mask", "ellipsis_mask") if call.option(name)]
     if masks:
         return f"a {masks[0]}"
-    rank = len(call.inputs[0].shape)
+    rank = len(call.required_input(0).shape)
     return None if rank in (3, 4) else f"a tensor of rank {rank}, not 3 or 4"
 
 
@@ -123,13 +133,13 @@ def _axes(call: Call) -> str | None:
 
 @rule("no 64-bit numbers")
 def _cast(call: Call) -> str | None:
-    types = {call.inputs[0].dtype, call.outputs[0].dtype}
+    types = {call.required_input(0).dtype, call.outputs[0].dtype}
     return "64-bit numbers" if "int64" in types or "float64" in types else None
 
 
 @rule("no 16-bit integers")
 def _dequantize(call: Call) -> str | None:
-    return "16-bit integers" if call.inputs[0].dtype == "int16" else None
+    return "16-bit integers" if call.required_input(0).dtype == "int16" else None
 
 
 _PLAIN = (
@@ -161,3 +171,8 @@ GPU_OPENCL = RuleTable(
         "STRIDED_SLICE": (_strided,),
     },
 )
+
+
+def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
+    """Tells by the rules which calls of a file the delegate takes."""
+    return operator_verdicts(file, GPU_OPENCL)

@@ -1,36 +1,44 @@
-"""What a backend would take of a file, told by rules and not by running: one mechanism for every backend's table of rules."""
+"""Rules for the operators that a backend supports: one mechanism for every backend's table. Nothing is run."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.structure import FileStructure, Operator, Subgraph, Tensor
 
 
 @dataclass(frozen=True)
 class Call:
-    """An operator call with what rules ask of it: its tensors, its constants, its options."""
+    """An operator call with its tensors, constants and options.
 
-    file: TFLiteFile
+    Attributes:
+        file: The file.
+        graph: The subgraph of the call.
+        operator: The operator.
+        widened: Tensors that are constants of fewer bits, widened by a DEQUANTIZE.
+    """
+
+    file: FileStructure
     graph: Subgraph
     operator: Operator
-    widened: frozenset[int] = frozenset()  # tensors that are constants of fewer bits, widened by a DEQUANTIZE
+    widened: frozenset[int] = frozenset()
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
-        """None where an input is left out."""
+        """Its inputs in order; None where one is left out."""
         return tuple(self.graph.tensors[index] if index >= 0 else None for index in self.operator.inputs)
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
+        """Its outputs in order."""
         return tuple(self.graph.tensors[index] for index in self.operator.outputs if index >= 0)
 
     @property
     def computed(self) -> tuple[Tensor, ...]:
-        """The inputs that are known at run time only."""
+        """The inputs that are only known at run time."""
         return tuple(self.graph.tensors[index] for index in self.computed_indices)
 
     @property
@@ -40,50 +48,73 @@ class Call:
         return tuple(index for index in indices if not self.graph.tensors[index].constant)
 
     def input(self, number: int) -> Tensor | None:
-        """An input by its place, None where there is none."""
+        """Returns an input by its place; None where there is none."""
         return self.inputs[number] if number < len(self.operator.inputs) else None
 
+    def required_input(self, number: int) -> Tensor:
+        """Returns an input that every call of the operator has.
+
+        Raises:
+            KerasBertError: When it is left out.
+        """
+        tensor = self.input(number)
+        if tensor is None:
+            raise KerasBertError(
+                f"expected input {number} of {self.operator.name}, received a call without it; convert the model again"
+            )
+        return tensor
+
     def constant(self, number: int) -> np.ndarray | None:
-        """The values of an input by its place; None where it is computed, or not there."""
+        """Returns the values of an input by its place; None where it is computed, or not there."""
         tensor = self.input(number)
         return None if tensor is None else self.file.constant(tensor)
 
-    def option(self, name: str, default=0):
-        """A number of its options."""
+    def option(self, name: str, default: int | float | bool | str = 0) -> int | float | bool | str:
+        """Returns an option by its name."""
         return self.operator.options.get(name, default)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A limit in words, and why a call does not keep it, in a few more; None: it does."""
+    """A limit of a backend.
+
+    Attributes:
+        limit: The limit in words.
+        violation: Call -> how it violates the limit; None where it does not.
+    """
 
     limit: str
-    broken: Callable[[Call], str | None]
+    violation: Callable[[Call], str | None]
 
 
 def rule(limit: str) -> Callable[[Callable[[Call], str | None]], Rule]:
-    """A decorator that makes a rule of a function."""
-    return lambda broken: Rule(limit, broken)
+    """Decorates a function that returns the violation of a limit, and makes a rule of it."""
+    return lambda violation: Rule(limit, violation)
 
 
 @rule("fixed shapes")
 def fixed_shapes(call: Call) -> str | None:
-    """Nothing whose length the caller of the file sets."""
+    """Refuses tensors whose length the caller of the file sets."""
     return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
 
 
 @rule("no tensor twice")
 def no_tensor_twice(call: Call) -> str | None:
-    """The process of LiteRT's GPU accelerator ends over such a call, and no rule of the older delegate speaks for it."""
+    """Refuses calls over which LiteRT's GPU accelerator crashes; no rule of the older delegate allows them either."""
     computed = call.computed_indices
     return "the same tensor twice" if len(set(computed)) < len(computed) else None
 
 
 @dataclass(frozen=True)
 class RuleTable:
-    """A backend's rules. everywhere: of every call. operators: of each operator that it has; another one is refused.
+    """The rules of a backend.
 
-    backend: whose rules they are. source: where they are written down. unknown: what is said of an operator that it does not have.
+    Attributes:
+        backend: Its name.
+        source: Where the rules are written down.
+        everywhere: The rules for every call.
+        operators: The rules for each operator that it supports.
+        unknown: The reason for every other operator.
     """
 
     backend: str
@@ -92,32 +123,39 @@ class RuleTable:
     operators: Mapping[str, tuple[Rule, ...]]
     unknown: str = "no such operator"
 
-    def refusal(self, call: Call) -> str | None:
-        """Why the backend does not take a call, None if it does."""
+    def unsupported_reason(self, call: Call) -> str | None:
+        """Returns why the backend does not support a call; None where it does."""
         if call.operator.custom or call.operator.name not in self.operators:
             return self.unknown
-        found = (each.broken(call) for each in (*self.everywhere, *self.operators[call.operator.name]))
-        return next((reason for reason in found if reason is not None), None)
+        violations = (each.violation(call) for each in (*self.everywhere, *self.operators[call.operator.name]))
+        return next((violation for violation in violations if violation is not None), None)
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One call of a file: its number in the graph, its operator, and why it is refused, or None."""
+class OperatorVerdict:
+    """The verdict of a backend on one call of a file.
+
+    Attributes:
+        number: The call's number in its graph.
+        operator: Its name.
+        unsupported_reason: The reason why not; None where it does.
+    """
 
     number: int
     operator: str
-    refused: str | None
+    unsupported_reason: str | None
 
 
-def verdicts(file: TFLiteFile, table: RuleTable, subgraph: int = 0) -> tuple[Verdict, ...]:
-    """Every call of a subgraph, in the order of the file."""
+def operator_verdicts(file: FileStructure, table: RuleTable, subgraph: int = 0) -> tuple[OperatorVerdict, ...]:
+    """Applies a table to every call of a subgraph, in the order of the file."""
     return tuple(
-        Verdict(number, call.operator.name, table.refusal(call)) for number, call in enumerate(calls(file, subgraph))
+        OperatorVerdict(number, call.operator.name, table.unsupported_reason(call))
+        for number, call in enumerate(calls(file, subgraph))
     )
 
 
-def calls(file: TFLiteFile, subgraph: int = 0) -> Iterator[Call]:
-    """The operator calls of a subgraph, in the order of the file."""
+def calls(file: FileStructure, subgraph: int = 0) -> Iterator[Call]:
+    """Iterates over the operator calls of a subgraph, in the order of the file."""
     graph = file.subgraphs[subgraph]
     widened = frozenset(
         index
@@ -128,20 +166,22 @@ def calls(file: TFLiteFile, subgraph: int = 0) -> Iterator[Call]:
     return (Call(file, graph, operator, widened) for operator in graph.operators)
 
 
-def counted(found: tuple[Verdict, ...]) -> dict[tuple[str, str | None], int]:
-    """How many calls of which operator there are with which reason, or none; in order of their first."""
-    return dict(Counter((verdict.operator, verdict.refused) for verdict in found))
+def count_reasons(verdicts: Sequence[OperatorVerdict]) -> dict[tuple[str, str | None], int]:
+    """Counts calls by operator and reason, in order of their first."""
+    return dict(Counter((verdict.operator, verdict.unsupported_reason) for verdict in verdicts))
 
 
-def told(found: tuple[Verdict, ...], most: int = 4) -> str:
-    """The refused calls in a line: `3 GATHER: indices of rank 2; ...`."""
-    lines = [f"{count} {name}: {reason}" for (name, reason), count in counted(found).items() if reason is not None]
+def summarize(verdicts: Sequence[OperatorVerdict], most: int = 4) -> str:
+    """Lists the unsupported calls in a line: `3 GATHER: indices of rank 2; ...`."""
+    lines = [
+        f"{count} {name}: {reason}" for (name, reason), count in count_reasons(verdicts).items() if reason is not None
+    ]
     more = f"; and {len(lines) - most} kinds more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + more
 
 
-def operators_by_backend(found: tuple[Verdict, ...], backend: str, other: str) -> dict[str, dict[str, int]]:
-    """Operator counts of what the backend takes, and of what is left to another one."""
-    taken = Counter(verdict.operator for verdict in found if verdict.refused is None)
-    left = Counter(verdict.operator for verdict in found if verdict.refused is not None)
-    return {backend: dict(taken), other: dict(left)}
+def operators_by_backend(verdicts: Sequence[OperatorVerdict], backend: str, other: str) -> dict[str, dict[str, int]]:
+    """Counts the operators that a backend supports, and those that are left to another one."""
+    supported = Counter(verdict.operator for verdict in verdicts if verdict.unsupported_reason is None)
+    unsupported = Counter(verdict.operator for verdict in verdicts if verdict.unsupported_reason is not None)
+    return {backend: dict(supported), other: dict(unsupported)}

@@ -1,47 +1,53 @@
-"""The child of `backends.client_calls`: runs a client of somebody else on a file, in the client's own environment. Needs that client alone.
+"""The worker of `backends.client_tools.calls`: runs another project's client on a file. It needs that client alone.
 
     python client_worker.py KIND model.tflite examples.json answers.json
 
 The answers are `{"answers": [...], "seconds": [...]}`, one entry an example: scores by class, a vector, or the text of
-an answer. Whatever goes wrong is the last line that is printed.
+an answer. An error is the last line that is printed.
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Callable
 
 
-def mediapipe_classifier(model):
-    from mediapipe.tasks.python import text
+def mediapipe_classifier(model: str) -> Callable:
+    """Opens MediaPipe's TextClassifier: a text -> its scores by class."""
+    from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextClassifier.create_from_model_path(model)
-    return lambda each: _scores(client.classify(each))
+    return lambda example: _scores(client.classify(example))
 
 
-def mediapipe_embedder(model):
-    from mediapipe.tasks.python import text
+def mediapipe_embedder(model: str) -> Callable:
+    """Opens MediaPipe's TextEmbedder: a text -> its vector."""
+    from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_model_path(model)
-    return lambda each: [float(value) for value in client.embed(each).embeddings[0].embedding]
+    return lambda example: [float(value) for value in client.embed(example).embeddings[0].embedding]
 
 
-def task_library_classifier(model):
-    from tflite_support.task import text
+def task_library_classifier(model: str) -> Callable:
+    """Opens the Task Library's BertNLClassifier: a text -> its scores by class."""
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertNLClassifier.create_from_file(model)
-    return lambda each: _scores(client.classify(each))
+    return lambda example: _scores(client.classify(example))
 
 
-def task_library_embedder(model):
-    from tflite_support.task import text
+def task_library_embedder(model: str) -> Callable:
+    """Opens the Task Library's TextEmbedder: a text -> its vector."""
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_file(model)
-    return lambda each: [float(value) for value in client.embed(each).embeddings[0].feature_vector.value]
+    return lambda example: [float(value) for value in client.embed(example).embeddings[0].feature_vector.value]
 
 
-def task_library_answerer(model):
-    from tflite_support.task import text
+def task_library_answerer(model: str) -> Callable:
+    """Opens the Task Library's BertQuestionAnswerer: (question, context) -> the text of the best answer."""
+    from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertQuestionAnswerer.create_from_file(model)
 
@@ -54,21 +60,22 @@ def task_library_answerer(model):
 
 
 def _scores(result):
-    found = result.classifications[0].categories
-    return {category.category_name: float(category.score) for category in found}
+    categories = result.classifications[0].categories
+    return {category.category_name: float(category.score) for category in categories}
 
 
-def main():
-    kind, model, given, wanted = sys.argv[1:]
-    with open(given, encoding="utf-8") as file:
+def main() -> None:
+    """Runs the worker."""
+    kind, model, examples_file, answers_file = sys.argv[1:]
+    with open(examples_file, encoding="utf-8") as file:
         examples = json.load(file)
     answer = globals()[kind](model)
     answers, seconds = [], []
-    for each in examples:
-        begun = time.perf_counter()
-        answers.append(answer(each))
-        seconds.append(time.perf_counter() - begun)
-    with open(wanted, "w", encoding="utf-8") as file:
+    for example in examples:
+        start = time.perf_counter()
+        answers.append(answer(example))
+        seconds.append(time.perf_counter() - start)
+    with open(answers_file, "w", encoding="utf-8") as file:
         json.dump({"answers": answers, "seconds": seconds}, file)
 
 

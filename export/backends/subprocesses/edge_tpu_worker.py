@@ -1,4 +1,4 @@
-"""The child of `backends.edge_tpu`: runs rows on an Edge TPU, and leaves the outputs in a file.
+"""The worker of `backends.edge_tpu`: runs rows on an Edge TPU, and writes the outputs to a file.
 
     python -m kerasbert.export.backends.subprocesses.edge_tpu_worker libedgetpu.so.1 model.host.tflite model_edgetpu.tflite rows.npz
     outputs.npz
@@ -9,6 +9,7 @@ Arrays as in `gpu_worker`.
 import importlib
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -16,24 +17,29 @@ from kerasbert.export.backends.subprocesses.process import die_with_parent
 from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import find_runtime, open_model
 from kerasbert.export.runtime.partitioned_model import PartitionedModel
+from kerasbert.export.runtime.verified_file import VerifiedFile
 
 
-def main():
+def main() -> None:
+    """Runs the worker."""
     die_with_parent()
-    library, host, body, rows, outputs = sys.argv[1:]
+    library, host, body, inputs_file, outputs_file = sys.argv[1:]
     runtime = find_runtime().interpreter
     load_delegate = importlib.import_module(runtime.__module__).load_delegate
     interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
-    model = PartitionedModel(open_model(host), InterpreterModel(interpreter, body, "edge-tpu", 1, None))
-    data = dict(np.load(rows))
-    found, seconds = {}, []
+    host_model = open_model(VerifiedFile.read(host))
+    model = PartitionedModel(host_model, InterpreterModel(interpreter, body, "edge-tpu", 1, None))
+    data = dict(np.load(inputs_file))
+    outputs: dict[str, list[np.ndarray]] = {}
+    seconds = []
     for row in range(len(next(iter(data.values())))):
         start = time.perf_counter()
         result = model.run({name: data[name][row : row + 1] for name in model.inputs})
         seconds.append(time.perf_counter() - start)
         for name, values in result.items():
-            found.setdefault(name, []).append(values[0])
-    np.savez(outputs, seconds=seconds, **{"output " + name: np.stack(values) for name, values in found.items()})
+            outputs.setdefault(name, []).append(values[0])
+    arrays: dict[str, Any] = {f"output {name}": np.stack(values) for name, values in outputs.items()}
+    np.savez(outputs_file, seconds=seconds, **arrays)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Opens and runs a file once in a process of its own: one that takes its process along is found before it takes ours.
+"""Opens and runs a file once in a process of its own, so that a file that crashes its process is found before it crashes ours.
 
 python -m kerasbert.export.backends.subprocesses.probe model.tflite
 """
@@ -11,21 +11,23 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import die_with_parent, run_module
 from kerasbert.export.runtime.interpreters import open_at_any_length
+from kerasbert.export.runtime.verified_file import VerifiedFile
 
 SECONDS = 300.0
-_REFUSED = 3  # the runtime said no, and lives
+_REFUSED = 3  # exit code where the runtime refused the file and lived
 
 
 def failure_reason(path: str | os.PathLike) -> str:
-    """How a process ended that ran the file, if badly; empty where it ended well, or refused the file in words."""
-    ended = run_module(__name__, [path], SECONDS)
-    return "" if ended.well or ended.status == _REFUSED else ended.failure_reason
+    """Returns how a process crashed that ran the file; empty where it ended well, or refused the file with a message."""
+    result = run_module(__name__, [path], SECONDS)
+    return "" if result.ok or result.status == _REFUSED else result.failure_reason
 
 
 def main() -> None:
+    """Runs the worker."""
     die_with_parent()
     try:
-        model = open_at_any_length(sys.argv[1])
+        model = open_at_any_length(VerifiedFile.read(sys.argv[1]))
         model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
         model.invoke()
     except KerasBertError:

@@ -1,4 +1,4 @@
-"""A part of a validation in a process of its own: what crashes, hangs or eats all memory there takes nothing else along."""
+"""Runs a step of a validation in a process of its own, so that a crash, a hang or a lack of memory stays there."""
 
 import contextlib
 import os
@@ -14,87 +14,102 @@ from pathlib import Path
 from kerasbert.cleanup import cleanup_on_exit, temporary_folder
 
 SECONDS = 600.0
-_LAST_WORDS = 300
+_MAX_REASON = 300  # characters of a log in a reason
 _RAISED = re.compile(r"[A-Za-z_.]*(Error|Exception)\b.*:")  # the last line of a traceback may be a text of several
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a child ended. status: its exit code, negative for a signal; None where its time was up. log: all that it wrote."""
+class ProcessResult:
+    """The end of a process.
+
+    Attributes:
+        status: Its exit code, negative for a signal; None where it was stopped at the time limit.
+        log: Its output and errors.
+        seconds: The time limit.
+    """
 
     status: int | None
     log: str
     seconds: float
 
     @property
-    def well(self) -> bool:
+    def ok(self) -> bool:
+        """True for exit code 0."""
         return self.status == 0
 
     @property
     def failure_reason(self) -> str:
-        """Why it did not end well, in a line."""
+        """The reason why it did not end with exit code 0, in one line."""
         if self.status is None:
-            how = f"stopped after {self.seconds:.0f} s, the time limit"
+            end = f"stopped after {self.seconds:.0f} s, the time limit"
         elif self.status < 0:
-            how = f"killed by {_signal_name(-self.status)}" + (
-                ", often for memory" if self.status == -signal.SIGKILL else ""
-            )
+            memory = ", often for memory" if self.status == -signal.SIGKILL else ""
+            end = f"killed by {_signal_name(-self.status)}{memory}"
         else:
-            how = f"exit code {self.status}"
+            end = f"exit code {self.status}"
         lines = [line.strip() for line in self.log.splitlines() if line.strip()]
         raised = [number for number, line in enumerate(lines) if _RAISED.match(line)]
-        said = " ".join(lines[raised[-1] if raised else -1 :])
-        return f"{how}: {said[:_LAST_WORDS]}" if said else how
+        message = " ".join(lines[raised[-1] if raised else -1 :])
+        return f"{end}: {message[:_MAX_REASON]}" if message else end
 
 
 def run_module(
     module: str, arguments: Sequence[object], seconds: float = SECONDS, environment: Mapping[str, str] | None = None
-) -> Ended:
-    """Runs `python -m module arguments` with this interpreter."""
-    return run_child([sys.executable, "-m", module, *map(str, arguments)], seconds, environment)
+) -> ProcessResult:
+    """Runs `python -m module arguments` with this interpreter, as `run_command` does."""
+    return run_command([sys.executable, "-m", module, *map(str, arguments)], seconds, environment)
 
 
-def run_child(
+def run_command(
     command: Sequence[str | Path], seconds: float = SECONDS, environment: Mapping[str, str] | None = None
-) -> Ended:
-    """Runs a command in a session of its own, its output and errors in one log, for so many seconds at most.
+) -> ProcessResult:
+    """Runs a command in a session of its own, with its output and errors in one log.
 
-    Nothing of it is left behind, whatever happens here: the whole session is killed in the end, and what it put among the temporary files
-    is removed. Raises OSError where there is no such command.
+    Nothing of it is left behind: in the end the whole session is killed, and its temporary files are removed.
+
+    Args:
+        command: A program and its arguments.
+        seconds: The time limit.
+        environment: Further variables.
+
+    Raises:
+        OSError: When there is no such program.
     """
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with temporary_folder("child") as scratch, subprocess.Popen(
-        _mortal(list(map(str, command))), **pipes, start_new_session=True,
+        _end_with_this_process(list(map(str, command))),
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         env={**os.environ, "TMPDIR": str(scratch), **(environment or {})},
-    ) as process, cleanup_on_exit(lambda: _end(process)):  # fmt: skip
+    ) as process, cleanup_on_exit(lambda: _kill_session(process)):  # fmt: skip
         try:
             output, _ = process.communicate(timeout=seconds)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            _end(process)
+            _kill_session(process)
             output, _ = process.communicate()
             status = None
         finally:
-            _end(process)
-    return Ended(status, output.decode("utf-8", "replace"), seconds)
+            _kill_session(process)
+    return ProcessResult(status, output.decode("utf-8", "replace"), seconds)
 
 
-def _mortal(command: list[str]) -> list[str]:
-    """The command by way of util-linux' `setpriv`, where that is there: the system ends it when this process is gone, also when that was
-    killed."""
+def _end_with_this_process(command: list[str]) -> list[str]:
+    """Puts util-linux' `setpriv` before the command, where it is installed.
+
+    The system then ends the command when this process is gone, also when that was killed.
+    """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return [setpriv, "--pdeathsig", "KILL", *command] if setpriv and shutil.which(command[0]) else command
 
 
 def die_with_parent() -> None:
-    """To be called first by a child: the system ends it when its parent is gone, also when that was killed. Linux only."""
+    """Asks the system to end this process when its parent is gone, also when that was killed. A worker calls it first; Linux only."""
     with contextlib.suppress(OSError, AttributeError):
         import ctypes
 
         ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _kill_session(process: subprocess.Popen) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 

@@ -5,8 +5,8 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.export.backends import arm64
-from kerasbert.export.backends.operators_alone import integer_denses
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.operators_alone import extract_integer_dense
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.validation.validator import validate
 
@@ -16,8 +16,8 @@ def static_file(static_model, tmp_path_factory):
     return kb.export.convert(static_model).save(tmp_path_factory.mktemp("arm64") / "static.tflite")
 
 
-def test_denses_alone_compute_what_they_computed(static_file):
-    alone = integer_denses(static_file.read_bytes())
+def test_extracted_dense_layers_run(static_file):
+    alone = extract_integer_dense(static_file.read_bytes())
     assert len(alone.inputs) >= 9  # four a block, and the head
     model = open_model(alone.content, kernels="reference")
     draw = np.random.default_rng(0)
@@ -27,11 +27,11 @@ def test_denses_alone_compute_what_they_computed(static_file):
     assert all(np.unique(values).size > 10 for name, values in outputs.items() if values.size > 100)
 
 
-def test_a_float_file_has_none(float_file):
-    assert integer_denses(float_file.read_bytes()) is None
+def test_a_float_file_has_no_integer_dense_layers(float_file):
+    assert extract_integer_dense(float_file.read_bytes()) is None
 
 
-def test_it_is_not_run_where_it_was_not_set_up(monkeypatch, float_file, helpers):
+def test_arm64_is_not_run_without_its_environment(monkeypatch, float_file, helpers):
     monkeypatch.setattr(type(arm64.ARM64), "ready", property(lambda self: False))
     report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on="arm64")
     found = [check for check in report.checks if check.name.startswith("arm64")]
@@ -39,10 +39,10 @@ def test_it_is_not_run_where_it_was_not_set_up(monkeypatch, float_file, helpers)
     assert "kerasbert setup arm64" in found[0].reason
 
 
-def test_a_processor_that_dies_fails(monkeypatch, float_file, helpers):
+def test_a_crash_on_a_processor_fails(monkeypatch, float_file, helpers):
     monkeypatch.setattr(type(arm64.ARM64), "ready", property(lambda self: True))
     monkeypatch.setattr(
-        arm64, "run_child", lambda *_: Ended(-4, "qemu: uncaught target signal 4 (Illegal instruction)", 1.0)
+        arm64, "run_command", lambda *_: ProcessResult(-4, "qemu: uncaught target signal 4 (Illegal instruction)", 1.0)
     )
     report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on="arm64")
     found = {check.name: check for check in report.checks}
@@ -51,7 +51,7 @@ def test_a_processor_that_dies_fails(monkeypatch, float_file, helpers):
 
 
 @pytest.mark.environment
-def test_on_the_processors_of_phones(static_file, static_model, tiny):
+def test_file_on_emulated_phone_processors(static_file, static_model, tiny):
     texts, labels = tiny.rows(2, seed=4)
     found = {
         check.name: check

@@ -46,7 +46,7 @@ def classifier(trained, tmp_path_factory):
 
 
 @pytest.mark.environment
-def test_classifiers_give_our_classes(client, classifier, tiny):
+def test_client_classifiers_match_our_classes(client, classifier, tiny):
     texts = [
         text.capitalize() + suffix
         for text, suffix in zip(tiny.rows(20, seed=8)[0], [".", ", so warmly!"] * 10, strict=True)
@@ -57,7 +57,7 @@ def test_classifiers_give_our_classes(client, classifier, tiny):
 
 
 @pytest.mark.environment
-def test_embedders_give_our_vectors(client, tiny, tmp_path):
+def test_client_embedders_match_our_vectors(client, tiny, tmp_path):
     encoder = kb.SentenceEncoder(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
     file = kb.export.convert(encoder, recipe="float32").save(tmp_path / "embedder.tflite")
     texts = tiny.rows(8, seed=9)[0]
@@ -187,13 +187,13 @@ def test_a_file_for_a_client_is_compared_with_a_model_for_it(classifier, trained
     assert check.outputs[0].max_error == 0.0
 
 
-def test_other_classes_than_the_files_fail(pretended, trained, tiny, monkeypatch):
+def test_other_classes_than_those_of_the_file_fail(pretended, trained, tiny, monkeypatch):
     monkeypatch.setattr(clients, "ask", lambda *_: ClientAnswers([{"good": 1.0, "": 0.0}], [1.0]))
     (check,) = validate(pretended, against=trained, data=tiny.rows(1)[0], on=("mediapipe",)).checks[1:]
     assert check.status == FAILED and "received '', 'good' from the client" in check.reason
 
 
-def test_a_file_that_a_client_refuses_fails_in_its_words(pretended, trained, tiny, monkeypatch):
+def test_a_refused_file_fails_with_the_clients_message(pretended, trained, tiny, monkeypatch):
     def refused(*_):
         raise KerasBertError(
             "exit code 1: RuntimeError: Didn't find op for builtin opcode 'FULLY_CONNECTED' version '12'."
@@ -205,7 +205,7 @@ def test_a_file_that_a_client_refuses_fails_in_its_words(pretended, trained, tin
         assert check.status == FAILED and check.reason.startswith("exit code 1") and check.reason.endswith(advice)
 
 
-def test_why_a_client_is_not_run(pretended, trained, tiny, monkeypatch):
+def test_reasons_why_a_client_is_not_run(pretended, trained, tiny, monkeypatch):
     def reason(data, **changes):
         (check,) = validate(pretended, against=trained, data=data, on=("task-library",)).checks[1:]
         assert check.status == NOT_RUN

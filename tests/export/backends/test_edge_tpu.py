@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kerasbert.export.backends import edge_tpu
-from kerasbert.export.backends.edge_tpu import Compiled, forecast
+from kerasbert.export.backends.edge_tpu import CompilerLog, forecast
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
@@ -50,28 +50,28 @@ def chain(*names, dtype="int8"):
     return TFLiteFile(0, (Subgraph("main", tuple(tensors), tuple(operators)),), (), ((0, 8), (0, 0)), data)
 
 
-def test_what_comes_behind_a_refused_call_stays_on_the_cpu():
+def test_calls_after_an_unsupported_one_stay_on_the_cpu():
     found = forecast(chain("ADD", "GELU", "ADD", "ADD"))
-    assert [verdict.refused for verdict in found] == [
+    assert [verdict.unsupported_reason for verdict in found] == [
         None,
         "no such operator",
         *["behind GELU, which stays on the CPU"] * 2,
     ]
 
 
-def test_a_float_input_is_quantized_on_the_cpu_and_the_rest_goes_on():
+def test_a_float_input_is_quantized_on_the_cpu_and_the_rest_is_mapped():
     found = forecast(chain("QUANTIZE", "ADD", "DEQUANTIZE", dtype="float32"))
-    assert [verdict.refused is None for verdict in found] == [False, True, False]
+    assert [verdict.unsupported_reason is None for verdict in found] == [False, True, False]
 
 
-def test_logs():
-    assert Compiled.of(WHOLE) == Compiled(
+def test_compiler_logs_are_parsed():
+    assert CompilerLog.of(WHOLE) == CompilerLog(
         1, {("ADD", "Mapped to Edge TPU"): 10, ("CONV_2D", "Mapped to Edge TPU"): 3}, ""
     )
-    partly = Compiled.of(PARTLY)
+    partly = CompilerLog.of(PARTLY)
     assert partly.mapped == 12 and partly.operators["GELU", "Operation not supported"] == 1
-    assert "Didn't find op for builtin opcode 'TRANSPOSE'" in Compiled.of(NEWER).error
-    assert Compiled.of("").subgraphs is None
+    assert "Didn't find op for builtin opcode 'TRANSPOSE'" in CompilerLog.of(NEWER).error
+    assert CompilerLog.of("").subgraphs is None
 
 
 @pytest.fixture
@@ -86,12 +86,12 @@ def compile_with(tmp_path, monkeypatch):
         script.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n{left}\nexit {status}\n")
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-        return edge_tpu._compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")), tmp_path)[0]
+        return edge_tpu._check_compiler(SimpleNamespace(model_path="model.tflite"), forecast(chain("ADD")), tmp_path)[0]
 
     return run
 
 
-def test_the_compiler_decides(compile_with):
+def test_a_fully_mapped_file_passes(compile_with):
     check = compile_with(WHOLE)
     assert check.status == PASSED and check.reason == "13 of 13 operators mapped, 1 of 1 forecast"
     check = compile_with(PARTLY)
@@ -109,14 +109,14 @@ def test_the_compiler_decides(compile_with):
         (WHOLE.replace("subgraphs: 1", "subgraphs: 0"), True, 0, "13 of 13"),
     ],
 )
-def test_a_compiler_that_did_not_do_it_is_no_pass(compile_with, said, made, status, expected):
+def test_a_failed_or_partial_compilation_fails(compile_with, said, made, status, expected):
     check = compile_with(said, made, status)
     assert check.status == FAILED and expected in check.reason
 
 
 def test_without_the_compiler_nothing_passes(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert edge_tpu._compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
-    whole = edge_tpu._forecast(forecast(chain("ADD")))
+    assert edge_tpu._check_compiler(SimpleNamespace(model_path="x"), (), Path("x"))[0].status == NOT_RUN
+    whole = edge_tpu._check_forecast(forecast(chain("ADD")))
     assert whole.status == NOT_RUN and "only the compiler proves" in whole.reason
-    assert edge_tpu._forecast(forecast(chain("GELU"))).status == FAILED
+    assert edge_tpu._check_forecast(forecast(chain("GELU"))).status == FAILED

@@ -6,9 +6,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.export.backends import gpu
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
-from kerasbert.export.backends.rules.operator_rules import verdicts
+from kerasbert.export.backends.rules.operator_rules import operator_verdicts
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.validator import validate
 
@@ -24,10 +24,10 @@ STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.
 PHONE = ADAPTER.replace("SwiftShader Device (Subzero)", "Adreno 740").replace("arch=swiftshader", "arch=adreno")
 
 
-def test_words():
+def test_log_of_the_accelerator_is_parsed():
     said = GpuLog.of(ADAPTER + REFUSED)
     assert said.adapter == "SwiftShader Device (Subzero), Vulkan, CPU / Software" and said.architecture == "swiftshader"
-    assert said.refused == (
+    assert said.unsupported == (
         "GATHER: Only support 1D indices",
         "STRIDED_SLICE: Slice does not support shrink_axis_mask parameter.",
     )
@@ -37,7 +37,7 @@ def test_words():
     assert GpuLog.of("ERROR: No adapters found").missing
 
 
-def test_words_of_a_failure():
+def test_faults_in_the_log_are_parsed():
     failed = (
         "E0000 23588 delegate_webgpu.cc:478] Failed to create litert::ml_drift::DelegateKernelLiteRt: INVALID_ARGUMENT: Shape mismatch\n"
         "=== Source Location Trace: ===\n"
@@ -48,7 +48,7 @@ def test_words_of_a_failure():
     many = GpuLog.of(
         f"Following operations are not supported by GPU delegate:\n{lines}3 operations will run on the GPU"
     )
-    assert many.told == "ADD: number 1; ADD: number 2; ADD: number 3; ADD: number 4; and 2 more"
+    assert many.unsupported_summary == "ADD: number 1; ADD: number 2; ADD: number 3; ADD: number 4; and 2 more"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def pretend(monkeypatch, float_file, helpers):
                     found = helpers.run_rows(arguments[0], dict(given))
                 own = {f"output {name}": values for name, values in found.items()}
                 np.savez(arguments[2], seconds=np.ones(6), **{**own, **outputs})
-            return Ended(status, log, seconds)
+            return ProcessResult(status, log, seconds)
 
         monkeypatch.setattr(gpu, "run_module", child)
         report = validate(float_file, against=float_file, data=helpers.packed_rows(6), on=["gpu"])
@@ -71,14 +71,14 @@ def pretend(monkeypatch, float_file, helpers):
     return run
 
 
-def test_all_on_the_gpu(pretend, float_file):
+def test_a_fully_accelerated_file_passes(pretend, float_file):
     checks = pretend(ADAPTER, {"fully_accelerated": True})
     assert checks["gpu-strict"].status == checks["gpu-mixed"].status == "passed"
     assert "SwiftShader" in checks["gpu-strict"].device
     assert checks["gpu-strict"].ops == {"gpu": {"all": len(TFLiteFile.read(float_file).subgraphs[0].operators)}}
 
 
-def test_strict_means_all(pretend):
+def test_strict_needs_every_operator_on_the_gpu(pretend):
     checks = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})
     assert checks["gpu-strict"].status == "failed" and "not all operators" in checks["gpu-strict"].reason
     assert checks["gpu-mixed"].status == "passed" and "2 on the CPU: GATHER: Only support" in checks["gpu-mixed"].reason
@@ -94,7 +94,7 @@ def test_strict_means_all(pretend):
         ("", "did not say"),
     ],
 )
-def test_mixed_means_some(pretend, split, expected):
+def test_mixed_needs_some_operators_on_the_gpu(pretend, split, expected):
     log = f"{ADAPTER}Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split}\n"
     check = pretend(log, {"fully_accelerated": False})["gpu-mixed"]
     assert check.status == "not run" and expected in check.reason and "SwiftShader" in check.device
@@ -106,7 +106,7 @@ def test_wrong_numbers_fail(pretend):
     assert checks["gpu-strict"].status == "failed" and "off by up to" in checks["gpu-strict"].reason
 
 
-def test_a_device_of_16_bits_may_be_further_off(pretend, float_file, helpers):
+def test_a_16_bit_device_has_a_larger_tolerance(pretend, float_file, helpers):
     exact = helpers.run_rows(float_file, helpers.packed_rows(6))["probabilities"]
     near = {"fully_accelerated": True, "output probabilities": exact + np.float32(3e-3)}
     assert pretend(PHONE, near)["gpu-strict"].status == "passed"
@@ -120,20 +120,20 @@ def test_a_device_of_16_bits_may_be_further_off(pretend, float_file, helpers):
         ("Segmentation fault", -11, "no Vulkan device was named; killed by SIGSEGV"),
     ],
 )
-def test_no_adapter_is_no_run(pretend, log, status, expected):
+def test_without_an_adapter_nothing_is_run(pretend, log, status, expected):
     checks = pretend(log, None, status)
     assert [checks[name].status for name in ("gpu-strict", "gpu-mixed")] == ["not run"] * 2
     assert expected in checks["gpu-strict"].reason
 
 
 @pytest.mark.parametrize("status, expected", [(-6, "killed by SIGABRT"), (None, "the time limit"), (1, "exit code 1")])
-def test_a_crash_is_a_failure_with_its_last_words(pretend, status, expected):
+def test_a_crash_fails_with_its_last_message(pretend, status, expected):
     checks = pretend(ADAPTER + "F0000 Check failed: !IsInput(consumer, value)", None, status)
     assert checks["gpu-strict"].status == "failed"
     assert expected in checks["gpu-strict"].reason and "IsInput" in checks["gpu-strict"].reason
 
 
-def test_an_error_inside_a_backend_leaves_the_others_their_turn(monkeypatch, float_file, helpers):
+def test_an_error_in_one_backend_does_not_stop_the_others(monkeypatch, float_file, helpers):
     monkeypatch.setattr(gpu, "run_module", lambda *_: 1 / 0)
     report = validate(float_file, against=float_file, data=helpers.packed_rows(4), on=["gpu", "cpu"])
     by_name = {check.name: check for check in report.checks}
@@ -141,7 +141,7 @@ def test_an_error_inside_a_backend_leaves_the_others_their_turn(monkeypatch, flo
     assert by_name["cpu-xnnpack"].status == "passed"
 
 
-def test_16_bits_have_a_check_of_their_own(pretend, monkeypatch):
+def test_16_bits_are_a_check_of_their_own(pretend, monkeypatch):
     monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: False))
     check = pretend(ADAPTER, {"fully_accelerated": True})["gpu-half"]
     assert check.status == "not run" and "kerasbert setup lavapipe" in check.reason
@@ -154,7 +154,7 @@ def test_16_bits_have_a_check_of_their_own(pretend, monkeypatch):
 
 @pytest.mark.environment
 @pytest.mark.parametrize("recipe, most", [("float32", 1e-5), (None, 1e-2)])
-def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, most):
+def test_a_gpu_file_is_fully_accelerated(trained, tiny, tmp_path, recipe, most):
     texts, labels = tiny.rows(12, seed=4)
     made = kb.export.convert(trained, recipe=recipe, target="gpu")
     assert made.metadata.recipe == (recipe or "float16")
@@ -172,7 +172,7 @@ def test_a_file_for_the_gpu_runs_there_whole(trained, tiny, tmp_path, recipe, mo
 
 
 @pytest.mark.environment
-def test_a_file_for_the_cpu_does_not(trained, tiny, tmp_path):
+def test_a_cpu_file_is_not_fully_accelerated(trained, tiny, tmp_path):
     texts, _ = tiny.rows(4, seed=4)
     file = kb.export.convert(trained, recipe="float32", target="cpu").save(tmp_path / "cpu.tflite")
     checks = {
@@ -192,7 +192,7 @@ def test_recipes_that_the_accelerator_cannot_run_are_refused(trained, recipe):
         kb.export.convert(trained, target="gpu", recipe=recipe)
 
 
-def test_the_command_refuses_them_before_it_loads_anything(capsys, tmp_path):
+def test_the_command_refuses_gpu_recipes_before_loading_the_model(capsys, tmp_path):
     from kerasbert.cli import main
 
     out = tmp_path / "made.tflite"
@@ -204,14 +204,14 @@ def test_the_command_refuses_them_before_it_loads_anything(capsys, tmp_path):
 
 @pytest.mark.environment
 @pytest.mark.parametrize("recipe", ["float16", "dynamic_wi8_afp32", "dynamic_wi4_afp32", "static_wi8_ai8"])
-def test_the_forecast_is_what_happens(trained, tiny, tmp_path, recipe):
+def test_the_forecast_matches_the_accelerator(trained, tiny, tmp_path, recipe):
     texts, _ = tiny.rows(40, seed=4)
     calibration = texts[8:] if recipe.startswith("static") else None
     for target, refused in (("gpu", set()), ("cpu", {"GATHER"})):
         made = kb.export.convert(trained, recipe=recipe, target=target, calibration=calibration)
         file = made.save(tmp_path / f"{target}.tflite")
-        found = verdicts(TFLiteFile.read(file), LITERT_GPU)
-        assert {verdict.operator for verdict in found if verdict.refused} == refused
+        found = operator_verdicts(TFLiteFile.read(file), LITERT_GPU)
+        assert {verdict.operator for verdict in found if verdict.unsupported_reason} == refused
         report = validate(file, against=file, data=texts[:4], on=["gpu"], tolerance=1.0)
         strict = next(check for check in report.checks if check.name == "gpu-strict")
         if strict.status == "not run":
@@ -225,6 +225,6 @@ def test_integers_only_need_a_model_without_layer_norms(trained, tiny):
 
 
 @pytest.mark.parametrize("target", ["gpu", "web"])
-def test_a_length_that_the_caller_sets_is_refused(trained, target):
+def test_resizable_gpu_files_are_refused(trained, target):
     with pytest.raises(kb.errors.KerasBertError, match=f"a number of tokens, or several, for the target '{target}'"):
         kb.export.convert(trained, target=target, length="resizable")

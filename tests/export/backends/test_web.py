@@ -1,14 +1,13 @@
 """The web backend: what it makes of a page's answer, and, where Chromium is, the page itself."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kerasbert.export.backends import tflite_2_14, web
 from kerasbert.export.backends.environments import environment as environments
-from kerasbert.export.backends.subprocesses.process import Ended
+from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.validator import validate
 
@@ -16,8 +15,9 @@ from kerasbert.export.validation.validator import validate
 @pytest.fixture
 def pretend(monkeypatch, float_file, helpers):
     """Validates in a browser that answers this beside the outputs of the CPU."""
-    monkeypatch.setattr(web, "_missing", lambda: "")
-    monkeypatch.setattr(web, "_browser", lambda: "chromium")
+    monkeypatch.setattr(web, "_missing_program", lambda: "")
+    monkeypatch.setattr(type(web.WEB), "ready", True)
+    monkeypatch.setattr(web, "_find_browser", lambda: "chromium")
 
     def run(said: dict | None = None, log: str | None = None, status: int | None = 0):
         def child(command, seconds, environment=None):
@@ -34,18 +34,18 @@ def pretend(monkeypatch, float_file, helpers):
                 "browser": "Chromium 1",
                 "log": "",
             }
-            return Ended(
+            return ProcessResult(
                 status, log if log is not None else f"noise\nRESULT {json.dumps(answer | (said or {}))}\n", seconds
             )
 
-        monkeypatch.setattr(web, "run_child", child)
+        monkeypatch.setattr(web, "run_command", child)
         report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web"])
         return {check.name: check for check in report.checks}
 
     return run
 
 
-def test_both_ways(pretend, float_file):
+def test_webassembly_and_webgpu_pass(pretend, float_file):
     checks = pretend()
     assert checks["web-wasm"].status == checks["web-webgpu"].status == "passed"
     assert checks["web-wasm"].device == "Chromium 1" and checks["web-webgpu"].device == "Chromium 1, google swiftshader"
@@ -65,7 +65,7 @@ def test_both_ways(pretend, float_file):
         ("", "not run", "did not say"),
     ],
 )
-def test_what_the_cpu_was_left_with(pretend, split, outcome, expected):
+def test_webgpu_needs_some_operators_on_the_gpu(pretend, split, outcome, expected):
     log = f"Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split} will run on the CPU.\n"
     check = pretend({"accelerated": False, "log": log})["web-webgpu"]
     assert check.status == outcome and expected in check.reason
@@ -85,12 +85,12 @@ def test_wrong_numbers_fail(pretend):
         (None, "", None, "failed", "the time limit"),
     ],
 )
-def test_other_ends(pretend, said, log, status, outcome, expected):
+def test_missing_adapters_errors_and_crashes(pretend, said, log, status, outcome, expected):
     check = pretend(said, log, status)["web-webgpu"]
     assert check.status == outcome and expected in check.reason
 
 
-def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, helpers):
+def test_missing_environments_are_not_run(monkeypatch, tmp_path, float_file, helpers):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
     report = validate(float_file, against=float_file, data=helpers.packed_rows(2), on=["web", "tflite-2.14"])
     assert {check.status for check in report.checks[1:]} == {"not run"}
@@ -98,30 +98,29 @@ def test_what_is_not_installed_is_not_run(monkeypatch, tmp_path, float_file, hel
     assert report.verdict == "incomplete"
 
 
-def test_no_browser_and_no_node(monkeypatch):
-    monkeypatch.setattr(web, "WEB", SimpleNamespace(ready=True))
+def test_missing_programs_are_named(monkeypatch):
     monkeypatch.delenv(web.BROWSER_VARIABLE, raising=False)
     monkeypatch.setattr(web.shutil, "which", lambda name: "/bin/node" if name == "node" else None)
-    assert "no Chromium" in web._missing()
+    assert "no Chromium" in web._missing_program()
     monkeypatch.setattr(web.shutil, "which", lambda name: None)
-    assert "no node" in web._missing()
+    assert "no node" in web._missing_program()
 
 
-def test_an_environment_is_whole_or_not_there(monkeypatch, tmp_path):
+def test_a_failed_installation_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
     made = environments.NodeEnvironment("web", "a test", ("a@1",))
     monkeypatch.setattr(environments.shutil, "which", lambda name: "/bin/npm")
-    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(1, "ERR! 404", seconds))
+    monkeypatch.setattr(environments, "run_command", lambda command, seconds: ProcessResult(1, "ERR! 404", seconds))
     with pytest.raises(environments.KerasBertError, match="exit code 1: ERR! 404"):
         made.make(lambda line: None)
     assert not made.ready and not made.folder.exists()
-    monkeypatch.setattr(environments, "run_child", lambda command, seconds: Ended(0, "", seconds))
+    monkeypatch.setattr(environments, "run_command", lambda command, seconds: ProcessResult(0, "", seconds))
     made.make(lambda line: None)
     assert made.ready and not environments.NodeEnvironment("web", "a test", ("a@2",)).ready
 
 
 @pytest.mark.environment
-def test_in_a_real_browser_and_on_a_real_old_runtime(float_file, helpers):
+def test_file_in_chromium_and_on_tflite_2_14(float_file, helpers):
     report = validate(float_file, against=float_file, data=helpers.packed_rows(5), on=["web", "tflite-2.14"])
     checks = {check.name: check for check in report.checks[1:]}
     if all(check.status == "not run" for check in checks.values()):

@@ -48,7 +48,7 @@ def outputs(path, rows, kernels="xnnpack"):
 
 def test_every_operator_of_the_body_is_forecast_as_mapped(made):
     file = TFLiteFile.read(made[1])
-    assert Counter(verdict.refused for verdict in forecast(file)) == {None: len(file.subgraphs[0].operators)}
+    assert Counter(verdict.unsupported_reason for verdict in forecast(file)) == {None: len(file.subgraphs[0].operators)}
     assert {tensor.dtype for tensor in file.subgraphs[0].tensors if not tensor.constant} == {"int8"}
     assert {name: file.subgraphs[0].tensors[index].name for name, index in file.signatures[0].inputs.items()} == {
         "hidden": "hidden", "attention_bias": "attention_bias"
@@ -118,7 +118,9 @@ def bert_file(trained, calibration, tmp_path_factory):
 def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
     """A mistake on purpose: this encoder is none for an Edge TPU, and the forecast names why, causes first."""
     refused = Counter(
-        verdict.operator for verdict in forecast(TFLiteFile.read(bert_file)) if verdict.refused == "no such operator"
+        verdict.operator
+        for verdict in forecast(TFLiteFile.read(bert_file))
+        if verdict.unsupported_reason == "no such operator"
     )
     assert set(refused) == {"GELU", "BATCH_MATMUL"}  # the latter in norms
     report = validate(bert_file, against=trained, data=tiny.rows(150), on="edge-tpu", rows=150)
@@ -162,9 +164,9 @@ def test_the_command_writes_both_parts(new_file, capsys):
 def test_a_device_needs_its_driver_and_a_compiled_body(made, monkeypatch):
     from types import SimpleNamespace
 
-    job = SimpleNamespace(model_path=str(made[1]))
+    context = SimpleNamespace(model_path=str(made[1]))
     monkeypatch.setattr(edge_tpu, "find_library", lambda name: None)
-    assert "no libedgetpu" in edge_tpu._device(job, None)[0].reason
+    assert "no libedgetpu" in edge_tpu._check_device(context, None)[0].reason
     monkeypatch.setattr(edge_tpu, "find_library", lambda name: "libedgetpu.so.1")
-    check = edge_tpu._device(job, None)[0]
+    check = edge_tpu._check_device(context, None)[0]
     assert check.status == NOT_RUN and "no model_edgetpu.tflite" in check.reason

@@ -142,7 +142,7 @@ def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
-        open_reference(known_file, 8, 1)
+        open_reference(known_file).outputs({"input_ids": np.ones((1, 8), np.int32)}, np.arange(1))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
         benchmark(known_file, runs=1)
 

@@ -15,7 +15,7 @@ def test_correlations_are_those_of_scipy():
     assert pearson(a, b) == pytest.approx(scipy.stats.pearsonr(a, b).statistic, abs=1e-12)
 
 
-def test_a_collapsed_side_correlates_with_nothing():
+def test_a_constant_reference_has_no_correlation():
     assert pearson(np.arange(5.0), np.zeros(5)) == 0.0
     assert pearson(np.ones(5), np.ones(5)) == 0.0
 
@@ -47,7 +47,7 @@ def test_compare_counts_rows_that_are_not_finite():
 
 
 @pytest.mark.parametrize("compared_as", ["single_label", "regression", "embedding"])
-def test_comparing_in_parts_is_comparing_at_once(compared_as):
+def test_comparing_in_parts_equals_comparing_at_once(compared_as):
     draw = np.random.default_rng(0)
     width = 1 if compared_as == "regression" else 4
     reference = draw.normal(size=(20, width))

@@ -38,7 +38,7 @@ def test_correlations_have_fishers_interval():
     assert correlation_bounds(1.0, 3) == (-1.0, 1.0) and correlation_bounds(1.0, 10)[0] > 0.99
 
 
-def test_nothing_is_known_of_no_rows():
+def test_bounds_without_rows_are_the_widest():
     assert share_bounds(1.0, 0) == (0.0, 1.0) and half_width(0.0, 1.0, 0) == math.inf
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_known_of_no_rows():
 @pytest.mark.parametrize(
     ("lost", "won"), [(0.005, 0.0), (0.01, 0.0), (0.018, 0.0), (0.02, 0.005), (0.03, 0.03), (0.1, 0.05)]
 )
-def test_bounds_of_a_loss_of_accuracy_hold_as_often_as_they_say(rows, lost, won):
+def test_bounds_of_an_accuracy_loss_hold_with_their_confidence(rows, lost, won):
     """By the exact probability of every number of rows that only one side gets right."""
     most = [int(rows * p + 8 * math.sqrt(rows * p + 1)) + 1 for p in (lost, won)]
     found = np.array([(b, c) for b in range(min(most[0], rows)) for c in range(min(most[1], rows - b) if won else 1)])
@@ -60,12 +60,12 @@ def test_bounds_of_a_loss_of_accuracy_hold_as_often_as_they_say(rows, lost, won)
         assert chances[holds].sum() >= 0.949
 
 
-def test_a_width_without_any_difference_is_that_of_the_exact_interval():
+def test_width_without_differences_is_that_of_the_exact_interval():
     for rows in (100, 400, 2000):
         assert half_width(0.0, 1.0, rows) == pytest.approx(1 - share_bounds(1.0, rows)[0], rel=0.03)
 
 
-def test_decisions_that_err_together_count_less():
+def test_correlated_decisions_count_less():
     sizes = np.full(50, 10)
     together, alone = np.full(50, 10), np.full(50, 10)
     together[:5], alone[:] = 0, 9

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kerasbert.export.reporting.report import write_html
-from kerasbert.export.validation.details import MOST_CHANGED, details_of
-from kerasbert.export.validation.examples import Examples, Kept
+from kerasbert.export.validation.details import MAX_CHANGED, details_of
+from kerasbert.export.validation.examples import Examples, RowOutputs
 from kerasbert.export.validation.validator import validate
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
@@ -15,8 +15,8 @@ from kerasbert.processors.features import TokenLists
 INPUTS = {name: np.ones((1, 4), np.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
 
 
-def kept(reading):
-    return Kept(reading, reading, {})
+def outputs(raw_result):
+    return RowOutputs(raw_result, raw_result, {})
 
 
 def classified(texts, y, *classes):
@@ -24,10 +24,10 @@ def classified(texts, y, *classes):
     rows = Features(TokenLists([[1]] * len(texts), [[0]] * len(texts)), np.arange(len(texts)))
     problem = make_processor("single_label", ("a", "b", "c"))
     examples = Examples(problem, rows, INPUTS, 10 * np.arange(len(texts)), list(texts), y)
-    return examples, *([kept({"probabilities": np.eye(3)[[c]]}) for c in side] for side in classes)
+    return examples, *([outputs({"probabilities": np.eye(3)[[c]]}) for c in side] for side in classes)
 
 
-def test_texts_whose_class_changed_and_each_class():
+def test_changed_texts_and_metrics_by_class():
     details = details_of("cpu", *classified(["one", ("two", "too"), "three"], ["a", "b", "b"], (0, 1, 1), (0, 2, 1)))
     (changed,) = details.changed
     assert (changed.row, changed.text, changed.reference, changed.model, changed.label) == (
@@ -48,13 +48,13 @@ def test_texts_whose_class_changed_and_each_class():
     }
 
 
-def test_no_more_than_fifty_are_told():
+def test_at_most_fifty_changed_texts_are_listed():
     details = details_of("cpu", *classified(["x"] * 80, None, [0] * 80, [1] * 80))
-    assert len(details.changed) == MOST_CHANGED == 50 and details.changed_count == 80
+    assert len(details.changed) == MAX_CHANGED == 50 and details.changed_count == 80
     assert details.confusion is None and details.classes is None
 
 
-def test_entities():
+def test_metrics_by_entity_type():
     problem = make_processor("tagging", ("O", "B-x", "I-x"))
     rows = Features(TokenLists([[1, 2]], [[0, 0]]), np.arange(1))
     truth, found = [["B-x", "I-x"]], [["B-x", "O"]]
@@ -63,12 +63,12 @@ def test_entities():
     assert of_entities(truth, truth)["x"].f1 == 1 and of_entities(truth, found)["x"].f1 == 0
     assert {name: score.right for name, score in of_tags(truth, found).items()} == {"B-x": 1, "I-x": 0, "O": 0}
     examples = Examples(problem, rows, INPUTS, np.arange(1), None, [np.array([1, 2])])
-    sides = [[kept({"probabilities": np.eye(3)[numbers]})] for numbers in ([1, 2], [1, 0])]
+    sides = [[outputs({"probabilities": np.eye(3)[numbers]})] for numbers in ([1, 2], [1, 0])]
     details = details_of("cpu", examples, *sides)
     assert [score.f1 for score in details.classes["x"]] == [1.0, 0.0] and details.confusion is None
 
 
-def test_a_page_tells_them(float_file, int8_file, helpers, tmp_path):
+def test_the_page_lists_changed_texts(float_file, int8_file, helpers, tmp_path):
     rows = helpers.packed_rows(60)
     labels = helpers.run_rows(float_file, rows)["probabilities"].argmax(1)
     report = validate(int8_file, against=float_file, data=(rows, labels))

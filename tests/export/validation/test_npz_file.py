@@ -23,7 +23,7 @@ def archive(path, *members, compression=zipfile.ZIP_STORED):
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_what_numpy_writes_is_read(tmp_path, save):
+def test_archives_of_numpy_are_read(tmp_path, save):
     arrays = {
         "ids": np.arange(6, dtype=np.int32).reshape(2, 3), "turned": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
         "empty": np.zeros((0, 4)), "scalar": np.float16(1.5), "labels": np.array(["a", "né"]), "flags": np.array([True, False]),
@@ -60,13 +60,13 @@ IDS = npy(np.zeros((3, 8), "<i4"))
         ("x.npy", npy(np.array([{}], object)), "the type .O"),
     ],
 )
-def test_members_that_are_not_what_they_say(tmp_path, name, data, received):
+def test_members_with_wrong_headers_are_refused(tmp_path, name, data, received):
     path = archive(tmp_path / "a.npz", (name, data))
     with pytest.raises(KerasBertError, match=rf"a\.npz.*: expected an \.npz archive of arrays, received .*{received}"):
         read_npz(path)
 
 
-def test_damaged_archives(tmp_path):
+def test_damaged_archives_are_refused(tmp_path):
     with pytest.raises(KerasBertError, match="no such file"):
         read_npz(tmp_path / "none.npz")
     whole = archive(tmp_path / "a.npz", ("x.npy", IDS * 50), compression=zipfile.ZIP_DEFLATED)
@@ -79,7 +79,7 @@ def test_damaged_archives(tmp_path):
         read_npz(archive(tmp_path / "b.npz", ("x.npy", IDS), compression=zipfile.ZIP_LZMA))
 
 
-def test_an_archive_that_unpacks_to_too_much(tmp_path, monkeypatch):
+def test_zip_bombs_are_refused(tmp_path, monkeypatch):
     path = archive(tmp_path / "a.npz", ("x.npy", npy(np.zeros((1024, 1024), "<i4"))), compression=zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 8000
     monkeypatch.setenv(VARIABLE, "2")

@@ -1,16 +1,18 @@
 """The rule by which checks pass, fail, or are not judged, on counts of rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kerasbert.export.validation.checks import Check, certainty
+from kerasbert.export.validation.checks import Check, certainty_lines
 from kerasbert.export.validation.comparison import Evidence, Metric, compare
 from kerasbert.export.validation.tolerances import TOLERANCES, TRAINED_FURTHER
 from kerasbert.export.validation.verdict import Tolerance, judge, warnings
 from kerasbert.processors.contributions import Ratio
 
 INT8 = TOLERANCES["static_wi8_ai8"]
-FURTHER = Tolerance(metric_share=INT8.metric_share, **TRAINED_FURTHER)
+FURTHER = replace(TRAINED_FURTHER, metric_share=INT8.metric_share)
 
 
 def agreement(same: int, rows: int):
@@ -57,7 +59,7 @@ def test_agreement_and_metric_are_judged_together(same, metric, status):
     assert verdict(same, 430, metric).status == status
 
 
-def test_a_spot_check_asks_for_less_where_another_backend_proves_the_file():
+def test_a_spot_check_has_lower_limits():
     assert verdict(62, 64, spot_check=True).status == "passed"
     assert verdict(62, 64).status == "not judged"
     assert verdict(60, 64, spot_check=True).status == "not judged"
@@ -90,7 +92,7 @@ def test_a_metric_that_is_not_better_than_chance_proves_nothing():
     assert nothing.status == "not judged" and "accuracy is 0.0000" in nothing.reason
 
 
-def test_answers_that_are_all_the_same_prove_nothing():
+def test_constant_predictions_prove_nothing():
     same = np.eye(2)[np.zeros(300, int)]
     found = judge(INT8, [compare("p", [(same, same)], "single_label")], [], "single_label", rows=300)
     assert found.status == "not judged" and "decides the same for every row" in found.reason
@@ -121,7 +123,7 @@ def test_embeddings_and_scores():
         assert judge(INT8, [scores], [], "regression", rows=rows).status == wanted
 
 
-def test_the_rows_that_are_missing_would_decide():
+def test_the_missing_rows_would_decide():
     found = verdict(64, 64)
     (judgement,) = found.judgements
     assert f"about {judgement.more_rows} more would decide" in found.reason
@@ -129,9 +131,9 @@ def test_the_rows_that_are_missing_would_decide():
     assert verdict(63 + judgement.more_rows, 63 + judgement.more_rows).status == "not judged"
 
 
-def test_how_sure_it_is_can_be_read():
+def test_bounds_are_written_in_the_report():
     found = verdict(31, 32, accuracy(32, 32))
-    (line,) = certainty([Check("cpu", found.status, judgements=found.judgements)])
+    (line,) = certainty_lines([Check("cpu", found.status, judgements=found.judgements)])
     assert (
         line
         == "cpu, 95 % sure: agreement 0.9688 (at least 0.8559), accuracy kept 100.00% (at least 90.64%; 1 row = 3.12%)"

@@ -18,29 +18,32 @@ WORDS = "who we saw a film it was very good : ( )".split()
 LENGTH = 24
 
 
-def job_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y=None) -> ValidationContext:
-    """A job whose model points to these tokens of each context, first and last."""
+def context_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y=None) -> ValidationContext:
+    """A context whose model points to these tokens of each context, first and last."""
     tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])
     examples = text_examples(Data(questions, y), make_processor("question_answering"), tokenizer, LENGTH, None)
-    kept = []
-    for row, window in enumerate(examples.rows.alignment):
+    outputs = []
+    for row, window in enumerate(examples.features.alignment):
         logits = np.random.default_rng(row).normal(size=(2, 1, LENGTH)).astype(np.float32)
-        for side, token in enumerate(spans[examples.rows.example[row]]):
+        for side, token in enumerate(spans[examples.features.example[row]]):
             logits[side, 0, window.begin + token] = 9.0
-        kept.append(examples.keep({"start_logits": logits[0], "end_logits": logits[1]}, row))
-    return ValidationContext("none.tflite", examples, kept, TOLERANCES["float32"], 1, 64, lambda *_: None)
+        outputs.append(examples.extract({"start_logits": logits[0], "end_logits": logits[1]}, row))
+    return ValidationContext(
+        file=None, model=None, examples=examples, expected=outputs, tolerance=TOLERANCES["float32"], threads=1, sample_size=64,
+        progress=lambda *_: None,
+    )  # fmt: skip
 
 
-def apart(job: ValidationContext, *other: int) -> RowsApart:
-    rows = np.arange(len(job.examples.raw))
+def apart(context: ValidationContext, *other: int) -> RowsApart:
+    rows = np.arange(len(context.examples.raw))
     return RowsApart(np.setdiff1d(rows, other), np.array(other, int), rows, {row: f"'row {row}'" for row in other})
 
 
 def test_answers_are_widened_to_white_space():
     # Tokens: we saw a film - good : it was ( very ) good. The model's answers are "film" and "very".
     right = [(CONTEXT.index(word), word) for word in ("film", "very")]
-    job = job_of([("who saw", CONTEXT), ("who", CONTEXT)], [(3, 3), (10, 10)], right)
-    alike, every = answerer_checks(CLIENT, job, apart(job), ClientAnswers(["film-good:", "(very)"], [1.0, 2.0]))
+    context = context_of([("who saw", CONTEXT), ("who", CONTEXT)], [(3, 3), (10, 10)], right)
+    alike, every = answerer_checks(CLIENT, context, apart(context), ClientAnswers(["film-good:", "(very)"], [1.0, 2.0]))
     assert (alike.name, alike.status, alike.reason) == (
         "task-library: tokenized alike",
         PASSED,
@@ -49,10 +52,10 @@ def test_answers_are_widened_to_white_space():
     assert every.name == "task-library: all rows" and {m.name: m.model for m in every.metrics}["exact match"] == 0.5
 
 
-def test_other_answers_fail_where_they_belong():
-    job = job_of([("who saw", CONTEXT)] * 3, [(3, 3), (3, 5), (10, 10)])
+def test_different_answers_fail_in_their_own_check():
+    context = context_of([("who saw", CONTEXT)] * 3, [(3, 3), (3, 5), (10, 10)])
     checks = answerer_checks(
-        CLIENT, job, apart(job, 1, 2), ClientAnswers(["film-good:", "film-good:", "we"], [1.0] * 3)
+        CLIENT, context, apart(context, 1, 2), ClientAnswers(["film-good:", "film-good:", "we"], [1.0] * 3)
     )
     assert [(check.name, check.status, check.rows) for check in checks] == [
         ("task-library: tokenized alike", PASSED, 1),
@@ -64,11 +67,11 @@ def test_other_answers_fail_where_they_belong():
     assert checks[1].named_rows == {1: "'row 1'", 2: "'row 2'"}
 
 
-def test_only_questions_of_one_row_count():
+def test_only_questions_with_one_row_count():
     long = " ".join(["it was good"] * 12)
-    job = job_of([("who saw", CONTEXT), ("who saw", long)], [(3, 3), (0, 0)])
-    (check,) = answerer_checks(CLIENT, job, apart(job, 1), ClientAnswers(["film-good:", "other"], [1.0] * 2))
+    context = context_of([("who saw", CONTEXT), ("who saw", long)], [(3, 3), (0, 0)])
+    (check,) = answerer_checks(CLIENT, context, apart(context, 1), ClientAnswers(["film-good:", "other"], [1.0] * 2))
     assert (check.status, check.rows, check.named_rows) == (PASSED, 1, {})
-    job = job_of([("who saw", long)], [(0, 0)])
-    (check,) = answerer_checks(CLIENT, job, apart(job), ClientAnswers(["it"], [1.0]))
+    context = context_of([("who saw", long)], [(0, 0)])
+    (check,) = answerer_checks(CLIENT, context, apart(context), ClientAnswers(["it"], [1.0]))
     assert check.status == NOT_RUN and "no question whose context fits" in check.reason

@@ -24,7 +24,7 @@ def card(tokenizer=None, **fields) -> Metadata:
     )  # fmt: skip
 
 
-def test_the_line_counts_texts_that_differ():
+def test_the_note_counts_texts_that_differ():
     line = client_note(card(), ["the film", "The café, a film", "the\u00a0film", "a film \u200b"])
     assert line == (
         "note: MediaPipe and the Task Library tokenize 3 of 4 calibration examples otherwise, such as 'caf\\xe9, a film': "
@@ -34,7 +34,7 @@ def test_the_line_counts_texts_that_differ():
     assert "the Task Library tokenizes 1 of 2 " in client_note(answerer, [("film", "the film"), ("the", "café")])
 
 
-def test_without_texts_the_vocabulary_tells():
+def test_without_texts_the_note_names_the_vocabulary():
     assert "some texts otherwise (accents, capitals beyond ASCII" in client_note(card())
     assert "otherwise (capitals beyond ASCII" in client_note(card(WordPiece(VOCABULARY, strip_accents=False)))
     cased = client_note(card(WordPiece(VOCABULARY, lowercase=False)), ["the film"])
@@ -55,16 +55,16 @@ def test_without_texts_the_vocabulary_tells():
         ({}, [("café", "the")]),
     ],
 )
-def test_there_is_no_line_where_nothing_differs_or_no_client_is(fields, examples):
+def test_no_note_without_differences_or_clients(fields, examples):
     assert client_note(card(**fields), examples) == ""
 
 
-def test_there_is_no_line_for_a_model_that_tokenizes_as_they_do():
+def test_no_note_for_a_model_with_client_tokenization():
     assert client_note(card(ClientWordPiece(VOCABULARY, tokenize_as="mediapipe")), ["café"]) == ""
     assert client_note(replace(card(), vocabulary=None)) == ""
 
 
-def test_where_texts_differ():
+def test_excerpts_start_at_the_difference():
     tokenizer = WordPiece(VOCABULARY)
     client = ClientWordPiece.of(tokenizer, "mediapipe")
     texts = ["the film", "the film \u200b", "", "\u200b", "x" * 200 + " café", "the film café"]

@@ -15,7 +15,7 @@ def environment(tmp_path, monkeypatch):
     return Fake("web", "tests", ("package==1",))
 
 
-def test_an_environment_is_made_anew(environment):
+def test_an_environment_is_replaced(environment):
     for _ in range(2):
         environment.make(report=lambda line: None)
         assert environment.ready
@@ -25,7 +25,7 @@ def test_an_environment_is_made_anew(environment):
 
 
 @pytest.mark.parametrize("name", ["site.html", "web"])
-def test_a_folder_of_others_stays(environment, tmp_path, name):
+def test_foreign_folders_are_kept(environment, tmp_path, name):
     if name == "web":
         (tmp_path / "web").write_text("mine")
     else:

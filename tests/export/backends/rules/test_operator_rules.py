@@ -8,7 +8,14 @@ import pytest
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
-from kerasbert.export.backends.rules.operator_rules import Call, Verdict, counted, operators_by_backend, told, verdicts
+from kerasbert.export.backends.rules.operator_rules import (
+    Call,
+    OperatorVerdict,
+    count_reasons,
+    operator_verdicts,
+    operators_by_backend,
+    summarize,
+)
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
@@ -43,7 +50,7 @@ def file(*calls) -> TFLiteFile:
 
 def refusal(table, name: str, inputs, outputs, version: int = 1, **options) -> str | None:
     made = file((name, version, inputs, outputs, options))
-    return table.refusal(Call(made, made.subgraphs[0], made.subgraphs[0].operators[0]))
+    return table.unsupported_reason(Call(made, made.subgraphs[0], made.subgraphs[0].operators[0]))
 
 
 def int8(*shape):
@@ -83,7 +90,7 @@ KERNEL, BIAS = np.ones((8, 4), np.int8), np.zeros(8, np.int32)
         ),
     ],
 )
-def test_the_edge_tpu_takes(name, inputs, outputs, options):
+def test_edge_tpu_supports(name, inputs, outputs, options):
     assert refusal(EDGE_TPU, name, inputs, outputs, **options) is None
 
 
@@ -116,7 +123,7 @@ def test_the_edge_tpu_takes(name, inputs, outputs, options):
         ("CONCATENATION", [int8(1, 4), int8(1, 4)], [int8(1, 8)], {"fused_activation_function": "RELU"}, "fused RELU"),
     ],
 )  # fmt: skip
-def test_the_edge_tpu_refuses(name, inputs, outputs, options, reason):
+def test_edge_tpu_does_not_support(name, inputs, outputs, options, reason):
     assert reason in refusal(EDGE_TPU, name, inputs, outputs, **options)
 
 
@@ -132,7 +139,7 @@ def test_the_edge_tpu_refuses(name, inputs, outputs, options, reason):
         ("SOFTMAX", [real(1, 4, 16, 16)], [real(1, 4, 16, 16)], {"beta": 1.0}),
     ],
 )
-def test_the_gpu_delegate_takes(name, inputs, outputs, options):
+def test_gpu_delegate_supports(name, inputs, outputs, options):
     assert refusal(GPU_OPENCL, name, inputs, outputs, **options) is None
 
 
@@ -158,21 +165,21 @@ SAME = real(1, 16, 8)
         ("ADD", [real(1, -1, 8), real(1, -1, 8)], [real(1, -1, 8)], {}, "not fixed"),
     ],
 )  # fmt: skip
-def test_the_gpu_delegate_refuses(name, inputs, outputs, options, reason):
+def test_gpu_delegate_does_not_support(name, inputs, outputs, options, reason):
     assert reason in refusal(GPU_OPENCL, name, inputs, outputs, **options)
 
 
-def test_what_is_told_of_a_file():
+def test_verdicts_are_summarized():
     x = real(1, 16, 8)
     made = file(("GELU", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}), ("ERF", 1, [x], [x], {}))
-    found = verdicts(made, GPU_OPENCL)
+    found = operator_verdicts(made, GPU_OPENCL)
     assert found == (
-        Verdict(0, "GELU", None),
-        Verdict(1, "ERF", "no such operator"),
-        Verdict(2, "ERF", "no such operator"),
+        OperatorVerdict(0, "GELU", None),
+        OperatorVerdict(1, "ERF", "no such operator"),
+        OperatorVerdict(2, "ERF", "no such operator"),
     )
-    assert told(found) == "2 ERF: no such operator"
-    assert counted(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
+    assert summarize(found) == "2 ERF: no such operator"
+    assert count_reasons(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
     assert operators_by_backend(found, "gpu", "cpu") == {"gpu": {"GELU": 1}, "cpu": {"ERF": 2}}
 
 
@@ -194,18 +201,18 @@ IDS, TABLE = ("int32", (16,)), np.ones((1, 9, 8), np.float32)
         ("ADD", [real(1, -1, 8), real(1, -1, 8)], [real(1, -1, 8)], {}, "not fixed"),
     ],
 )
-def test_the_accelerator(name, inputs, outputs, options, reason):
+def test_litert_gpu_rules(name, inputs, outputs, options, reason):
     found = refusal(LITERT_GPU, name, inputs, outputs, **options)
     assert found is None if reason is None else reason in found
 
 
-def test_the_accelerator_takes_a_tensor_once():
+def test_litert_gpu_does_not_support_a_tensor_twice():
     states = real(1, 16, 8)
     assert refusal(LITERT_GPU, "MUL", [states, states], [states]) == "the same tensor twice"
 
 
 @pytest.mark.parametrize("dtype, reason", [("int8", "a kernel of int8 that a DEQUANTIZE widens"), ("float16", "")])
-def test_kernels_that_the_accelerator_does_not_start_on(dtype, reason):
+def test_litert_gpu_does_not_support_widened_int8_kernels(dtype, reason):
     made = file(
         ("DEQUANTIZE", 1, [np.ones((8, 4), dtype)], [real(8, 4)], {}),
         ("FULLY_CONNECTED", 1, [real(1, 16, 4), real(8, 4)], [real(1, 16, 8)], {}),
@@ -214,4 +221,6 @@ def test_kernels_that_the_accelerator_does_not_start_on(dtype, reason):
     widened, dense = graph.operators
     dense = replace(dense, inputs=(dense.inputs[0], widened.outputs[0]))
     made = replace(made, subgraphs=(replace(graph, operators=(widened, dense)),))
-    assert reason in told(verdicts(made, LITERT_GPU)) and bool(told(verdicts(made, LITERT_GPU))) is bool(reason)
+    assert reason in summarize(operator_verdicts(made, LITERT_GPU)) and bool(
+        summarize(operator_verdicts(made, LITERT_GPU))
+    ) is bool(reason)

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.export.backends.subprocesses.process import run_child
+from kerasbert.export.backends.subprocesses.process import run_command
 
 
 def python(code: str, seconds: float = 30.0, **environment):
-    return run_child([sys.executable, "-S", "-c", code], seconds, environment)
+    return run_command([sys.executable, "-S", "-c", code], seconds, environment)
 
 
-def test_a_good_end_with_everything_that_was_said():
+def test_success_with_the_whole_log():
     ended = python("import os, sys; print('out'); print(os.environ['MORE'], file=sys.stderr)", MORE="err")
-    assert ended.well and ended.status == 0
+    assert ended.ok and ended.status == 0
     assert set(ended.log.split()) == {"out", "err"}
 
 
@@ -37,12 +37,12 @@ def test_a_good_end_with_everything_that_was_said():
         ),
     ],
 )
-def test_last_words(code, expected):
+def test_failure_reasons(code, expected):
     ended = python(code)
-    assert not ended.well and ended.failure_reason.startswith(expected)
+    assert not ended.ok and ended.failure_reason.startswith(expected)
 
 
-def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
+def test_a_hanging_process_is_killed_with_its_children():
     """Its grandchild too, which would go on writing."""
     code = (
         "import subprocess, sys, time; print('hangs', flush=True)\n"
@@ -55,14 +55,14 @@ def test_a_child_that_hangs_is_stopped_with_all_of_its_own():
     assert ended.status is None and ended.failure_reason == "stopped after 1 s, the time limit: hangs"
 
 
-def test_what_a_child_started_does_not_outlive_it(tmp_path):
+def test_children_of_a_process_end_with_it(tmp_path):
     mark = tmp_path / "pid"
     code = (
         "import pathlib, subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-S', '-c', 'import time; time.sleep(60)'], stdout=subprocess.DEVNULL, "
         f"stderr=subprocess.DEVNULL)\npathlib.Path({str(mark)!r}).write_text(str(child.pid))"
     )
-    assert python(code).well
+    assert python(code).ok
     place = Path("/proc") / mark.read_text()
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
@@ -74,12 +74,12 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv here")
-def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
+def test_a_process_ends_when_its_parent_is_killed(tmp_path):
     mark = tmp_path / "pid"
     child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
     code = (
-        "import sys\nfrom kerasbert.export.backends.subprocesses.process import run_child\n"
-        f"run_child([sys.executable, '-S', '-c', {child!r}])"
+        "import sys\nfrom kerasbert.export.backends.subprocesses.process import run_command\n"
+        f"run_command([sys.executable, '-S', '-c', {child!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)})
     for _ in range(400):
@@ -97,6 +97,6 @@ def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path):
     pytest.fail("the child is still there")
 
 
-def test_a_command_that_is_not_there():
+def test_a_missing_command_raises():
     with pytest.raises(OSError):
-        run_child(["no-such-command-anywhere"])
+        run_command(["no-such-command-anywhere"])

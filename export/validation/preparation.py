@@ -1,0 +1,92 @@
+"""The steps of a validation before a backend runs: data, length and rows."""
+
+from typing import Any
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
+from kerasbert.export.runtime.predictor import tokenizer_of
+from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.validation.bundled_texts import bundled_data
+from kerasbert.export.validation.compatibility import check_inputs
+from kerasbert.export.validation.examples import Data, Examples, packed_examples, read_data, text_examples
+from kerasbert.export.validation.reference import Reference, guess_processor, reference_outputs
+from kerasbert.processors import make_processor
+
+_GUESS_ROWS = 64  # rows whose outputs show the processor
+UNKNOWN_PROCESSOR = make_processor("regression")  # keeps outputs as they are, until their processor is guessed
+
+
+def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Data, list[str]]:
+    """Chooses the rows of an archive, the user's data, or else bundled sentences.
+
+    Args:
+        file: The file.
+        reference: The model that it is compared with.
+        data: The user's; None for none.
+
+    Returns:
+        The data, and notes for the report.
+
+    Raises:
+        KerasBertError: When there are data beside an archive, or no data for a file without a task.
+    """
+    if reference.data is not None:
+        if data is not None:
+            raise KerasBertError(
+                f"expected no data, {reference.name} brings its own rows, received data as well; leave out `data=`"
+            )
+        return reference.data, []
+    processor = file.metadata.processor if file.metadata else reference.processor
+    if data is not None:
+        return read_data(data, processor), []
+    if processor is None:
+        raise KerasBertError(
+            f"expected data to run {file.name} on, which names no task, received none; give labelled texts as `data=`"
+        )
+    bundled = bundled_data(processor)
+    return bundled, [
+        f"note: no data were given, so {len(bundled.x)} English sentences that ship with kerasbert ran. Outputs were compared; no metric "
+        "was judged on labelled data: --data does that"
+    ]
+
+
+def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:
+    """Chooses the length of a resizable file: that of packed data, of the reference, of the converted task, or 128."""
+    row_length = file.metadata.row_length if file.metadata else None
+    return data.length or reference.length or row_length or DEFAULT_LENGTH
+
+
+def make_examples(
+    file: VerifiedFile, model: InterpreterModel, reference: Reference, data: Data, rows: int | None
+) -> Examples:
+    """Packs data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
+
+    Args:
+        file: The file.
+        model: The file on an interpreter.
+        reference: The model that it is compared with.
+        data: The chosen data.
+        rows: Examples to use; None for all.
+
+    Raises:
+        KerasBertError: When the data are not what the file takes.
+    """
+    processor = file.metadata.processor if file.metadata else reference.processor
+    if not data.is_packed:
+        metadata = file.metadata
+        tokenizer = reference.tokenizer
+        if tokenizer is None:
+            metadata = metadata or packed.require(file.path, "to validate it on texts")
+            tokenizer = tokenizer_of(metadata)
+        if processor is None or model.length is None:
+            raise KerasBertError(
+                f"expected {file.name} to name a task and take rows of tokens, received a file without; pass packed arrays instead"
+            )
+        return text_examples(data, processor, tokenizer, model.length, rows)
+    unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
+    check_inputs(unlabelled.inputs, model)
+    if processor is None:
+        processor = guess_processor(reference_outputs(reference, unlabelled, 0, min(len(unlabelled), _GUESS_ROWS)))
+    return packed_examples(data, processor, rows)
