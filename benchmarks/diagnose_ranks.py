@@ -143,26 +143,26 @@ class OverAllValues:
     def __init__(self, attended):
         self.attended, self.found = attended, {}
 
-    def __call__(self, place, x):
-        from kerasbert.compression.quantization.observers import attended_values, key_of, quantized
+    def __call__(self, quantizer, x):
+        from kerasbert.compression.quantization.observers import attended_values, fake_quantize, quantizer_key
         from kerasbert.compression.quantization.signal_to_noise import decibels
         from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 
-        given = quantized(place, x)
-        if isinstance(place, ActivationFakeQuant):
-            sides = (attended_values(values.numpy(), self.attended)[0] for values in (x, given))
-            self.found[key_of(place)] = decibels(*sides)
-        return given
+        quantized = fake_quantize(quantizer, x)
+        if isinstance(quantizer, ActivationFakeQuant):
+            sides = (attended_values(values.numpy(), self.attended)[0] for values in (x, quantized))
+            self.found[quantizer_key(quantizer)] = decibels(*sides)
+        return quantized
 
 
 def ranked_by_energy(model, texts) -> list[str]:
     """Paths of activations, the worst first."""
-    from kerasbert.compression.quantization.observers import observed, packed
+    from kerasbert.compression.quantization.observers import observe_quantizers, pack_rows
 
-    rows = model.features(texts, scoring=True)[1]
-    inputs = packed(model, rows, range(len(rows)))
+    features = model.features(texts, scoring=True)[1]
+    inputs = pack_rows(model, features, range(len(features)))
     observer = OverAllValues(inputs["attention_mask"].numpy().astype(bool))
-    with observed(model, observer):
+    with observe_quantizers(model, observer):
         model.serve(inputs)
     return [path for path, _ in sorted(observer.found, key=observer.found.get)]
 

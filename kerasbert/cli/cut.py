@@ -91,9 +91,9 @@ def cut(
         if layers is not None:
             task = structured.drop_layers(task, layers, strategy=strategy, data=table, batch_size=batch_size)
         if heads is not None:
-            task = structured.cut_heads(task, heads, data=table, per_layer=heads_per_layer, batch_size=batch_size)
+            task = structured.prune_heads(task, heads, data=table, per_layer=heads_per_layer, batch_size=batch_size)
         if feed_forward is not None:
-            task = structured.cut_feed_forward(task, feed_forward, data=table, batch_size=batch_size)
+            task = structured.prune_feed_forward(task, feed_forward, data=table, batch_size=batch_size)
         if texts is not None:
             task = structured.trim_vocabulary(task, texts, characters=characters)
     with progress("evaluating both") as bar:
@@ -146,13 +146,17 @@ def _texts(processor, path: Path, how):
 
 def _sizes(task) -> dict[str, object]:
     """What a model consists of, JSON-able."""
-    from kerasbert.compression.pruning.structured.model_surgery import heads, values_of, widths
+    from kerasbert.compression.pruning.structured.model_surgery import (
+        feed_forward_widths,
+        head_counts,
+        weights_by_path,
+    )
 
-    values = values_of(task).values()
+    values = weights_by_path(task).values()
     return {
         "layers": task.config.num_hidden_layers,
-        "heads": heads(task),
-        "feed_forward": widths(task),
+        "heads": head_counts(task),
+        "feed_forward": feed_forward_widths(task),
         "vocabulary": task.config.vocab_size,
         "parameters": sum(value.size for value in values),
         "bytes": sum(value.nbytes for value in values),

@@ -116,7 +116,7 @@ def prune(
         from kerasbert.cli.common import fitting
         from kerasbert.compression.pruning.magnitude import Sparsity
         from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
-        from kerasbert.compression.pruning.sparsity_report import sparsity_report, zeros_of
+        from kerasbert.compression.pruning.sparsity_report import pruned_kernels, sparsity_report
         from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import Distiller, objectives_named
         from kerasbert.training.trainer import shown
@@ -131,7 +131,7 @@ def prune(
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized; prune first, then quantize"
         )
-    if keep_zeros and not zeros_of(task):
+    if keep_zeros and not pruned_kernels(task):
         raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
     tables = checked_tables(task, tables)
     callbacks = [PreserveSparsity()] if keep_zeros else []

@@ -87,13 +87,13 @@ def quantize(
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.cli.common.training_data import checked_tables, spread, tables_for
-    from kerasbert.compression import policy_named, range_method
+    from kerasbert.compression import policy_named, range_estimator
     from kerasbert.training.config import Recipe
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(out, model, resume=resume, overwrite=overwrite)
     policy_named(recipe, integer_only, learned_ranges)
-    range_method(calibration_method)
+    range_estimator(calibration_method)
     objective_weights(objectives or "soft-labels")
     _check_asked(epochs, quant_delay, freeze_ranges, learned_ranges, objectives, resume)
     folder = run_folder(out, given, resume)
@@ -137,7 +137,7 @@ def quantize(
         data = SimpleNamespace(train=tables[0], dev=tables[1])
         phases = (quant_delay, freeze_ranges) != (0.0, 1.0)
         callbacks = (compression.QuantizationSchedule(quantized, quant_delay, freeze_ranges),) if phases else ()
-        if compression.zeros_of(quantized):  # it was pruned
+        if compression.pruned_kernels(quantized):  # it was pruned
             callbacks = (*callbacks, compression.PreserveSparsity(quantized))
         learner = Distiller(quantized, task, wanted, label_weight) if wanted else quantized
         with fitting.training() as listener:

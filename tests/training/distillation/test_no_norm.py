@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import prune_feed_forward, prune_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder, BertConfig, BertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.norms import LayerNorm
@@ -73,7 +73,7 @@ def test_another_architecture_is_refused(tiny):
 
 
 def test_cut_blocks_stay_cut(tiny, trained):
-    teacher = cut_feed_forward(cut_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
+    teacher = prune_feed_forward(prune_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
     student = no_norm_student(teacher, [1], tiny.rows(16)[0])
     assert student.encoder.cut.to_dict() == {"heads": [1]} and student.config.intermediate_size == 8
     kept = teacher.encoder.layers[1].attention

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import prune_feed_forward, prune_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder, TextClassifier
@@ -59,7 +59,7 @@ def test_albert_is_called_less_often(tiny):
 
 
 def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
-    teacher = cut_heads(deep, heads={0: [1], 2: [0, 1, 2]})
+    teacher = prune_heads(deep, heads={0: [1], 2: [0, 1, 2]})
     student = student_from(teacher, [2, 3])
     assert [layer.attention.heads for layer in student.encoder.layers] == [1, 4]
     assert layers_of(student_from(teacher, 4), teacher) == [0, 1, 2, 3]
@@ -69,7 +69,7 @@ def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
 
 
 def test_networks_that_were_cut_keep_their_widths(deep, tiny):
-    teacher = cut_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
+    teacher = prune_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
     student = student_from(teacher, [1, 2])
     assert student.encoder.cut is None and student.config.intermediate_size == 4  # the config has words for it
     kernels = [block.feed_forward.intermediate.kernel for block in student.encoder.layers]
