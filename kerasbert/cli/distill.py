@@ -118,10 +118,10 @@ def distill(
 
         from kerasbert.cli.common import fitting
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import Distiller, no_norm_student, objectives_named
+        from kerasbert.training.distillation import Distiller, no_norm_student, parse_objectives
         from kerasbert.training.trainer import shown
 
-        wanted = objectives_named(objectives, temperature, layer_map)
+        wanted = parse_objectives(objectives, temperature, layer_map)
         keras.utils.set_random_seed(seed)
         large = load_task(teacher)
         small = _student(large, student, layers, strategy, sequence_length)

@@ -118,11 +118,11 @@ def prune(
         from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
         from kerasbert.compression.pruning.sparsity_report import pruned_kernels, sparsity_report
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import Distiller, objectives_named
+        from kerasbert.training.distillation import Distiller, parse_objectives
         from kerasbert.training.trainer import shown
 
         keras.utils.set_random_seed(seed)
-        learned = objectives_named(objectives) if objectives else None
+        learned = parse_objectives(objectives) if objectives else None
         wanted = None
         if sparsity is not None:
             wanted = Sparsity(sparsity, pattern, parts, prune_from, prune_until, updates)

@@ -111,14 +111,14 @@ def quantize(
         from kerasbert import compression
         from kerasbert.cli.common import fitting
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import Distiller, objectives_named
+        from kerasbert.training.distillation import Distiller, parse_objectives
         from kerasbert.training.trainer import Fitted, shown
 
         keras.utils.set_random_seed(seed)
         task = load_task(model)
     if tokenize_as:
         task.tokenize_as(tokenize_as)
-    wanted = objectives_named(objectives) if objectives else None
+    wanted = parse_objectives(objectives) if objectives else None
     if task.policy:
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"

@@ -14,7 +14,7 @@ from kerasbert.training.distillation import (
     PatientStates,
     SoftLabels,
 )
-from kerasbert.training.distillation.cache import teacher_cache
+from kerasbert.training.distillation.cache import open_teacher_cache
 
 
 def folders(place):
@@ -27,7 +27,7 @@ def test_a_cache_changes_no_figure_and_asks_the_teacher_once(models, fit, tmp_pa
         objectives = [SoftLabels(2.0), HiddenStates(), Attentions(), AttentionRelations(), PatientStates({0: 0})]
         distiller = Distiller(models.student(), models.teacher, objectives, label_weight=0.5, cache=cache)
         if len(found) == 2:  # nobody is asked any more
-            monkeypatch.setattr(Distiller, "_parts", lambda *arguments: pytest.fail("the teacher was asked"))
+            monkeypatch.setattr(Distiller, "_teacher_tensors", lambda *arguments: pytest.fail("the teacher was asked"))
         found.append(fit(distiller, models.texts, models.labels, batch_size=12))
         said = capsys.readouterr().err
         assert ("note: writing" in said) == (len(found) == 2)
@@ -86,7 +86,7 @@ def test_rows_of_several_lists_and_of_tokens(tiny, tmp_path):
         values += 1000 * np.repeat(index, 2)[:, None, None]
         return {"states.1": (values, (1,))}
 
-    cache = teacher_cache(tmp_path, {}, rows, compute, batch_size=1)
+    cache = open_teacher_cache(tmp_path, {}, rows, compute, batch_size=1)
     found = cache.read(np.array([2, 0]), 12)["states.1"].reshape(2, 2, 12, 3)
     lengths = rows.lengths[[2, 0]]
     assert [int((row[0, :, 0] > 0).sum()) for row in found] == list(lengths)

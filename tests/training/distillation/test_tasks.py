@@ -5,7 +5,7 @@ import pytest
 
 from kerasbert import encoders, tasks
 from kerasbert.training.distillation import AttentionRelations, Distiller, HiddenStates, SoftLabels
-from kerasbert.training.distillation.observation import observe
+from kerasbert.training.distillation.forward_features import forward_features
 
 SMALL = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
 
@@ -65,10 +65,10 @@ def test_architectures_differ(tiny, fit, kind, sizes):
     encoder = encoders.encoder_class(kind)
     config = encoder.config_class(**{**tiny.sizes, **SMALL, "hidden_size": 16, **sizes})
     teacher = tasks.SentenceEncoder(encoder(config), tiny.tokenizer(), sequence_length=16)
-    seen = observe(teacher, teacher.pack(["a good film"]), training=False)
-    assert [len(found) for found in (seen.states, seen.attentions, seen.vectors)] == [4, 3, 3]
+    seen = forward_features(teacher, teacher.pack(["a good film"]), training=False)
+    assert [len(found) for found in (seen.hidden_states, seen.attentions, seen.qkv)] == [4, 3, 3]
     np.testing.assert_allclose(
-        seen.states[-1],
+        seen.hidden_states[-1],
         teacher.encoder(teacher.pack(["a good film"]), output_hidden_states=True).hidden_states[-1],
         atol=1e-5,
     )
