@@ -25,7 +25,7 @@ class _MaskedKernels:
         kernels: The variables to mask.
         keep_zeros: Whether weights that are 0 now are masked from the start.
         sparsity: The pruning pattern; None for masks without updates.
-        schedule: When masks are updated; None for masks without updates.
+        schedule: Steps at which masks are updated; None for masks without updates.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ def _threshold() -> tf.Variable:
 
 
 def _mask(kernel: tf.Variable, keep_zeros: bool) -> tf.Tensor:
-    """1 for free weights. A kernel of zeros alone was never trained, so it stays free."""
+    """Return a mask that is 1 for free weights. A kernel of zeros alone was never trained, so it stays free."""
     ones = tf.ones(kernel.shape, kernel.dtype)
     if not keep_zeros or not tf.reduce_any(kernel != 0):
         return ones

@@ -1,4 +1,4 @@
-"""Rejects data without known tokens: neither importance nor quantization loss can be measured on them."""
+"""Checks for known tokens: without them neither importance nor quantization loss can be measured."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_known_tokens(task: Task, features: Features, purpose: str) -> None:
     Args:
         task: The task that reads the features.
         features: The rows to check.
-        purpose: What the rows are for, as an infinitive, for the error message.
+        purpose: Purpose of the rows as an infinitive, for the error message.
 
     Raises:
         KerasBertError: When no row has a known token.

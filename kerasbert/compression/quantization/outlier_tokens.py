@@ -1,4 +1,4 @@
-"""Calibrates the two grids of a norm's sums of squares: a fine one for most tokens, a coarse one for a few outlier tokens.
+"""Calibration of the two grids of a norm's sums of squares: a fine one for most tokens, a coarse one for a few outlier tokens.
 
 The scale of a single grid is the largest sum divided by 255. In many BERTs the norm of [CLS] is ten or twenty times that of other tokens.
 Their sums are then two or three scales, and their normalized values are off by a tenth. Hence twin uniform quantization (Yuan et al. 2022,
@@ -65,7 +65,7 @@ def fine_grid_limit(sums: np.ndarray, counts: np.ndarray, largest: float) -> flo
 
     Args:
         sums: Distinct sums of squares.
-        counts: How often each of them occurs.
+        counts: Number of occurrences of each of them.
         largest: The largest sum, the limit of a single grid.
     """
     floor = largest / 255

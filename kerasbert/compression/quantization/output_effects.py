@@ -113,7 +113,7 @@ def measure_effects(
 
 
 class _Outcome(NamedTuple):
-    """What one run produced: the outputs to compare, one a row, and the main metric's name and value where there are labels."""
+    """Outputs of one run, one mapping a row, and the main metric's name and value; None without labels."""
 
     outputs: list[Mapping[str, np.ndarray]]
     score: tuple[str, float] | None

@@ -26,7 +26,7 @@ class Attentions(LayerObjective):
     """Attention probabilities of mapped layers, head by head, summed over layers. Both models have the same number of heads.
 
     Args:
-        layers: Which layers are compared, see `layer_map`.
+        layers: Layers to compare, see `layer_map`.
         measure: `mse`, the mean squared error (Jiao et al. 2020, "TinyBERT", section 3.1). The paper compares scores before the softmax;
             probabilities need larger weights. Or `kl`, the divergence of each token's distribution, the mean over heads (attention
             transfer, Sun et al. 2020, "MobileBERT", section 3.4).

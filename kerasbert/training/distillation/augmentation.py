@@ -180,7 +180,7 @@ def _logits(encoded: Encoded, masked: Sequence[_Masked], model: MaskedLM, predic
 
 
 def _whole_words(model: MaskedLM) -> np.ndarray:
-    """Whether each id is a whole word of letters and digits, (V,) bool."""
+    """Return a mask of the ids that are whole words of letters and digits, (V,) bool."""
     tokenizer = model.tokenizer
     pieces, allowed = word_pieces(tokenizer), np.zeros(model.config.vocab_size, bool)
     names = [readable(tokenizer, i) for i in range(tokenizer.vocabulary_size)]

@@ -44,7 +44,7 @@ class TensorLayout:
 
     @property
     def per_token(self) -> bool:
-        """Whether the size grows with the length of a row."""
+        """True if the size grows with the length of a row."""
         return -1 in self.shape
 
 
@@ -98,11 +98,13 @@ def open_teacher_cache(
     kind: str = "float32",
     batch_size: int = _BATCH,
 ) -> TeacherCache:
-    """Open the cache of the teacher's tensors. If there is none, compute and write it, whole or not at all.
+    """Open the cache of the teacher's tensors, after writing it if there is none.
+
+    The write is atomic.
 
     Args:
         folder: The folder of all caches.
-        key: What determines the content beside the features, JSON-able.
+        key: Settings that determine the content beside the features, JSON-able.
         features: The rows.
         compute: Maps row numbers to the teacher's tensors, padded to the longest of these rows.
         kind: The type of the numbers, one of `TYPES`.

@@ -38,7 +38,7 @@ def same_tokenization(student: Task, teacher: Task) -> bool:
 
 
 class DistillationDataset:
-    """Makes the datasets that a distiller is fed with.
+    """Factory of the datasets that a distiller is fed with.
 
     An element is `({"student": inputs, ...}[, targets[, weights]])`. The dict has packed inputs `teacher` if the teacher has another
     tokenization, and tensors `cached` if they come from a cache.
@@ -47,7 +47,7 @@ class DistillationDataset:
         student: The student.
         teacher: The teacher.
         compute: Maps packed inputs to the teacher's tensors, for a cache.
-        key: What determines these tensors beside teacher and data, JSON-able.
+        key: Settings that determine these tensors beside teacher and data, JSON-able.
         cache: The folder of caches; None for no cache.
         cache_type: The type of cached numbers.
 
@@ -74,7 +74,7 @@ class DistillationDataset:
         """Return the dataset for `fit` or `evaluate`.
 
         Args:
-            x: What the student's `fit` takes.
+            x: Data that the student's `fit` takes.
             y: Labels; None takes those of a table.
             batch_size: Rows in a batch.
             labelled: Whether labels are required.

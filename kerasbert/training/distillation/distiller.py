@@ -1,4 +1,4 @@
-"""Trains a student towards a teacher with a sum of objectives."""
+"""Training of a student towards a teacher by a sum of objectives."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +20,13 @@ from kerasbert.training.distillation.objective import Objective
 
 
 class Distiller(KerasTask):
-    """Trains `student` towards `teacher`; afterwards the student is a task like any other.
+    """Model that trains `student` towards `teacher`.
 
     The loss is `label_weight` times the student's own loss plus the weighted losses of all objectives. `fit` and `evaluate` take what the
     student's take. Without labels, or with a `label_weight` of 0, the student learns from the teacher alone. The teacher runs without
     dropout and is not trained. Neither the teacher nor learned projections of objectives are saved with the student. Other attributes of a
-    task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the student's.
+    task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the student's. After the training the student is a
+    task like any other.
 
     Args:
         student: The task to train.
@@ -84,7 +85,7 @@ class Distiller(KerasTask):
 
     @property
     def learns_labels(self) -> bool:
-        """Whether the student's own loss counts now: not with a `label_weight` of 0, and not in `progressive_stages`."""
+        """True while the student's own loss counts: not with a `label_weight` of 0, and not in `progressive_stages`."""
         return self.label_weight > 0 and not self.labels_paused
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ class _Untracked:
 
 
 def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:
-    """Gives a question answerer without a threshold for unanswerable questions the teacher's."""
+    """Copy the threshold for unanswerable questions to a question answerer without one."""
     if getattr(student, "no_answer", False) is None:
         student.no_answer = getattr(teacher, "no_answer", None)
 

@@ -28,7 +28,7 @@ def no_norm_student(
         teacher: A BERT task.
         layers: Number or indices of the teacher's layers, see `student_from`.
         texts: Examples for the least squares fit; a few hundred are enough.
-        strategy: How a number of layers is picked, see `student_from`.
+        strategy: Choice of a number of layers, see `student_from`.
         **changes: Other values of the encoder's config, see `student_from`.
 
     Raises:

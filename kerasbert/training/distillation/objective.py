@@ -82,7 +82,7 @@ class LayerObjective(Objective):
     """An objective summed over layers of the student, each compared with a layer of the teacher.
 
     Args:
-        layers: Which layers are compared, see `layer_map`.
+        layers: Layers to compare, see `layer_map`.
         weight: Factor of the loss in the sum of all objectives.
 
     Attributes:

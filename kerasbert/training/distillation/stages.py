@@ -23,10 +23,10 @@ class Stage:
 
 
 def progressive_stages(distiller: Distiller, rate: float, lower_rate: float = 0.0) -> Iterator[Stage]:
-    """Yield a stage for each student layer that an objective maps, from the bottom up. Only this layer's losses count in it.
+    """Yield a stage for each student layer that an objective maps, from the bottom up.
 
-    Labels, and objectives that are not sums over layers, are paused and need no data. Compile in each stage; after the last one everything
-    counts again from the next `compile` on:
+    Only this layer's losses count in a stage. Labels, and objectives that are not sums over layers, are paused and need no data. Compile in
+    each stage; after the last one everything counts again from the next `compile` on:
 
         for stage in progressive_stages(distiller, rate=5e-4, lower_rate=5e-5):
             distiller.compile(kb.adamw(5e-4, 0.1, steps, rates=stage.rates))

@@ -46,7 +46,7 @@ class HiddenStates(LayerObjective):
     These matrices are trained with the student and are not part of it.
 
     Args:
-        layers: Which layers are compared, see `layer_map`.
+        layers: Layers to compare, see `layer_map`.
         embeddings: Whether the embedding output is compared too.
         weight: Factor of the loss in the sum of all objectives.
     """

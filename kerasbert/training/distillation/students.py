@@ -31,7 +31,7 @@ def student_from(
     Args:
         teacher: The teacher.
         layers: Number of layers, or the indices of the teacher's layers from the bottom up. A number only for an ALBERT.
-        strategy: How a number of layers is picked: `alternate` (evenly, from the first on), `first` or `last`.
+        strategy: Choice of a number of layers: `alternate` (evenly, from the first on), `first` or `last`.
         sequence_length: The student's sequence length; None takes the teacher's.
         **changes: Other values of the encoder's config, such as `hidden_act="relu"` or `intermediate_size=512`. Weights of another shape
             are initialized anew, and a note on stderr names them.
@@ -105,7 +105,7 @@ def _with_pruned_sizes(
 
 
 def _copy_weights(teacher: Task, student: Task, chosen: list[int] | None) -> list[str]:
-    """Copies the weights of equal shape. Returns the paths of the others."""
+    """Copy the weights of equal shape and return the paths of the others."""
     teacher_variables, new = named_variables(teacher), []
     for path, variable in student.variables_by_path().items():
         source = teacher_variables.get(_teacher_path(path, chosen))

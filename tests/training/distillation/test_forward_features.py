@@ -7,7 +7,7 @@ from kerasbert.layers.capture import capture, captured
 from kerasbert.training.distillation.forward_features import forward_features
 
 
-def test_only_who_reads_sees_and_only_then():
+def test_tensors_are_captured_only_within_the_context():
     capture("a", 0)
     with captured() as outer:
         capture("a", 1)
@@ -18,7 +18,7 @@ def test_only_who_reads_sees_and_only_then():
     assert (outer, inner) == ({"a": [1, 3], "b": [2]}, {"b": [2]})
 
 
-def test_what_is_observed_is_what_the_model_computes(models):
+def test_forward_features_match_the_model(models):
     teacher, inputs = models.teacher, models.teacher.pack(["a good film", "so bad and dull"], length=8)
     seen = forward_features(teacher, inputs, training=False)
     encoded = teacher.encoder(inputs, output_hidden_states=True, output_attentions=True)

@@ -65,14 +65,14 @@ def real_mean(values, mask):
 
 
 @pytest.mark.parametrize("temperature", [1.0, 3.0])
-def test_soft_labels(bound, temperature):
+def test_soft_labels_match_the_formula(bound, temperature):
     one, other = seen(1), seen(2)
     p, q = (softmax(model.outputs.numpy() / temperature) for model in (other, one))
     expected = temperature**2 * kl(p, q).mean()
     np.testing.assert_allclose(value(bound(SoftLabels(temperature)), one, other), expected, rtol=1e-4)
 
 
-def test_soft_labels_of_other_problems(bound):
+def test_soft_labels_of_other_tasks(bound):
     one, other = seen(1), seen(2)
     x, y = one.outputs.numpy(), other.outputs.numpy()
     logits = bound(SoftLabels(None))
@@ -87,7 +87,7 @@ def test_soft_labels_of_other_problems(bound):
     np.testing.assert_allclose(value(labels, one, other), expected, rtol=1e-4)
 
 
-def test_soft_labels_of_tokens_leave_padding_out(bound):
+def test_soft_labels_of_tokens_exclude_padding(bound):
     one, other = seen(1), seen(2)
     tags = bound(SoftLabels(1.0))
     tags.per_token = True
@@ -110,7 +110,7 @@ def test_soft_labels_of_tokens_leave_padding_out(bound):
     np.testing.assert_allclose(found, np.mean(expected), rtol=1e-4)
 
 
-def test_cosines(bound):
+def test_cosine_hidden_matches_the_formula(bound):
     one, other = seen(1, layers=1), seen(2)
     x, y = one.hidden_states[1].numpy(), other.hidden_states[2].numpy()
     cosine = (x * y).sum(-1) / np.linalg.norm(x, axis=-1) / np.linalg.norm(y, axis=-1)
@@ -119,7 +119,7 @@ def test_cosines(bound):
     )
 
 
-def test_hidden_states_and_feature_maps(bound):
+def test_hidden_states_and_feature_maps_match_the_formula(bound):
     one, other = seen(1, layers=1), seen(2)
     mask = one.mask.numpy()
     first, last = (
@@ -131,7 +131,7 @@ def test_hidden_states_and_feature_maps(bound):
     np.testing.assert_allclose(value(bound(FeatureMaps()), one, other), last, rtol=1e-4)
 
 
-def test_a_learned_projection_bridges_widths(bound):
+def test_learned_projection_allows_other_widths(bound):
     hidden = bound(HiddenStates({0: 0}), hidden_size=8)
     assert [projection.kernel.shape for projection in hidden.projections] == [(8, 16), (8, 16)]
     one, other = seen(1, layers=1, width=8), seen(2)
@@ -145,7 +145,7 @@ def test_a_learned_projection_bridges_widths(bound):
     np.testing.assert_allclose(value(hidden, one, other), expected, rtol=1e-4)
 
 
-def test_patient_states(bound):
+def test_patient_states_match_the_formula(bound):
     one, other = seen(1), seen(2, layers=3)
     patient = bound(PatientStates({0: 1}))
     x, y = (states.numpy()[:, 0] for states in (one.hidden_states[1], other.hidden_states[2]))
@@ -154,7 +154,7 @@ def test_patient_states(bound):
     assert bound(PatientStates(), num_hidden_layers=2).pairs == {0: 0}  # by a rule without the last one
 
 
-def test_attentions(bound):
+def test_attentions_match_the_formula(bound):
     one, other = seen(1, layers=1), seen(2)
     x, y, mask = one.attentions[0].numpy(), other.attentions[1].numpy(), one.mask.numpy()
     squares = (((x - y) ** 2).sum(-1) / mask.sum(-1)[:, None, None]).mean(1)
@@ -165,7 +165,7 @@ def test_attentions(bound):
     np.testing.assert_allclose(found, real_mean(divergence, mask), rtol=1e-3)
 
 
-def test_attention_relations(bound):
+def test_attention_relations_match_the_formula(bound):
     relations = bound(AttentionRelations(teacher_layer=0, relation_heads=4, relations="query"))
     one, other = seen(1, layers=2), seen(2, heads=4, size=4)
     mask = one.mask.numpy()
@@ -182,7 +182,7 @@ def test_attention_relations(bound):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OBJECTIVES.values() if kind is not PatientStates])
-def test_a_model_agrees_with_itself_however_it_is_padded(models, kind):
+def test_padding_does_not_change_losses(models, kind):
     teacher = models.teacher
     objective = kind().bind_copy(teacher, teacher)
     short, long = (
@@ -211,7 +211,7 @@ def test_a_model_agrees_with_itself_however_it_is_padded(models, kind):
         (lambda: parse_objectives("hidden=1,hidden=2"), "each objective once"),
     ],
 )
-def test_settings_that_cannot_be(make, expected):
+def test_invalid_settings_are_refused(make, expected):
     with pytest.raises(KerasBertError, match=expected):
         make()
 
@@ -228,12 +228,12 @@ def test_settings_that_cannot_be(make, expected):
         (AttentionRelations(relation_heads=3), {}, "divide the width of attention .16 in the student."),
     ],
 )
-def test_models_that_cannot_be_compared(bound, objective, sizes, expected):
+def test_incompatible_models_are_refused(bound, objective, sizes, expected):
     with pytest.raises(KerasBertError, match=expected):
         bound(objective, **sizes)
 
 
-def test_names_of_the_command_line():
+def test_objectives_are_parsed_from_text():
     found = parse_objectives("soft-labels=0.5, hidden", temperature=3.0, layers="last")
     assert [(type(item), item.weight) for item in found] == [(SoftLabels, 0.5), (HiddenStates, 1.0)]
     assert found[0].temperature == 3.0 and found[1].layers == "last"

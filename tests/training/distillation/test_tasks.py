@@ -31,7 +31,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_every_task_is_a_student(tiny, fit, kind, tmp_path):
+def test_every_task_can_be_distilled(tiny, fit, kind, tmp_path):
     x, y, settings = CASES[kind]
     width = 8 if kind == "SentenceEncoder" else 16  # of whose vectors the widths are one
     teacher = make(tiny, kind, width, **settings)
@@ -61,7 +61,7 @@ def test_every_task_is_a_student(tiny, fit, kind, tmp_path):
         ("distilbert", {"num_hidden_layers": 3}),
     ],
 )
-def test_architectures_differ(tiny, fit, kind, sizes):
+def test_teacher_may_have_another_architecture(tiny, fit, kind, sizes):
     encoder = encoders.encoder_class(kind)
     config = encoder.config_class(**{**tiny.sizes, **SMALL, "hidden_size": 16, **sizes})
     teacher = tasks.SentenceEncoder(encoder(config), tiny.tokenizer(), sequence_length=16)

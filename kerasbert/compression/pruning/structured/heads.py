@@ -53,16 +53,16 @@ def prune_heads(
     check_float(task)
     check_exactly_one(share=share, heads=heads)
     if share is not None:
-        kept = _most_important_heads(task, share, data, per_layer, batch_size)
+        kept_heads = _most_important_heads(task, share, data, per_layer, batch_size)
     else:
-        kept = _remaining_heads(heads, head_counts(task))
+        kept_heads = _remaining_heads(heads, head_counts(task))
     weights = weights_by_path(task)
-    for attention, kept_heads in zip(attentions(task), kept, strict=True):
-        channels = (kept_heads[:, None] * attention.head_size + np.arange(attention.head_size)).ravel()
+    for attention, indices in zip(attentions(task), kept_heads, strict=True):
+        channels = (indices[:, None] * attention.head_size + np.arange(attention.head_size)).ravel()
         for dense in (attention.query, attention.key, attention.value):
             keep_outputs(weights, dense, channels)
         keep_inputs(weights, attention.output_dense, channels)
-    config, cut = Cut.of(task.config, [len(kept_heads) for kept_heads in kept], feed_forward_widths(task))
+    config, cut = Cut.of(task.config, [len(indices) for indices in kept_heads], feed_forward_widths(task))
     return rebuild_task(task, weights, config, cut)
 
 
@@ -95,14 +95,14 @@ def _remaining_heads(heads: Mapping[int, Sequence[int]] | None, counts: Sequence
     """The indices of the heads that stay, for each layer."""
     if not isinstance(heads, Mapping) or not heads:
         raise KerasBertError(f"expected heads as numbers by layer, such as {{0: [1, 2]}}, received {heads!r}")
-    kept = [np.arange(count) for count in counts]
+    kept_heads = [np.arange(count) for count in counts]
     for layer in check_indices(list(heads), len(counts), "layers"):
         removed = check_indices(heads[layer], counts[layer], f"heads of layer {layer}")
-        kept[layer] = np.setdiff1d(kept[layer], removed)
-        if not len(kept[layer]):
+        kept_heads[layer] = np.setdiff1d(kept_heads[layer], removed)
+        if not len(kept_heads[layer]):
             raise KerasBertError(
                 f"expected a head of layer {layer} to stay, received all {counts[layer]} of them to cut; leave one out"
             )
-    if not any(len(kept_heads) < count for kept_heads, count in zip(kept, counts, strict=True)):
+    if not any(len(indices) < count for indices, count in zip(kept_heads, counts, strict=True)):
         raise KerasBertError("expected heads to cut, received none; name them as {layer: [head]}")
-    return kept
+    return kept_heads

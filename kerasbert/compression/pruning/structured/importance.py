@@ -65,12 +65,14 @@ def neuron_importance(task: Task, data: Any, batch_size: int = 32) -> list[np.nd
 def gate_derivatives(
     task: Task, quantizers: Sequence[ActivationFakeQuant], gates: Sequence[int], data: Any, batch_size: int = 32
 ) -> list[np.ndarray]:
-    """Return the mean over examples of |d loss / d gate|, `(gates,)` for each activation. The task runs as in inference.
+    """Return the mean over examples of |d loss / d gate|, `(gates,)` for each activation.
+
+    The task runs as in inference.
 
     Args:
         task: The task; its quantizers get observers meanwhile.
         quantizers: The activations to gate, each by its quantizer.
-        gates: How many gates divide the last axis of each activation.
+        gates: Number of gates that divide the last axis of each activation.
         data: See `head_importance`.
         batch_size: Examples in a batch.
 
@@ -185,5 +187,5 @@ def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
 
 
 def _normalized(values: np.ndarray) -> np.ndarray:
-    """Scaled to Euclidean norm 1, so that layers with gradients of other magnitudes are comparable (Molchanov et al. 2017, section 2.2)."""
+    """Scale to Euclidean norm 1, so that layers with gradients of other magnitudes are comparable (Molchanov et al. 2017, section 2.2)."""
     return values / max(float(np.linalg.norm(values)), 1e-30)

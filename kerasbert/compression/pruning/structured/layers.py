@@ -43,14 +43,15 @@ def drop_layers(
         task: The task, in float.
         keep: Number of layers to keep.
         layers: Layers to keep, counted from 0, in place of `keep`.
-        strategy: Which layers to remove. `top` removes those next to the head, `bottom` those next to the embeddings. `alternate` removes
-            every second one from the top down, from the second on; `alternate-top` from the top one on. `symmetric` removes those in the
-            middle; for an odd `keep` one more stays below. `contribution` removes those with the highest `layer_similarities`.
-        data: What `predict` takes; needed for `contribution`.
+        strategy: Choice of the layers to remove. `top` removes those next to the head, `bottom` those next to the embeddings.
+            `alternate` removes every second one from the top down, from the second on; `alternate-top` from the top one on. `symmetric`
+            removes those in the middle; for an odd `keep` one more stays below. `contribution` removes those with the highest
+            `layer_similarities`.
+        data: Texts, or anything that `predict` takes; needed for `contribution`.
         batch_size: Rows in a batch.
 
     Raises:
-        KerasBertError: When the task is quantized; when the strategy is unknown or cannot keep so many layers; when a layer does not exist;
+        KerasBertError: When the task is quantized; when the strategy is unknown or cannot keep `keep` layers; when a layer does not exist;
             and when data are missing.
     """
     check_float(task)
@@ -59,13 +60,13 @@ def drop_layers(
     if strategy not in STRATEGIES:
         raise KerasBertError(f"expected a strategy of {', '.join(STRATEGIES)}, received {strategy!r}")
     if layers is not None:
-        kept = check_indices(layers, count, "layers")
+        kept_layers = check_indices(layers, count, "layers")
     else:
         dropped = _dropped_layers(task, _check_keep(keep, count), strategy, data, batch_size)
-        kept = sorted(set(range(count)) - set(dropped))
-    if not 0 < len(kept) < count:
-        raise KerasBertError(f"expected from 1 to {count - 1} layers to keep, received {len(kept)}")
-    return _with_layers(task, kept)
+        kept_layers = sorted(set(range(count)) - set(dropped))
+    if not 0 < len(kept_layers) < count:
+        raise KerasBertError(f"expected from 1 to {count - 1} layers to keep, received {len(kept_layers)}")
+    return _with_layers(task, kept_layers)
 
 
 def layer_similarities(task: Task, data: Any, batch_size: int = 32) -> np.ndarray:
@@ -128,8 +129,8 @@ def _dropped_layers(task: Task, keep: int, strategy: str, data: Any, batch_size:
     return order[: count - keep].tolist()
 
 
-def _with_layers(task: Task, kept: list[int]) -> Task:
-    config, blocks = _config_with(task.config, kept)
+def _with_layers(task: Task, kept_layers: list[int]) -> Task:
+    config, blocks = _config_with(task.config, kept_layers)
     old_weights, weights = weights_by_path(task), {}
     renamed = {f"layers.{block}": f"layers.{position}" for position, block in enumerate(blocks)}
     for path, value in old_weights.items():
@@ -141,23 +142,23 @@ def _with_layers(task: Task, kept: list[int]) -> Task:
             weights[path.replace(block_path, renamed[block_path], 1)] = value
     if task.encoder.layer_mix is not None:
         inner = _blocks_per_layer(config)
-        calls = [layer * inner + i for layer in kept for i in range(inner)]
+        calls = [layer * inner + i for layer in kept_layers for i in range(inner)]
         weights["encoder.layer_mix.scores"] = old_weights["encoder.layer_mix.scores"][
             [0, *(1 + call for call in calls)]
         ]
     return rebuild_task(task, weights, *Cut.of(config, *sizes_of(task.encoder, blocks)))
 
 
-def _config_with(config: EncoderConfig, kept: list[int]) -> tuple[EncoderConfig, list[int]]:
+def _config_with(config: EncoderConfig, kept_layers: list[int]) -> tuple[EncoderConfig, list[int]]:
     """The config of an encoder with these layers, and the indices of the blocks that they call."""
     if not isinstance(config, AlbertConfig):
-        return replace(config, num_hidden_layers=len(kept)), kept
-    layer_groups = [config.group(layer) for layer in kept]
+        return replace(config, num_hidden_layers=len(kept_layers)), kept_layers
+    layer_groups = [config.group(layer) for layer in kept_layers]
     groups = sorted(set(layer_groups))
-    smaller = replace(config, num_hidden_layers=len(kept), num_hidden_groups=len(groups))
-    if [groups[smaller.group(layer)] for layer in range(len(kept))] != layer_groups:
+    smaller = replace(config, num_hidden_layers=len(kept_layers), num_hidden_groups=len(groups))
+    if [groups[smaller.group(layer)] for layer in range(len(kept_layers))] != layer_groups:
         raise KerasBertError(
-            f"expected layers that leave each of ALBERT's {len(groups)} groups the calls that a config gives it, received {kept}; "
+            f"expected layers that leave each of ALBERT's {len(groups)} groups the calls that a config gives it, received {kept_layers}; "
             "keep as many layers of each group"
         )
     return smaller, [group * config.inner_group_num + i for group in groups for i in range(config.inner_group_num)]

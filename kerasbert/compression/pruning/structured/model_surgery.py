@@ -1,4 +1,4 @@
-"""Rebuilds a task around weights of other sizes; argument checks of structured pruning."""
+"""Model surgery: a task rebuilt around weights of other sizes; argument checks of structured pruning."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -69,17 +69,17 @@ def head_counts(task: Task) -> list[int]:
     return [attention.heads for attention in attentions(task)]
 
 
-def keep_outputs(weights: dict[str, np.ndarray], dense: Dense, kept: np.ndarray) -> None:
-    """Remove all outputs of a Dense layer of the encoder but those with the indices `kept`, in `weights`."""
+def keep_outputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:
+    """Keep only these outputs of a Dense layer of the encoder, in `weights`."""
     for name in ("kernel", "bias"):
         path = f"encoder.{dense.path}.{name}"
-        weights[path] = weights[path][..., kept]
+        weights[path] = weights[path][..., indices]
 
 
-def keep_inputs(weights: dict[str, np.ndarray], dense: Dense, kept: np.ndarray) -> None:
-    """Remove all inputs of a Dense layer of the encoder but those with the indices `kept`, in `weights`."""
+def keep_inputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:
+    """Keep only these inputs of a Dense layer of the encoder, in `weights`."""
     path = f"encoder.{dense.path}.kernel"
-    weights[path] = weights[path][kept]
+    weights[path] = weights[path][indices]
 
 
 def check_float(task: Task) -> None:

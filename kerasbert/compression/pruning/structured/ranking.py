@@ -10,7 +10,7 @@ def most_important(importance: Sequence[np.ndarray], counts: Sequence[int]) -> l
 
     Args:
         importance: The importance of every part, `(parts,)` for each layer.
-        counts: How many parts each layer keeps.
+        counts: Number of parts that each layer keeps.
     """
     return [
         np.sort(np.argsort(-values, kind="stable")[:count]) for values, count in zip(importance, counts, strict=True)
@@ -18,12 +18,12 @@ def most_important(importance: Sequence[np.ndarray], counts: Sequence[int]) -> l
 
 
 def global_counts(importance: Sequence[np.ndarray], removed: int, minimum: int = 1) -> list[int]:
-    """Return how many parts each layer keeps when the least important ones of all layers are removed.
+    """Return the number of parts that each layer keeps when the least important ones of all layers are removed.
 
     Args:
         importance: The importance of every part, `(parts,)` for each layer.
-        removed: How many parts to remove from all layers together.
-        minimum: How many parts every layer keeps at least.
+        removed: Number of parts to remove from all layers together.
+        minimum: Least number of parts that a layer keeps.
     """
     counts = [len(values) for values in importance]
     ascending = sorted(

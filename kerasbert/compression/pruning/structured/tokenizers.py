@@ -1,4 +1,4 @@
-"""Tokenizers with fewer tokens. Texts that need only these tokens are tokenized exactly as before."""
+"""Trimmed tokenizers: texts that need only the remaining tokens are tokenized exactly as before."""
 
 import base64
 from collections.abc import Collection, Sequence
@@ -36,12 +36,12 @@ def add_required_ids(tokenizer: Tokenizer, ids: Collection[int], characters: boo
     """
     id_of = {token: number for number, token in enumerate(tokenizer.vocabulary)}
     special = (tokenizer.unk_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id, tokenizer.mask_id)
-    kept = {*ids, *special, *(id_of[token["content"]] for token in tokenizer.added_tokens)}
+    kept_ids = {*ids, *special, *(id_of[token["content"]] for token in tokenizer.added_tokens)}
     algorithm = _ALGORITHMS[type(tokenizer)]
     if characters:
         mark = algorithm.mark
-        kept.update(number for token, number in id_of.items() if 1 in (len(token), len(token.removeprefix(mark))))
-    return kept | algorithm.required(tokenizer, kept, id_of)
+        kept_ids.update(number for token, number in id_of.items() if 1 in (len(token), len(token.removeprefix(mark))))
+    return kept_ids | algorithm.required(tokenizer, kept_ids, id_of)
 
 
 def trim_tokenizer(tokenizer: Tokenizer, ids: Sequence[int]) -> Tokenizer:
@@ -57,7 +57,7 @@ def trim_tokenizer(tokenizer: Tokenizer, ids: Sequence[int]) -> Tokenizer:
 
 
 class _Algorithm(Protocol):
-    """What trimming depends on.
+    """A tokenization algorithm, as far as trimming depends on it.
 
     Attributes:
         mark: The prefix of tokens inside of, or at the beginning of, a word.
@@ -155,15 +155,15 @@ def _trim_model(model: bytes, ids: Sequence[int]) -> bytes:
     model_class = sentencepiece_model_pb2.ModelProto  # pyright: ignore[reportAttributeAccessIssue]  # protobuf creates it on import
     proto = model_class()
     proto.ParseFromString(model)
-    kept = [number for number in ids if number < len(proto.pieces)]
-    new_ids = {number: new_id for new_id, number in enumerate(kept)}
+    kept_ids = [number for number in ids if number < len(proto.pieces)]
+    new_ids = {number: new_id for new_id, number in enumerate(kept_ids)}
     trimmed = model_class()  # without self-test samples, whose segmentation may need removed pieces
     trimmed.trainer_spec.CopyFrom(proto.trainer_spec)
     trimmed.normalizer_spec.CopyFrom(proto.normalizer_spec)
     if proto.HasField("denormalizer_spec"):
         trimmed.denormalizer_spec.CopyFrom(proto.denormalizer_spec)
-    trimmed.pieces.extend(proto.pieces[number] for number in kept)
-    trimmed.trainer_spec.vocab_size = len(kept)
+    trimmed.pieces.extend(proto.pieces[number] for number in kept_ids)
+    trimmed.trainer_spec.vocab_size = len(kept_ids)
     for name in ("unk_id", "bos_id", "eos_id", "pad_id"):
         setattr(trimmed.trainer_spec, name, new_ids.get(getattr(proto.trainer_spec, name), -1))
     return trimmed.SerializeToString(deterministic=True)

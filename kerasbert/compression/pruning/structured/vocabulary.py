@@ -62,8 +62,8 @@ def trim_vocabulary(task: Task, texts: Any, keep: Iterable[str] = (), characters
         weights[path] = np.take(weights[path], ids, WORD_AXES[path])
     trimmed_config = replace(config, vocab_size=len(ids), pad_token_id=pad_token_id)
     trimmed_config, cut = Cut.of(trimmed_config, head_counts(task), feed_forward_widths(task))
-    kept = ids[ids < tokenizer.vocabulary_size].tolist()
-    return rebuild_task(task, weights, trimmed_config, cut, trim_tokenizer(tokenizer, kept))
+    kept_ids = ids[ids < tokenizer.vocabulary_size].tolist()
+    return rebuild_task(task, weights, trimmed_config, cut, trim_tokenizer(tokenizer, kept_ids))
 
 
 def _ids_of(tokenizer: Tokenizer, tokens: Iterable[str]) -> set[int]:

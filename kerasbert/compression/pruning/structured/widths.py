@@ -45,7 +45,7 @@ def prune_feed_forward(
         data: Labelled examples, see `head_importance`.
         per_layer: Whether all networks lose the same fraction, so that `intermediate_size` of the config describes them if they were alike.
             Otherwise the neurons of all networks are ranked together, and the widths differ.
-        multiple: What widths are rounded up to.
+        multiple: Divisor of the remaining widths.
         batch_size: Examples in a batch.
 
     Raises:
@@ -67,34 +67,34 @@ def prune_feed_forward(
     if share is not None and not per_layer:
         kept_widths = _ranked_together(share, importance, present, multiple)
     weights = weights_by_path(task)
-    for network, kept in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
-        keep_outputs(weights, network.intermediate, kept)
-        keep_inputs(weights, network.output_dense, kept)
+    for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
+        keep_outputs(weights, network.intermediate, neurons)
+        keep_inputs(weights, network.output_dense, neurons)
     config, cut = Cut.of(task.config, head_counts(task), kept_widths)
     return rebuild_task(task, weights, config, cut)
 
 
 def _equal_shares(share: float, present: Sequence[int], multiple: int) -> list[int]:
-    kept = [_round_up(width - int(share * width), width, multiple) for width in present]
-    _check_narrower(kept, present, f"a share of {share}")
-    return kept
+    kept_widths = [_round_up(width - int(share * width), width, multiple) for width in present]
+    _check_narrower(kept_widths, present, f"a share of {share}")
+    return kept_widths
 
 
 def _ranked_together(
     share: float, importance: Sequence[np.ndarray], present: Sequence[int], multiple: int
 ) -> list[int]:
     counts = global_counts(importance, int(share * sum(present)), min(multiple, *present))
-    kept = [_round_up(count, width, multiple) for count, width in zip(counts, present, strict=True)]
-    _check_narrower(kept, present, f"a share of {share}")
-    return kept
+    kept_widths = [_round_up(count, width, multiple) for count, width in zip(counts, present, strict=True)]
+    _check_narrower(kept_widths, present, f"a share of {share}")
+    return kept_widths
 
 
 def _round_up(count: int, width: int, multiple: int) -> int:
     return min(-(-count // multiple) * multiple, width)
 
 
-def _check_narrower(kept: Sequence[int], present: Sequence[int], received: str) -> None:
-    if list(kept) == list(present):
+def _check_narrower(kept_widths: Sequence[int], present: Sequence[int], received: str) -> None:
+    if list(kept_widths) == list(present):
         raise KerasBertError(
             f"expected narrower networks than {present[0]} neurons in the end, received {received}; cut more"
         )
@@ -102,14 +102,16 @@ def _check_narrower(kept: Sequence[int], present: Sequence[int], received: str) 
 
 def _check_widths(widths: int | Sequence[int], present: Sequence[int]) -> list[int]:
     """One width for each network, or an error."""
-    kept = [widths] * len(present) if isinstance(widths, int | np.integer) else list(widths)
-    if len(kept) != len(present):
-        raise KerasBertError(f"expected one of the widths for each of {len(present)} networks, received {len(kept)}")
-    for width, largest in zip(kept, present, strict=True):
+    kept_widths = [widths] * len(present) if isinstance(widths, int | np.integer) else list(widths)
+    if len(kept_widths) != len(present):
+        raise KerasBertError(
+            f"expected one of the widths for each of {len(present)} networks, received {len(kept_widths)}"
+        )
+    for width, largest in zip(kept_widths, present, strict=True):
         if isinstance(width, bool) or not isinstance(width, int | np.integer) or not 1 <= width <= largest:
             raise KerasBertError(
                 f"expected widths as whole numbers from 1 to {largest}, the present width, received {width!r}"
             )
-    kept = [int(width) for width in kept]
-    _check_narrower(kept, present, f"widths of {widths}")
-    return kept
+    kept_widths = [int(width) for width in kept_widths]
+    _check_narrower(kept_widths, present, f"widths of {widths}")
+    return kept_widths
