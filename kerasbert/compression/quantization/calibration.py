@@ -42,8 +42,8 @@ def calibrate(
         ceiling: Equalization leaves no channel a peak above this multiple of the median channel's peak.
 
     Raises:
-        KerasBertError: When the data have no tokens or one text only, when a quantizer saw no values or one value only, when the method is
-            unknown, and when the ceiling is not above 0.
+        KerasBertError: When the data have no tokens or only one distinct text; when a quantizer saw less than two distinct values; when
+            the method is unknown; and when the ceiling is not above 0.
     """
     estimator = range_estimator(ranges)
     if ceiling <= 0:
@@ -126,7 +126,8 @@ def _set_equalizers(
         return
     for _, equalizer in equalizers:
         equalizer.assign(tf.zeros_like(equalizer))
-    _observe(model, [quantizer for quantizer, _ in equalizers], _ChannelPeakObserver(), run)
+    # At all quantizers: an observer before scaling also suspends the scales that other layers carry.
+    _observe(model, quantizers, _ChannelPeakObserver(), run)
     for _, equalizer in equalizers:
         equalizer.assign(channel_factors(equalizer.numpy(), ceiling))
 

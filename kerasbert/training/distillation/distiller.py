@@ -1,22 +1,22 @@
 """Training of a student towards a teacher by a sum of objectives."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.encoders.base import INPUT_NAMES
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.masked_lm import MaskedLM, masked_only
-from kerasbert.training.distillation.cache import TYPES, TeacherArrays
+from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.dataset import DistillationDataset, same_tokenization
-from kerasbert.training.distillation.forward_features import TeacherTensor, forward_features
+from kerasbert.training.distillation.forward_features import forward_features
 from kerasbert.training.distillation.objective import Objective
+from kerasbert.training.distillation.teacher import TeacherRunner
 
 
 class Distiller(KerasTask):
@@ -68,20 +68,21 @@ class Distiller(KerasTask):
         _copy_no_answer_threshold(teacher, student)
         self.student = student
         self.projections = [projection for objective in bound for projection in objective.projections]
-        self._untracked = _Untracked(teacher, bound, bool(label_weight))
-        key = {} if cache is None else {"parts": sorted(self._target_names())}
-        self._distillation_dataset = DistillationDataset(student, teacher, self._teacher_arrays, key, cache, cache_type)
+        self._teacher = TeacherRunner(teacher, bound)
+        self._means = _LossMeans(bound, bool(label_weight))
+        key = {} if cache is None else {"parts": sorted(self._teacher.names())}
+        self._distillation_dataset = DistillationDataset(student, teacher, self._teacher.arrays, key, cache, cache_type)
         self.built = True  # variables exist since construction
 
     @property
     def teacher(self) -> Task:
         """The teacher."""
-        return self._untracked.teacher
+        return self._teacher.model
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
         """Copies of the given objectives, bound to both models."""
-        return self._untracked.objectives
+        return self._teacher.objectives
 
     @property
     def learns_labels(self) -> bool:
@@ -112,7 +113,7 @@ class Distiller(KerasTask):
             inputs, targets, weights = masked_only((inputs, targets, weights))
         student = forward_features(self.student, inputs, training)
         teacher_targets = x.get("cached") or {
-            name: tensor.values for name, tensor in self._teacher_tensors(x.get("teacher", inputs)).items()
+            name: tensor.values for name, tensor in self._teacher.tensors(x.get("teacher", inputs)).items()
         }
         losses = [
             tf.zeros(()) if objective.paused else objective.loss(student, teacher_targets)
@@ -127,45 +128,11 @@ class Distiller(KerasTask):
         elif self.label_weight:
             losses.insert(0, tf.zeros(()))
         total = tf.add_n(terms)
-        for mean, value in zip(self._untracked.means, [total, *losses], strict=True):
-            mean.update_state(value)
+        self._means.update([total, *losses])
         if targets is not None:
             compiled_metrics: Any = self.student.compiled_metrics
             compiled_metrics.update_state(targets, student.outputs, weights)
         return total / replicas
-
-    def _teacher_tensors(self, inputs: Mapping[str, tf.Tensor]) -> dict[str, TeacherTensor]:
-        """The teacher's tensors for all objectives."""
-        heads = any(objective.heads for objective in self.objectives)
-        teacher = forward_features(self.teacher, inputs, training=False, outputs=heads)
-        tensors: dict[str, TeacherTensor] = {}
-        for objective in self.objectives:
-            tensors |= objective.teacher_targets(teacher)
-        return {
-            name: TeacherTensor(tf.stop_gradient(tensor.values), tensor.token_axes) for name, tensor in tensors.items()
-        }
-
-    def _teacher_arrays(self, inputs: dict[str, tf.Tensor]) -> TeacherArrays:
-        """`_teacher_tensors` as arrays, outside of a training step."""
-        if self._untracked.traced is None:
-            self._untracked.traced = self._trace_teacher(rank=len(inputs["input_ids"].shape))
-        compute, token_axes = self._untracked.traced
-        return {name: (values.numpy(), token_axes[name]) for name, values in compute(inputs).items()}
-
-    def _trace_teacher(self, rank: int) -> "_TracedTeacher":
-        token_axes: dict[str, tuple[int, ...]] = {}
-
-        def compute(inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-            tensors = self._teacher_tensors(inputs)
-            token_axes.update({name: tensor.token_axes for name, tensor in tensors.items()})
-            return {name: tensor.values for name, tensor in tensors.items()}
-
-        spec = {name: tf.TensorSpec((None,) * rank, tf.int32) for name in INPUT_NAMES}
-        return tf.function(compute, input_signature=[spec], autograph=False), token_axes
-
-    def _target_names(self) -> list[str]:
-        shape = (1, 1, 4) if self.teacher.grouped else (1, 4)
-        return list(self._teacher_tensors({name: tf.ones(shape, tf.int32) for name in INPUT_NAMES}))
 
     # -- Keras' interface ----------------------------------------------------------------------------------------------------------------
 
@@ -188,7 +155,7 @@ class Distiller(KerasTask):
     @property
     def metrics(self) -> list:
         compiled: Any = getattr(self.student, "compiled_metrics", None)
-        return [*self._untracked.means, *(compiled.metrics if compiled is not None else [])]
+        return [*self._means.metrics, *(compiled.metrics if compiled is not None else [])]
 
     def _dataset(
         self,
@@ -234,18 +201,20 @@ _STUDENT_ATTRIBUTES = frozenset(
     "config encode_labels encoder features labels output_name predictions processor save_pretrained score sequence_length serve "
     "tokenizer unserved".split()
 )
-_TracedTeacher = tuple[Callable[[dict[str, tf.Tensor]], dict[str, tf.Tensor]], dict[str, tuple[int, ...]]]
 
 
-class _Untracked:
-    """Objects whose weights Keras must not find: the teacher, the objectives, and the metrics of their losses."""
+class _LossMeans:
+    """Metrics of the total loss and its terms. As a plain object it hides their variables from Keras' weights."""
 
-    def __init__(self, teacher: Task, objectives: Sequence[Objective], labels: bool):
-        self.teacher, self.objectives = teacher, tuple(objectives)
-        self.traced: _TracedTeacher | None = None
+    def __init__(self, objectives: Sequence[Objective], labels: bool):
         names = [objective.name for objective in objectives]
         names = [name if (n := names[:i].count(name)) == 0 else f"{name}_{n + 1}" for i, name in enumerate(names)]
-        self.means = [keras.metrics.Mean(name) for name in ("loss", *(["label_loss"] if labels else ()), *names)]
+        self.metrics = [keras.metrics.Mean(name) for name in ("loss", *(["label_loss"] if labels else ()), *names)]
+
+    def update(self, losses: Sequence[tf.Tensor]) -> None:
+        """Add the losses of a step, in the order of `metrics`."""
+        for metric, loss in zip(self.metrics, losses, strict=True):
+            metric.update_state(loss)
 
 
 def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:

@@ -15,6 +15,7 @@ from kerasbert.training.distillation import (
     SoftLabels,
 )
 from kerasbert.training.distillation.cache import open_teacher_cache
+from kerasbert.training.distillation.teacher import TeacherRunner
 
 
 def folders(place):
@@ -27,7 +28,7 @@ def test_cache_keeps_results_and_runs_the_teacher_once(models, fit, tmp_path, ca
         objectives = [SoftLabels(2.0), HiddenStates(), Attentions(), AttentionRelations(), PatientStates({0: 0})]
         distiller = Distiller(models.student(), models.teacher, objectives, label_weight=0.5, cache=cache)
         if len(found) == 2:  # nobody is asked any more
-            monkeypatch.setattr(Distiller, "_teacher_tensors", lambda *arguments: pytest.fail("the teacher was asked"))
+            monkeypatch.setattr(TeacherRunner, "tensors", lambda *arguments: pytest.fail("the teacher was asked"))
         found.append(fit(distiller, models.texts, models.labels, batch_size=12))
         said = capsys.readouterr().err
         assert ("note: writing" in said) == (len(found) == 2)
