@@ -105,7 +105,7 @@ class Watched(QuantizationSchedule):
         self.seen = []
 
     def on_train_batch_end(self, batch, logs=None):
-        self.seen.append((self._points[0].phase, ends(self.model)))
+        self.seen.append((self._quantizers[0].phase, ends(self.model)))
 
 
 @pytest.mark.parametrize("jit", [False, True])

@@ -17,7 +17,7 @@ class Watched(QuantizationSchedule):
         self.seen = []
 
     def on_train_batch_end(self, batch, logs=None):
-        point = self._points[0]
+        point = self._quantizers[0]
         self.seen.append((point.phase, float(point.maximum)))
 
 
