@@ -67,14 +67,14 @@ def diagnose(
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.progress import progress
     from kerasbert.cli.common.training_data import saved_processor
-    from kerasbert.compression import policy_named, range_method
+    from kerasbert.compression import policy_named, range_estimator
     from kerasbert.errors import KerasBertError
     from kerasbert.files.own_files import PLOT
 
     if plot is not None:
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
     policy_named(recipe or "static_wi8_ai8", integer_only)
-    range_method(calibration_method or "min-max")
+    range_estimator(calibration_method or "min-max")
     kind, how = type(saved_processor(model)), file_options(given)
     table = read_described(kind, data, how)
     texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table

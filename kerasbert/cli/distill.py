@@ -148,9 +148,9 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         import tf_keras as keras
 
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import objectives_named, student_from
+        from kerasbert.training.distillation import parse_objectives, student_from
 
-        objectives = objectives_named(config.objectives, config.temperature, config.layer_map)
+        objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
         if config.student is None:

@@ -115,12 +115,12 @@ def _checked(
     """The run and its tables, checked before TensorFlow is loaded."""
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.training_data import tables_for
-    from kerasbert.compression import policy_named, range_method
+    from kerasbert.compression import policy_named, range_estimator
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(training.out, model, resume=resume, overwrite=overwrite)
     policy_named(config.recipe, config.integer_only, config.learned_ranges)
-    range_method(config.calibration_method)
+    range_estimator(config.calibration_method)
     objective_weights(config.objectives or "soft-labels")
     if resume and not config.epochs:
         raise KerasBertError("expected training for --resume, received --epochs 0")
@@ -162,7 +162,7 @@ def _calibrated(task: "Task", config: QuantizeConfig, training: TrainConfig, cal
 def _train(run: TrainingRun, quantized: "Task", task: "Task", config: QuantizeConfig, data: Any, dev: Any) -> Any:
     """Trains the calibrated model, towards the float one if objectives ask for it; without epochs it is only saved."""
     from kerasbert import compression
-    from kerasbert.training.distillation import Distiller, objectives_named
+    from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.trainer import TrainResult
 
     if not config.epochs:
@@ -172,9 +172,9 @@ def _train(run: TrainingRun, quantized: "Task", task: "Task", config: QuantizeCo
     callbacks = []
     if (config.quant_delay, config.freeze_ranges) != (0.0, 1.0):
         callbacks.append(compression.QuantizationSchedule(quantized, config.quant_delay, config.freeze_ranges))
-    if compression.zeros_of(quantized):  # it was pruned
+    if compression.pruned_kernels(quantized):  # it was pruned
         callbacks.append(compression.PreserveSparsity(quantized))
-    objectives = objectives_named(config.objectives) if config.objectives else None
+    objectives = parse_objectives(config.objectives) if config.objectives else None
     learner = Distiller(quantized, task, objectives, config.label_weight) if objectives else quantized
     return run.fit(learner, data, dev, callbacks)
 

@@ -36,7 +36,7 @@ def test_the_rewritten_graph_is_the_same_function(tiny, trained, rewritten):
         assert cosines.min() > 0.995
 
 
-def test_factors_of_streams_change_nothing(tiny, rewritten):
+def test_equalization_of_residuals_is_an_identity_in_float(tiny, rewritten):
     texts, _ = tiny.rows(20, seed=6)
     exact = rewritten.predict(texts)
     draw = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_factors_of_streams_change_nothing(tiny, rewritten):
         np.testing.assert_allclose(one, other, atol=1e-4)
 
 
-def test_streams_have_next_to_no_mean(tiny, rewritten):
+def test_centered_residuals_have_almost_zero_mean(tiny, rewritten):
     """What a norm would take off: written without one."""
     seen = {}
 
@@ -83,7 +83,7 @@ def test_streams_have_next_to_no_mean(tiny, rewritten):
     assert len(seen) == 5 and max(seen.values()) < 0.05 and seen["embeddings.stream"] < 1e-5
 
 
-def test_only_an_integer_policy_has_points_of_steps(static_model, trained):
+def test_only_integer_policies_quantize_intermediate_steps(static_model, trained):
     inner = {
         "layers.0.attention_norm.squares",
         "layers.0.attention.scores",
@@ -96,7 +96,7 @@ def test_only_an_integer_policy_has_points_of_steps(static_model, trained):
     assert inner <= {point.path for point in activation_quantizers(held)}
 
 
-def test_padding_is_out_of_reach_whatever_was_seen(tiny):
+def test_padding_gets_no_attention_for_any_calibration(tiny):
     texts = ["good film a book", "bad song the film"] * 2  # no padding among them
     model = quantize(tiny.narrow(), "static_wi8_ai8", calibration=texts, integer_only=True)
     masked = next(point for point in activation_quantizers(model) if point.path.endswith("masked_scores"))
@@ -107,7 +107,7 @@ def test_padding_is_out_of_reach_whatever_was_seen(tiny):
 
 
 @pytest.mark.parametrize("options", [{"adapters": 4}, {"layer_mix": True}])
-def test_what_has_no_integer_form_is_refused(tiny, options):
+def test_extensions_without_integer_form_are_refused(tiny, options):
     encoder = tiny.encoder()
     with pytest.raises(KerasBertError, match=r"(adapters|mix of layers).*without integer_only"):
         type(encoder)(encoder.config, INTEGER_ONLY, **options)
@@ -122,12 +122,12 @@ def test_what_has_no_integer_form_is_refused(tiny, options):
         ({"tables": False}, "of 8 bits in an integer-only policy"),
     ],
 )
-def test_policies_that_contradict_themselves_are_refused(tiny, trained, change, expected):
+def test_contradictory_integer_policies_are_refused(tiny, trained, change, expected):
     with pytest.raises(KerasBertError, match=expected):
         quantize(trained, replace(INTEGER_ONLY, **change), calibration=tiny.rows(8)[0])
 
 
-def test_saved_and_loaded(tiny, trained, tmp_path):
+def test_integer_only_task_survives_saving(tiny, trained, tmp_path):
     model = quantize(trained, "static_wi8_ai8", calibration=tiny.rows(32)[0], integer_only=True)
     model.save_pretrained(tmp_path / "model")
     again = kb.load_task(tmp_path / "model")
@@ -163,7 +163,7 @@ def test_gradients_are_those_of_the_float_model(tiny, trained):
         assert cosine > 0.8, (path, cosine)
 
 
-def test_a_layer_norm_outside_of_streams_takes_its_mean_off():
+def test_layer_norm_outside_of_residuals_subtracts_its_mean():
     policy = QuantizationPolicy("mine", integer_only=True)
     norm = make_norm("layer_norm", 1e-12, "norm", policy)
     x = np.random.default_rng(0).normal(3.0, 1.0, (2, 5, 16)).astype(np.float32)

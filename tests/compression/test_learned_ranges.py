@@ -32,7 +32,7 @@ def ends(model) -> dict[str, float]:
     return {f"{point}.{end}": float(value) for (point, end), value in found.items() if point in learned}
 
 
-def test_gradients_are_those_of_the_rounded_and_the_clipped_values():
+def test_gradients_of_ranges_match_lsq():
     step, x = 0.0101, np.random.default_rng(0).normal(0, 1, (40, 50)).astype(np.float32)
     low, high = tf.Variable(-100 * step), tf.Variable(155 * step)  # zero lies on the grid
     weights = np.random.default_rng(1).normal(size=x.shape).astype(np.float32)
@@ -58,7 +58,7 @@ def test_gradients_are_those_of_the_rounded_and_the_clipped_values():
         assert float(one) * np.sqrt(x.size) == pytest.approx(float(other), rel=1e-3)
 
 
-def test_a_range_gives_up_an_outlier_that_costs_nothing():
+def test_learned_range_shrinks_past_a_harmless_outlier():
     """Clipping alone has no gradient here: only that of rounding tells that the range is too wide."""
     draw = np.random.default_rng(0)
     x = tf.constant(np.append(draw.normal(0, 1, 2000), 50.0).astype(np.float32))
@@ -105,11 +105,11 @@ class Watched(QuantizationSchedule):
         self.seen = []
 
     def on_train_batch_end(self, batch, logs=None):
-        self.seen.append((self._points[0].phase, ends(self.model)))
+        self.seen.append((self._quantizers[0].phase, ends(self.model)))
 
 
 @pytest.mark.parametrize("jit", [False, True])
-def test_phases_hold_for_learned_ranges(tiny, jit):
+def test_schedule_applies_to_learned_ranges(tiny, jit):
     model = learning(tiny)
     model.compile(kb.adamw(1e-3), jit_compile=jit)
     phases = Watched(model, delay=0.25, freeze=0.75)
@@ -120,7 +120,7 @@ def test_phases_hold_for_learned_ranges(tiny, jit):
     assert phases.seen[5][1] == phases.seen[6][1] == phases.seen[7][1]
 
 
-def test_rates_of_parts_hold_for_their_ranges(tiny):
+def test_learning_rates_of_parts_apply_to_their_ranges(tiny):
     model = learning(tiny)
     before = ends(model)
     model.compile(kb.adamw(1e-3, rates={"*": 0, "layers.0": 1e-3}), run_eagerly=True)
@@ -129,7 +129,7 @@ def test_rates_of_parts_hold_for_their_ranges(tiny):
     assert moved and all(name.startswith("layers.0.") for name in moved)
 
 
-def test_ranges_of_closed_layers_wait(tiny):
+def test_ranges_of_frozen_layers_stay(tiny):
     model = learning(tiny)
     before = ends(model)
     model.compile(kb.adamw(1e-3), run_eagerly=True)
@@ -138,7 +138,7 @@ def test_ranges_of_closed_layers_wait(tiny):
     assert moved and not any(name.startswith(("layers.", "embeddings.")) for name in moved)
 
 
-def test_a_saved_model_goes_on_learning(tiny, tmp_path):
+def test_saved_model_continues_learning_ranges(tiny, tmp_path):
     model = learning(tiny, integer_only=True)
     model.compile(kb.adamw(1e-3))
     model.fit(*tiny.rows(16), batch_size=8, verbose=0)
@@ -179,6 +179,6 @@ def test_a_policy_of_sixteen_bits_learns_no_ranges():
         QuantizationPolicy("mine", activation_bits=16, learned_ranges=True)
 
 
-def test_a_policy_of_ones_own_says_itself_that_it_learns(tiny):
+def test_custom_policy_declares_learned_ranges(tiny):
     with pytest.raises(KerasBertError, match="a policy with learned_ranges=True, received one without"):
         quantize(tiny.narrow(), POLICIES["static_wi8_ai8"], calibration=tiny.rows(4)[0], learned_ranges=True)

@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.encoders.pooling import first_token
 from kerasbert.layers.heads import ReplacedTokenHead  # noqa: F401  # heads of a new task come from the layers there are
-from kerasbert.layers.pooling import first_token
 from kerasbert.processors import Features, RawResult
 from kerasbert.processors.classification import TextProcessor
 from kerasbert.processors.contributions import Contributions, Ratio

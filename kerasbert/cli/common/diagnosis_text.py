@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from kerasbert.compression.quantization.diagnosis import STORED, PointLoss, only_kernels
+from kerasbert.compression.quantization.diagnosis import STORED, PointLoss, is_weight_only
 from kerasbert.compression.quantization.output_effects import OutputEffect, OutputEffects
 from kerasbert.compression.quantization.signal_to_noise import LOST
 from kerasbert.console.tables import Block, Facts, Table
@@ -23,7 +23,7 @@ def blocks(losses: Sequence[PointLoss], worst: Sequence[PointLoss], effects: Out
         "SNR: signal-to-noise in dB of this tensor alone in 8 bits, the least of all values, the median channel and the median row.",
         f"{_figures(effects)}: the task's output with this tensor alone in 8 bits, against float.",
     ]
-    if only_kernels(losses):
+    if is_weight_only(losses):
         found.append("Activations stay in float: all that is lost is what kernels and tables cost.")
     causes = [(_name(*loss.key), cause(loss)) for loss in worst if loss.least_signal_to_noise < LOST]
     if causes := [pair for pair in causes if pair[1]][:_CAUSES]:

@@ -83,7 +83,7 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
     task, teacher = _load(model, config, run.config)
     from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
     from kerasbert.compression.pruning.sparsity_report import sparsity_report
-    from kerasbert.training.distillation import Distiller, objectives_named
+    from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.trainer import format_metrics
 
     data, dev = checked_tables(task, tables)
@@ -94,7 +94,7 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
         schedule.check(task, steps)
         callbacks.append(MagnitudePruning(schedule))
     before = score(task, dev, "the model as it is")
-    objectives = objectives_named(config.objectives) if config.objectives else None
+    objectives = parse_objectives(config.objectives) if config.objectives else None
     learner = Distiller(task, teacher, objectives, config.label_weight) if objectives else task
     # Without dev: a run keeps the epoch that is best on it, and the best ones are those before all is pruned.
     result = run.fit(learner, data, None, callbacks)
@@ -118,7 +118,7 @@ def _load(model: str, config: MagnitudeConfig, training: TrainConfig) -> "tuple[
     with loading("the model"):
         import tf_keras as keras
 
-        from kerasbert.compression.pruning.sparsity_report import zeros_of
+        from kerasbert.compression.pruning.sparsity_report import pruned_kernels
         from kerasbert.tasks.auto import load_task
 
         keras.utils.set_random_seed(training.seed)
@@ -129,6 +129,6 @@ def _load(model: str, config: MagnitudeConfig, training: TrainConfig) -> "tuple[
         raise KerasBertError(
             f"expected a float model, received {model}, which is quantized; prune first, then quantize"
         )
-    if config.keep_zeros and not zeros_of(task):
+    if config.keep_zeros and not pruned_kernels(task):
         raise KerasBertError(f"expected a pruned model for --keep-zeros, received {model}, which has no zeros")
     return task, load_task(model) if config.objectives else None

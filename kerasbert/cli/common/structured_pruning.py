@@ -133,11 +133,11 @@ def _pruned(task: "Task", config: StructuredConfig, data: Any, texts: Any, batch
                 task, config.layers, strategy=config.strategy, data=data, batch_size=batch_size
             )
         if config.heads is not None:
-            task = structured.cut_heads(
+            task = structured.prune_heads(
                 task, config.heads, data=data, per_layer=config.heads_per_layer, batch_size=batch_size
             )
         if config.feed_forward is not None:
-            task = structured.cut_feed_forward(task, config.feed_forward, data=data, batch_size=batch_size)
+            task = structured.prune_feed_forward(task, config.feed_forward, data=data, batch_size=batch_size)
         if texts is not None:
             task = structured.trim_vocabulary(task, texts, characters=config.characters)
     return task
@@ -159,13 +159,13 @@ def _texts(processor: "Processor", path: str, training: TrainConfig) -> Any:
 
 def _sizes(task: "Task") -> dict[str, object]:
     """A model's sizes, JSON-able."""
-    from kerasbert.compression.pruning.structured.model_surgery import heads, values_of, widths
+    from kerasbert.compression.pruning.structured.model_surgery import feed_forward_widths, head_counts, weights_by_path
 
-    values = values_of(task).values()
+    values = weights_by_path(task).values()
     return {
         "layers": task.config.num_hidden_layers,
-        "heads": heads(task),
-        "feed_forward": widths(task),
+        "heads": head_counts(task),
+        "feed_forward": feed_forward_widths(task),
         "vocabulary": task.config.vocab_size,
         "parameters": sum(value.size for value in values),
         "bytes": sum(value.nbytes for value in values),

@@ -1,16 +1,25 @@
-"""Magnitude pruning of kernels: which, to what share of zeros, in what pattern and when (Zhu & Gupta 2017)."""
+"""Magnitude pruning of kernels: which kernels, target sparsities, patterns and schedule (Zhu & Gupta 2017)."""
 
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import dense_layers, sublayers
+from kerasbert.tasks.base import Task
+
+if TYPE_CHECKING:
+    from tensorflow_model_optimization.python.core.sparsity.keras.pruning_schedule import (
+        ConstantSparsity,
+        PolynomialDecay,
+    )
 
 WORD_TABLE = "embeddings.word"
 UNSTRUCTURED, TWO_OF_FOUR = "unstructured", "2:4"
@@ -18,20 +27,25 @@ UNSTRUCTURED, TWO_OF_FOUR = "unstructured", "2:4"
 
 @dataclass(frozen=True)
 class Sparsity:
-    """How sparse kernels become: the smallest weights of each are set to 0, more of them at every update of the masks.
+    """The sparsity of kernels over a training: at every mask update more of the smallest weights of each kernel are set to 0.
 
-    target: the share of zeros in the end, in each kernel by itself; 0.5 for `2:4`.
-    pattern: `unstructured`; `4x1`, blocks of 4 inputs by 1 output of a kernel (in, out) that go as a whole, by their mean size; `2:4`, two
-    of every four weights along the inputs of one output, which is the last axis of the kernel (out, in) in a `.tflite` file.
-    parts: other shares for parts, by shell wildcards over the paths of dense_layers, such as `{"layers.*.feed_forward.*": 0.9,
-    "pooler": 0}`;
-    of several that fit a kernel the last one decides. Every dense of the encoder has `target`. Those of heads, and the word table
-    `embeddings.word`, are pruned only where a part names them.
-    begin, end: shares of all steps between which the share of zeros rises from 0 to its target, fast at first:
-    `s = target * (1 - (1 - t)^power)`. What was pruned may come back at a later update, and after the last one no more.
-    updates: how often the masks are made anew, at most once a step (see `updates_in`). A `2:4` mask is made once, at `begin`.
+    Between `begin` and `end` the sparsity of a kernel rises from 0 to its target, fast at first: `target * (1 - (1 - t)^power)`. A pruned
+    weight may come back at a later update, but not after the last one.
 
-    Raises KerasBertError for values that cannot be.
+    Attributes:
+        target: Final fraction of zeros in each kernel; 0.5 for `2:4`.
+        pattern: `unstructured`; blocks such as `4x1`, 4 inputs by 1 output of a kernel `(in, out)`, pruned as a whole by their mean
+            magnitude; or `2:4`, two of every four weights along the inputs of an output, the last axis of the kernel in a `.tflite` file.
+        parts: Other targets by shell wildcards over the paths of `dense_layers`, such as `{"layers.*.feed_forward.*": 0.9, "pooler": 0}`.
+            The last pattern that matches a kernel decides. Without a pattern every Dense layer of the encoder has `target`; Dense layers of
+            heads and the word table `embeddings.word` are not pruned.
+        begin: Fraction of all steps at which pruning begins.
+        end: Fraction of all steps at which the target is reached.
+        updates: Number of mask updates, at most one a step (see `updates_in`). A `2:4` mask is made once, at `begin`.
+        power: Exponent of the rise.
+
+    Raises:
+        KerasBertError: When a value is out of range, or the pattern is unknown.
     """
 
     target: float
@@ -45,9 +59,9 @@ class Sparsity:
     def __post_init__(self):
         if not 0 < self.target < 1:
             raise KerasBertError(f"expected a sparsity above 0 and below 1, received {self.target}")
-        for part, share in self.parts.items():
-            if not 0 <= share < 1:
-                raise KerasBertError(f"expected the sparsity of {part!r} from 0 to below 1, received {share}")
+        for part, target in self.parts.items():
+            if not 0 <= target < 1:
+                raise KerasBertError(f"expected the sparsity of {part!r} from 0 to below 1, received {target}")
         if not 0 <= self.begin < self.end <= 1:
             raise KerasBertError(
                 f"expected pruning to begin before it ends, as shares of all steps, received {self.begin} and {self.end}"
@@ -56,53 +70,58 @@ class Sparsity:
             raise KerasBertError(
                 f"expected at least 1 update of the masks and a power above 0, received {self.updates} and {self.power}"
             )
-        wrong = {self.target, *self.parts.values()} - {0, 0.5} if self.pattern == TWO_OF_FOUR else set()
-        if wrong:
-            raise KerasBertError(f"expected a sparsity of 0.5 for the pattern 2:4, received {min(wrong)}")
+        invalid = {self.target, *self.parts.values()} - {0, 0.5} if self.pattern == TWO_OF_FOUR else set()
+        if invalid:
+            raise KerasBertError(f"expected a sparsity of 0.5 for the pattern 2:4, received {min(invalid)}")
         _ = self.block
 
     @property
     def block(self) -> tuple[int, int]:
-        """What is pruned as a whole: inputs and outputs of a kernel (in, out)."""
+        """Inputs and outputs of a block of a kernel `(in, out)` that is pruned as a whole."""
         if self.pattern in (UNSTRUCTURED, TWO_OF_FOUR):
             return 1, 1
-        found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", self.pattern)
-        if not found:
+        match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", self.pattern)
+        if not match:
             raise KerasBertError(
                 f"expected a pattern of unstructured, 2:4 or blocks such as 4x1, received {self.pattern!r}"
             )
-        return int(found[1]), int(found[2])
+        return int(match[1]), int(match[2])
 
-    def kernels(self, task) -> dict[str, tuple[tf.Variable, float]]:
-        """What is pruned in a task, by path: variables (in, out) and their shares of zeros in the end. What is frozen stays as it is.
+    def kernels(self, task: Task) -> dict[str, tuple[tf.Variable, float]]:
+        """Return the kernels `(in, out)` to prune and their targets, by path. Frozen kernels are left out.
 
-        Raises KerasBertError for a part that fits nothing that is trained, a pattern that does not divide a kernel, and nothing to prune.
+        Raises:
+            KerasBertError: When a part matches no trained kernel, the pattern does not divide a kernel, or there is nothing to prune.
         """
         trained = {id(variable) for variable in task.trainable_variables}
-        known = {path: kernel for path, kernel in prunable(task).items() if id(kernel) in trained}
-        shares = dict.fromkeys((dense.path for dense in dense_layers(task.encoder) if dense.path in known), self.target)
-        for part, share in self.parts.items():
-            named = fnmatch.filter(known, part)
-            if not named:
+        known = {path: kernel for path, kernel in prunable_kernels(task).items() if id(kernel) in trained}
+        targets = dict.fromkeys(
+            (dense.path for dense in dense_layers(task.encoder) if dense.path in known), self.target
+        )
+        for part, target in self.parts.items():
+            matches = fnmatch.filter(known, part)
+            if not matches:
                 raise KerasBertError(
                     f"expected a part that fits trained kernels, such as {', '.join(list(known)[:2]) or 'none here'}, received {part!r}"
                 )
-            shares |= dict.fromkeys(named, share)
-        chosen = {path: (known[path], share) for path, share in shares.items() if share > 0}
-        if not chosen:
+            targets |= dict.fromkeys(matches, target)
+        pruned = {path: (known[path], target) for path, target in targets.items() if target > 0}
+        if not pruned:
             raise KerasBertError(
                 "expected trained kernels to prune, received none: they are frozen, or their parts have 0"
             )
-        for path, (kernel, _) in chosen.items():
-            self._check_shape(path, kernel.shape)
-        return chosen
+        for path, (kernel, _) in pruned.items():
+            self._check_shape(path, keras.backend.int_shape(kernel) or ())
+        return pruned
 
-    def _check_shape(self, path: str, shape) -> None:
+    def _check_shape(self, path: str, shape: Sequence[int]) -> None:
         if path == WORD_TABLE and self.pattern != UNSTRUCTURED:
-            raise KerasBertError(f"expected the word table to be pruned unstructured, received {self.pattern}")
+            raise KerasBertError(
+                f"expected the pattern {UNSTRUCTURED} for the word table, received {self.pattern}; leave it out as a part"
+            )
         rows, columns = self.block
         fits = shape[0] % rows == 0 and shape[1] % columns == 0
-        if (rows, columns) != (1, 1):  # tfmot pools blocks into a matrix, and takes one row or column for a vector
+        if (rows, columns) != (1, 1):  # tfmot pools blocks to a matrix, and takes one row or column for a vector
             fits = fits and shape[0] // rows > 1 and shape[1] // columns > 1
         if self.pattern == TWO_OF_FOUR:
             fits = shape[0] % 4 == 0
@@ -112,25 +131,32 @@ class Sparsity:
                 "of sparsity 0"
             )
 
-    def schedule(self, share: float, steps: int):
-        """tfmot's schedule of kernels whose target is `share`, in a training of so many optimizer steps.
+    def schedule(self, target: float, steps: int) -> "ConstantSparsity | PolynomialDecay":
+        """Return tfmot's schedule of kernels with this target, in a training of `steps` optimizer steps.
 
-        Raises KerasBertError where no step lies between `begin` and `end`.
+        Raises:
+            KerasBertError: When there is no step between `begin` and `end`.
         """
-        from tensorflow_model_optimization.sparsity.keras import ConstantSparsity, PolynomialDecay
+        from tensorflow_model_optimization.python.core.sparsity.keras.pruning_schedule import (
+            ConstantSparsity,
+            PolynomialDecay,
+        )
 
         first, last = round(self.begin * steps), round(self.end * steps)
         if self.pattern == TWO_OF_FOUR:
-            return ConstantSparsity(share, begin_step=first, end_step=first, frequency=1)
+            return ConstantSparsity(target, begin_step=first, end_step=first, frequency=1)
         updates = self.updates_in(steps)
         frequency = (last - first) // updates
-        # tfmot updates every so many steps: the last time must be the end, or the target would not be reached.
-        return PolynomialDecay(0.0, share, first, first + frequency * updates, self.power, frequency)
+        # tfmot updates at multiples of the frequency: the end must be one of them, or the target would not be reached.
+        last = first + frequency * updates
+        curve: dict[str, Any] = {"power": self.power}  # tfmot takes any number
+        return PolynomialDecay(0.0, target, first, last, frequency=frequency, **curve)
 
     def updates_in(self, steps: int) -> int:
-        """How often masks are made anew in a training of so many optimizer steps: `updates`, or once a step where there are fewer.
+        """Return the number of mask updates in a training of `steps` optimizer steps: `updates`, or one a step if these are fewer.
 
-        Raises KerasBertError where no step lies between `begin` and `end`.
+        Raises:
+            KerasBertError: When there is no step between `begin` and `end`.
         """
         first, last = round(self.begin * steps), round(self.end * steps)
         if last <= first:
@@ -140,20 +166,25 @@ class Sparsity:
         return 1 if self.pattern == TWO_OF_FOUR else min(self.updates, last - first)
 
     def note_updates(self, steps: int) -> None:
-        """Says where there are fewer updates than were asked for."""
+        """Print a note if a training of `steps` steps has fewer mask updates than requested."""
         if self.pattern != TWO_OF_FOUR and (updates := self.updates_in(steps)) < self.updates:
             times = "once" if updates == 1 else f"{updates} times"
             note(
                 f"note: the masks are made anew {times}, not {self.updates}: pruning has {updates} of the {steps} steps"
             )
 
-    def check(self, task, steps: int) -> None:
-        """Raises KerasBertError, before anything is trained, for all that `MagnitudePruning` would refuse."""
-        for _, share in self.kernels(task).values():
-            self.schedule(share, steps)
+    def check(self, task: Task, steps: int) -> None:
+        """Check a task before a training of `steps` optimizer steps.
+
+        Raises:
+            KerasBertError: When `MagnitudePruning` would raise it.
+        """
+        for _, target in self.kernels(task).values():
+            self.schedule(target, steps)
 
 
-def prunable(task) -> dict[str, tf.Variable]:
-    """Every kernel (in, out) of a task by the path of its dense, and the word table (words, width)."""
-    found = {dense.path: dense.kernel for dense in dense_layers(task)}
-    return found | {layer.path: layer.table for layer in sublayers(task, EmbeddingTable) if layer.path == WORD_TABLE}
+def prunable_kernels(task: Task) -> dict[str, tf.Variable]:
+    """Return the kernels `(in, out)` of all Dense layers and the word table `(words, width)`, by path."""
+    kernels = {dense.path: dense.kernel for dense in dense_layers(task)}
+    tables = {layer.path: layer.table for layer in sublayers(task, EmbeddingTable) if layer.path == WORD_TABLE}
+    return kernels | tables

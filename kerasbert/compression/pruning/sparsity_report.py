@@ -1,26 +1,30 @@
-"""How many zeros a task has, and what compression makes of its file."""
+"""Fractions of zeros in a task, and the size of a file after compression."""
 
 import gzip
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import tensorflow as tf
 
-from kerasbert.compression.pruning.magnitude import prunable
+from kerasbert.compression.pruning.magnitude import prunable_kernels
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import dense_layers
+from kerasbert.tasks.base import Task
 
 _CHUNK = 1 << 20
-_ACCIDENTAL = 0.01  # checkpoints that went through 16-bit floats have some zeros that nobody pruned
+_ACCIDENTAL = 0.01  # checkpoints that went through 16-bit floats have a few zeros without any pruning
 
 
 @dataclass(frozen=True)
 class SparsityReport:
-    """Shares of weights that are exactly 0.
+    """Fractions of weights that are exactly 0.
 
-    kernels: of every dense kernel, and of the word table, by path. dense: of all dense kernels together. total: of all that the task
-    trains, tables, biases and norms too: what a compressed file can gain from.
+    Attributes:
+        kernels: Of each Dense kernel and of the word table, by path.
+        dense: Of all Dense kernels together.
+        total: Of all trained variables, including tables, biases and norms: what compression of a file can gain from.
     """
 
     kernels: dict[str, float]
@@ -28,61 +32,63 @@ class SparsityReport:
     total: float
 
 
-def sparsity_report(task) -> SparsityReport:
-    """Counts the zeros of a task, or of the task saved in a folder.
+def sparsity_report(task: Task | str | os.PathLike) -> SparsityReport:
+    """Count the zeros of a task, or of the task saved in a folder.
 
-    Zeros make nothing faster in TFLite: XNNPACK has sparse kernels for 1x1 convolutions of convolutional networks only (its README in
-    TensorFlow, "Sparse Inference"), and multiplies the zeros of a fully connected operator like other numbers. What they make smaller is a
-    file that is compressed on its way, see `gzip_size`.
+    Unstructured zeros make TFLite no faster. XNNPACK has sparse kernels for 1x1 convolutions of convolutional networks only (its README in
+    TensorFlow, "Sparse Inference"); a fully connected operator multiplies zeros like other values. Zeros make a compressed file smaller,
+    see `gzip_size`.
 
-    Raises KerasBertError for a folder that holds no task.
+    Raises:
+        KerasBertError: When the folder holds no task.
     """
     if isinstance(task, str | os.PathLike):
         from kerasbert.tasks.auto import load_task
 
         task = load_task(task)
     return SparsityReport(
-        {path: _share([kernel]) for path, kernel in prunable(task).items()},
-        _share([dense.kernel for dense in dense_layers(task)]),
-        _share(list(task.variables_by_path().values())),
+        {path: _zero_fraction([kernel]) for path, kernel in prunable_kernels(task).items()},
+        _zero_fraction([dense.kernel for dense in dense_layers(task)]),
+        _zero_fraction(list(task.variables_by_path().values())),
     )
 
 
-def zeros_of(task) -> dict[str, float]:
-    """The kernels that have been pruned, by path, and their shares of zeros: at least one in a hundred, and not all."""
-    shares = {path: _share([kernel]) for path, kernel in prunable(task).items()}
-    return {path: share for path, share in shares.items() if _ACCIDENTAL <= share < 1}
+def pruned_kernels(task: Task) -> dict[str, float]:
+    """Return the fraction of zeros of each pruned kernel, by path: those with at least 1 % zeros, but not of zeros alone."""
+    fractions = {path: _zero_fraction([kernel]) for path, kernel in prunable_kernels(task).items()}
+    return {path: fraction for path, fraction in fractions.items() if _ACCIDENTAL <= fraction < 1}
 
 
 def gzip_size(path: str | os.PathLike) -> int:
-    """The bytes of a file, such as a `.tflite`, after gzip at its best: about what a download or an app package takes.
+    """Return the size in bytes of a file after gzip at its highest level: about the size of a download or in an app package.
 
-    Raises KerasBertError where there is no such file.
+    Raises:
+        KerasBertError: When there is no such file.
     """
     path = Path(path)
     if not path.is_file():
         raise KerasBertError(f"expected a file {path}, received no such file")
-    counted = _Counter()
-    with path.open("rb") as source, gzip.GzipFile(fileobj=counted, mode="wb", compresslevel=9, mtime=0) as packed:
+    counter = _ByteCounter()
+    with path.open("rb") as source, gzip.GzipFile(fileobj=counter, mode="wb", compresslevel=9, mtime=0) as compressed:
         while block := source.read(_CHUNK):
-            packed.write(block)
-    return counted.size
+            compressed.write(block)
+    return counter.size
 
 
-class _Counter:
-    """A file that only counts what is written."""
+class _ByteCounter:
+    """A file object that discards what is written and counts the bytes."""
 
     def __init__(self):
         self.size = 0
 
-    def write(self, data) -> int:
+    def write(self, data: bytes) -> int:
         self.size += len(data)
         return len(data)
 
     def flush(self) -> None:
-        pass
+        """Do nothing: nothing is buffered."""
 
 
-def _share(variables: list[tf.Variable]) -> float:
+def _zero_fraction(variables: Sequence[tf.Variable]) -> float:
     zeros = sum(int(tf.math.count_nonzero(variable == 0)) for variable in variables)
     return zeros / sum(variable.shape.num_elements() for variable in variables)

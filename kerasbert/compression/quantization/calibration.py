@@ -1,180 +1,226 @@
-"""First ranges of quantized activations, and factors of scaled channels, from data."""
+"""Initial activation ranges and equalization scales, from data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.compression.quantization.outlier_tokens import OutlierTokens
-from kerasbert.compression.quantization.range_estimation import BINS, range_method
+from kerasbert.compression.quantization.observers import Observer
+from kerasbert.compression.quantization.outlier_tokens import OutlierTokenObserver
+from kerasbert.compression.quantization.range_estimation import BINS, RangeEstimator, range_estimator
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
+from kerasbert.layers.quantization.activation_quantizers import (
+    ActivationFakeQuant,
+    StaticFakeQuant,
+    activation_quantizers,
+)
 from kerasbert.layers.quantization.norms import IntegerLayerNorm
 from kerasbert.layers.traversal import sublayers
 from kerasbert.processors import Features
+from kerasbert.tasks.base import Task
 
-# What a scaled channel's largest size is brought down to, in sizes of the median channel.
+# The largest peak that equalization leaves in a channel, as a multiple of the median channel's peak.
 OUTLIER_CEILING = 4.0
-_FEW = 2  # batches that are run sooner than a trace is made
-_EMPTY = 3  # tokens of a row in which no word stands, at most: those that begin and end one text or two
+_EAGER_BATCHES = 2  # up to this many batches run faster eagerly than after tracing
+_SPECIAL_TOKENS = 3  # the most tokens of an empty text or pair: [CLS] [SEP] [SEP]
 
 
-def calibrate(model, data, batch_size: int = 32, ranges: str = "min-max", ceiling: float = OUTLIER_CEILING) -> None:
-    """Sets the factors of scaled channels, then every static range, from what is seen over `data`; nothing quantizes meanwhile.
+def calibrate(
+    model: Task, data: Any, batch_size: int = 32, ranges: str = "min-max", ceiling: float = OUTLIER_CEILING
+) -> None:
+    """Set the equalization scales, then every static activation range, from `data`.
 
-    data: texts, or anything that the task predicts on. ranges: `min-max`, `percentile` (99.99 % of the values), `percentile:99.9`, or `mse`
-    (the range whose 8-bit grid is nearest to the values). ceiling: no scaled channel is larger than this many median ones.
+    Nothing is quantized while the data run. If an error is raised, the model is unchanged.
 
-    Raises KerasBertError for data without tokens or of one text only, naming the points that saw nothing, or nothing but one value, and for
-    an unknown method; the model then is as it was.
+    Args:
+        model: A quantized task.
+        data: Texts, or anything that `predict` takes.
+        batch_size: Rows in a batch.
+        ranges: `min-max`; `percentile` (99.99 % of the values) or `percentile:99.9`; or `mse`, the range with the least squared error on
+            its 8-bit grid.
+        ceiling: Equalization leaves no channel a peak above this multiple of the median channel's peak.
+
+    Raises:
+        KerasBertError: When the data have no tokens or only one distinct text; when a quantizer saw less than two distinct values; when
+            the method is unknown; and when the ceiling is not above 0.
     """
-    method = range_method(ranges)
+    estimator = range_estimator(ranges)
     if ceiling <= 0:
-        raise KerasBertError(f"expected a ceiling of scaled channels above 0, received {ceiling}")
-    if isinstance(data, tf.data.Dataset):
-
-        def run():
-            model.predict(data, batch_size=batch_size)
-    else:  # what is read, without what it is an answer to: a masked language model has none to texts without gaps
-        rows = model.features(data, scoring=True)[1]
-        _check_rows(rows)
-
-        def run():
-            if len(rows) <= _FEW * batch_size:
-                model.serve_untraced()
-            model.raw_results(rows, batch_size)
-
-    statistics = [
-        (variable, variable.numpy()) for point in activation_quantizers(model) for variable in point.variables
+        raise KerasBertError(f"expected an equalization ceiling above 0, received {ceiling}")
+    run = _make_run(model, data, batch_size)
+    saved = [
+        (variable, variable.numpy()) for quantizer in activation_quantizers(model) for variable in quantizer.variables
     ]
     try:
-        _calibrate(model, run, method, ceiling)
+        _calibrate(model, run, estimator, ceiling)
     except BaseException:
-        for variable, value in statistics:
+        for variable, value in saved:
             variable.assign(value)
         raise
 
 
-def _check_rows(rows: Features) -> None:
-    """Raises KerasBertError for rows from which no range can be known."""
-    lists = rows.tokens.input_ids
-    if not any(len(tokens) for tokens in lists):
-        received = f"{len(lists)} rows of nothing but padding" if len(lists) else "no rows"
-        raise KerasBertError(f"expected calibration data with tokens, received {received}")
-    different = {tuple(tokens) for tokens in lists}
-    (shortest,) = different if len(different) == 1 else ((),)
-    if len(different) == 1 and (len(lists) > 1 or len(shortest) <= _EMPTY):
+def _make_run(model: Task, data: Any, batch_size: int) -> Callable[[], None]:
+    """Check the data and return a function that runs the model over them."""
+    if isinstance(data, tf.data.Dataset):
+        return lambda: model.predict(data, batch_size=batch_size)
+    # Scoring features: a masked language model makes no prediction for a text without a mask, and so has no other rows for it.
+    features = model.features(data, scoring=True)[1]
+    _check_features(features)
+
+    def run() -> None:
+        if len(features) <= _EAGER_BATCHES * batch_size:
+            model.serve_untraced()
+        model.raw_results(features, batch_size)
+
+    return run
+
+
+def _check_features(features: Features) -> None:
+    """Check that the rows determine a range."""
+    token_lists = features.token_lists.input_ids
+    if not any(len(tokens) for tokens in token_lists):
+        received = f"{len(token_lists)} rows of nothing but padding" if len(token_lists) else "no rows"
+        raise KerasBertError(f"expected calibration data with tokens, received {received}; pass texts of the task")
+    distinct = {tuple(tokens) for tokens in token_lists}
+    (shortest,) = distinct if len(distinct) == 1 else ((),)
+    if len(distinct) == 1 and (len(token_lists) > 1 or len(shortest) <= _SPECIAL_TOKENS):
         raise KerasBertError(
-            f"expected calibration texts that differ, received {len(lists)} rows of the same {len(shortest)} tokens"
+            f"expected calibration texts that differ, received {len(token_lists)} rows of the same {len(shortest)} tokens; "
+            "pass a few hundred texts of the task"
         )
 
 
-def _calibrate(model, run: Callable[[], None], method: Callable | None, ceiling: float) -> None:
-    points = activation_quantizers(model)
-    if scaled := [point for point in points if point.equalizer is not None]:
-        for point in scaled:
-            point.equalizer.assign(tf.zeros_like(point.equalizer))
-        _observe(model, points, _Peaks(), run)
-        for point in scaled:
-            point.equalizer.assign(channel_factors(point.equalizer.numpy(), ceiling))
-    static = [point for point in points if point.kind == "static"]
-    for point in static:
-        point.reset_ranges()
-    _observe(model, static, Extremes(), run)
-    if unseen := [point.path for point in static if not point.calibrated]:
+def _calibrate(model: Task, run: Callable[[], None], estimator: RangeEstimator | None, ceiling: float) -> None:
+    quantizers = activation_quantizers(model)
+    _set_equalizers(model, quantizers, run, ceiling)
+    static = [quantizer for quantizer in quantizers if isinstance(quantizer, StaticFakeQuant)]
+    for quantizer in static:
+        quantizer.reset_ranges()
+    _observe(model, static, MinMaxObserver(), run)
+    if uncalibrated := [quantizer.path for quantizer in static if not quantizer.calibrated]:
         raise KerasBertError(
-            f"expected calibration data to reach every point with different values, {len(unseen)} saw none or one: {', '.join(unseen[:3])}"
+            f"expected calibration data with different values at every quantizer, received none or one value at {len(uncalibrated)}: "
+            f"{', '.join(uncalibrated[:3])}; pass more texts of the task"
         )
-    rows, histograms = OutlierTokens(sublayers(model, IntegerLayerNorm)), _Histograms()
-    if observers := [*([rows] if rows.paths else []), *([histograms] if method is not None else [])]:
-        _observe(model, static, _All(observers), run)
-    if method is not None:
-        histograms.set_ranges(method)
-    rows.set_grids()
-    for point in static:
-        point.symmetrize_ranges()
+    outlier_tokens, histograms = OutlierTokenObserver(sublayers(model, IntegerLayerNorm)), _HistogramObserver()
+    observers: list[Observer] = []
+    if outlier_tokens.paths:
+        observers.append(outlier_tokens)
+    if estimator is not None:
+        observers.append(histograms)
+    if observers:
+        _observe(model, static, _ObserverList(observers), run)
+    if estimator is not None:
+        histograms.set_ranges(estimator)
+    outlier_tokens.set_grids()
+    for quantizer in static:
+        quantizer.symmetrize_ranges()
+
+
+def _set_equalizers(
+    model: Task, quantizers: Sequence[ActivationFakeQuant], run: Callable[[], None], ceiling: float
+) -> None:
+    equalizers = [(quantizer, quantizer.equalizer) for quantizer in quantizers if quantizer.equalizer is not None]
+    if not equalizers:
+        return
+    for _, equalizer in equalizers:
+        equalizer.assign(tf.zeros_like(equalizer))
+    # At all quantizers: an observer before scaling also suspends the scales that other layers carry.
+    _observe(model, quantizers, _ChannelPeakObserver(), run)
+    for _, equalizer in equalizers:
+        equalizer.assign(channel_factors(equalizer.numpy(), ceiling))
 
 
 def channel_factors(peaks: np.ndarray, ceiling: float) -> np.ndarray:
-    """(H,) factors of at most 1 from the largest size of each channel: outliers come down to `ceiling` times the median channel."""
+    """Return the equalization scale of each channel, `(H,)`, at most 1.
+
+    Args:
+        peaks: The largest magnitude of each channel, `(H,)`.
+        ceiling: Scaled peaks are at most this multiple of the median peak.
+    """
     limit = ceiling * float(np.median(peaks))
     return np.minimum(1.0, limit / np.maximum(peaks, 1e-9)).astype(np.float32) if limit > 0 else np.ones_like(peaks)
 
 
-def _observe(model, points, observer, run: Callable[[], None]) -> None:
-    for point in points:
-        point.observer = observer
-    model.forget_traces()  # whether a point observes is fixed in a trace
+def _observe(
+    model: Task, quantizers: Sequence[ActivationFakeQuant], observer: Observer, run: Callable[[], None]
+) -> None:
+    for quantizer in quantizers:
+        quantizer.observer = observer
+    model.forget_traces()  # a trace fixes whether a quantizer has an observer
     try:
         run()
     finally:
-        for point in points:
-            point.observer = None
+        for quantizer in quantizers:
+            quantizer.observer = None
         model.forget_traces()
 
 
-class _Peaks:
-    """The largest size of each channel, into the equalizers."""
+class _ChannelPeakObserver:
+    """Observer that stores the largest magnitude of each channel in the equalizers."""
 
     before_scaling = True
 
-    def __call__(self, point: ActivationFakeQuant, x):
-        if point.equalizer is not None:
-            peaks = tf.reduce_max(tf.abs(tf.cast(x, tf.float32)), axis=list(range(len(x.shape) - 1)))
-            point.equalizer.assign(tf.maximum(point.equalizer, peaks))
-        return x
+    def __call__(self, quantizer: ActivationFakeQuant, values: tf.Tensor) -> tf.Tensor:
+        if quantizer.equalizer is not None:
+            magnitudes = tf.abs(tf.cast(values, tf.float32))
+            peaks = tf.reduce_max(magnitudes, axis=list(range(len(values.shape) - 1)))
+            quantizer.equalizer.assign(tf.maximum(quantizer.equalizer, peaks))
+        return values
 
 
-class _All:
+class _ObserverList:
     """Several observers in one run."""
 
     before_scaling = False
 
-    def __init__(self, observers):
+    def __init__(self, observers: Sequence[Observer]):
         self._observers = observers
 
-    def __call__(self, point: ActivationFakeQuant, x):
+    def __call__(self, quantizer: ActivationFakeQuant, values: tf.Tensor) -> tf.Tensor:
         for observer in self._observers:
-            x = observer(point, x)
-        return x
+            values = observer(quantizer, values)
+        return values
 
 
-class Extremes:
-    """The smallest and the largest value, into the ranges."""
+class MinMaxObserver:
+    """Observer that widens variable ranges to the smallest and the largest value."""
 
     before_scaling = False
 
-    def __call__(self, point: ActivationFakeQuant, x):
-        if point.has_variable_range:
-            point.minimum.assign(tf.minimum(point.minimum, tf.cast(tf.reduce_min(x), tf.float32)))
-            point.maximum.assign(tf.maximum(point.maximum, tf.cast(tf.reduce_max(x), tf.float32)))
-        return x
+    def __call__(self, quantizer: StaticFakeQuant, values: tf.Tensor) -> tf.Tensor:
+        if quantizer.has_variable_range:
+            minimum, maximum = quantizer.minimum, quantizer.maximum
+            minimum.assign(tf.minimum(minimum, tf.cast(tf.reduce_min(values), tf.float32)))
+            maximum.assign(tf.maximum(maximum, tf.cast(tf.reduce_max(values), tf.float32)))
+        return values
 
 
-class _Histograms:
-    """How often which value was seen, between the extremes that are known already."""
+class _HistogramObserver:
+    """Observer of histograms between the minimum and the maximum, which are known already."""
 
     before_scaling = False
 
     def __init__(self):
-        self._counts: dict[tuple[str, int], tuple[ActivationFakeQuant, tf.Variable]] = {}
+        self._counts: dict[tuple[str, int], tuple[StaticFakeQuant, tf.Variable]] = {}
 
-    def __call__(self, point: ActivationFakeQuant, x):
-        if not point.has_variable_range or point.calibration_only:
-            return x
-        key = (point.path, point.call_index)
+    def __call__(self, quantizer: StaticFakeQuant, values: tf.Tensor) -> tf.Tensor:
+        if not quantizer.has_variable_range or quantizer.calibration_only:
+            return values
+        key = (quantizer.path, quantizer.call_index)
         if key not in self._counts:
             with tf.init_scope():
-                self._counts[key] = point, tf.Variable(tf.zeros(BINS, tf.int64))
-        bounds = tf.stack([point.minimum, point.maximum])
-        seen = tf.histogram_fixed_width(tf.reshape(tf.cast(x, tf.float32), [-1]), bounds, BINS, tf.int64)
-        self._counts[key][1].assign_add(seen)
-        return x
+                self._counts[key] = quantizer, tf.Variable(tf.zeros(BINS, tf.int64))
+        bounds = tf.stack([quantizer.minimum, quantizer.maximum])
+        counts = tf.histogram_fixed_width(tf.reshape(tf.cast(values, tf.float32), [-1]), bounds, BINS, tf.int64)
+        self._counts[key][1].assign_add(counts)
+        return values
 
-    def set_ranges(self, method: Callable) -> None:
-        """Narrows every range as the method finds it."""
-        for (_, call), (point, counts) in self._counts.items():
-            minimum, maximum = point.ranges[call]
-            low, high = method(counts.numpy(), float(minimum), float(maximum))
-            minimum.assign(min(low, point.must_include))
+    def set_ranges(self, estimator: RangeEstimator) -> None:
+        """Narrow every observed range to the estimator's."""
+        for (_, call), (quantizer, counts) in self._counts.items():
+            minimum, maximum = quantizer.ranges[call]
+            low, high = estimator(counts.numpy(), float(minimum), float(maximum))
+            minimum.assign(min(low, quantizer.must_include))
             maximum.assign(max(high, 0.0))

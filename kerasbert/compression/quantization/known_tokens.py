@@ -1,20 +1,39 @@
-"""Whether data say anything to a model: what matters, and what is lost, cannot be found on rows without a word."""
+"""Checks for known tokens: without them neither importance nor quantization loss can be measured."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features
+from kerasbert.text import Tokenizer
+
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
 
 
-def words_of(tokenizer, ids: Iterable[int]) -> set[int]:
-    """Those of some ids that stand for a piece of a word that the tokenizer knows."""
+def known_token_ids(tokenizer: Tokenizer, ids: Iterable[int]) -> set[int]:
+    """Return the distinct ids without those of [CLS], [SEP], padding and unknown tokens."""
     return set(ids) - {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id, tokenizer.unk_id}
 
 
-def check_words(task, rows: Features, purpose: str) -> None:
-    """Raises KerasBertError where no row has a word that the task's tokenizer knows. purpose: what the rows are for, in an infinitive."""
-    if task.has_tokenizer and not any(words_of(task.tokenizer, ids) for ids in rows.tokens.input_ids):
-        received = f"{len(rows.tokens.input_ids):,} rows without one"
+def check_known_tokens(task: Task, features: Features, purpose: str) -> None:
+    """Check that at least one row has a token that the task's tokenizer knows.
+
+    A task without a tokenizer passes.
+
+    Args:
+        task: The task that reads the features.
+        features: The rows to check.
+        purpose: Purpose of the rows as an infinitive, for the error message.
+
+    Raises:
+        KerasBertError: When no row has a known token.
+    """
+    input_ids = features.token_lists.input_ids
+    if task.has_tokenizer and not any(known_token_ids(task.tokenizer, ids) for ids in input_ids):
         raise KerasBertError(
-            f"expected texts in words that the model's tokenizer knows to {purpose}, received {received}"
+            f"expected texts in words that the model's tokenizer knows to {purpose}, received {len(input_ids):,} rows without one; "
+            "pass texts in the model's language"
         )

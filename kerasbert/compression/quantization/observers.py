@@ -1,87 +1,116 @@
-"""Watching every place of a model that a policy may quantize while it runs: activations, kernels, tables, constants."""
+"""Observers of every fake quantizer of a model while it runs: activations, kernels, embedding tables, constants."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
 from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant, KernelFakeQuant
 from kerasbert.layers.traversal import sublayers
+from kerasbert.processors import Features
+from kerasbert.tasks.base import Task
 
-Place = ActivationFakeQuant | KernelFakeQuant | ConstantFakeQuant | EmbeddingTable
-Key = tuple[str, int]  # a path and the number of a call, which is 0 where there is one only
-
-
-def key_of(place: Place) -> Key:
-    """The path that a place is reported under, and the call whose turn it is."""
-    if isinstance(place, ActivationFakeQuant):
-        return place.path, place.call_index
-    return (f"{place.path}.table" if isinstance(place, EmbeddingTable) else place.path), 0
+Quantizer = ActivationFakeQuant | KernelFakeQuant | ConstantFakeQuant | QuantizedEmbeddingTable
+QuantizerKey = tuple[str, int]  # path and call index; the index is 0 for a quantizer with one call
 
 
-def kind_of(place: Place) -> str:
-    """`static`, `dynamic` or `float` of an activation; `kernel`, `table` or `constant`."""
-    if isinstance(place, ActivationFakeQuant):
-        return place.kind
-    return (
-        "table" if isinstance(place, EmbeddingTable) else "kernel" if isinstance(place, KernelFakeQuant) else "constant"
-    )
+class Observer(Protocol):
+    """Function that a quantizer calls in place of quantizing.
+
+    Attributes:
+        before_scaling: Whether activation quantizers call it before equalization, and also those in float.
+    """
+
+    before_scaling: bool
+
+    def __call__(self, quantizer: Any, values: tf.Tensor, /) -> tf.Tensor:
+        """Return the values that the model continues with."""
+        ...
 
 
-def quantized(place: Place, values):
-    """The values as the place's 8 bits hold them."""
-    return place.rounded(values) if isinstance(place, EmbeddingTable) else place.quantized(values)
+def quantizer_key(quantizer: Quantizer) -> QuantizerKey:
+    """Return the path that reports use for a quantizer, and the index of its current call."""
+    if isinstance(quantizer, ActivationFakeQuant):
+        return quantizer.path, quantizer.call_index
+    return (f"{quantizer.path}.table" if isinstance(quantizer, QuantizedEmbeddingTable) else quantizer.path), 0
+
+
+def quantizer_kind(quantizer: Quantizer) -> str:
+    """Return `static`, `dynamic` or `float` for an activation, otherwise `kernel`, `table` or `constant`."""
+    if isinstance(quantizer, ActivationFakeQuant):
+        return quantizer.kind
+    if isinstance(quantizer, QuantizedEmbeddingTable):
+        return "table"
+    return "kernel" if isinstance(quantizer, KernelFakeQuant) else "constant"
+
+
+def fake_quantize(quantizer: Quantizer, values: tf.Tensor) -> tf.Tensor:
+    """Return the values on the quantizer's grid."""
+    return quantizer.rounded(values) if isinstance(quantizer, QuantizedEmbeddingTable) else quantizer.quantized(values)
 
 
 @contextmanager
-def observed(task, observer: Callable) -> Iterator[None]:
-    """Has every place call `observer(place, values)` and give what it gives; the model must run eagerly meanwhile.
+def observe_quantizers(task: Task, observer: Observer) -> Iterator[None]:
+    """Attach an observer to every quantizer of a task.
 
-    An observer that is `before_scaling` is asked at activations in float as well.
+    The model must run eagerly in this context.
+
+    Args:
+        task: A quantized task.
+        observer: Called with each quantizer and its values; the model continues with the result.
     """
-    places = [
-        place
-        for kind in (ActivationFakeQuant, KernelFakeQuant, ConstantFakeQuant, EmbeddingTable)
-        for place in sublayers(task, kind)
-    ]
-    for place in places:
-        place.observer = observer
+    kinds = (ActivationFakeQuant, KernelFakeQuant, ConstantFakeQuant, QuantizedEmbeddingTable)
+    quantizers = [quantizer for kind in kinds for quantizer in sublayers(task, kind)]
+    for quantizer in quantizers:
+        quantizer.observer = observer
     try:
         yield
     finally:
-        for place in places:
-            place.observer = None
+        for quantizer in quantizers:
+            quantizer.observer = None
 
 
-class QuantizesOnly:
-    """An observer that quantizes the places of these keys and leaves the others in float; None: quantizes all."""
+class SelectiveQuantization:
+    """Observer that quantizes at these keys and keeps the rest in float; None quantizes everything."""
 
     before_scaling = False
 
-    def __init__(self, keys: set[Key] | None):
+    def __init__(self, keys: set[QuantizerKey] | None):
         self.keys = keys
 
-    def __call__(self, place: Place, values):
-        return quantized(place, values) if self.keys is None or key_of(place) in self.keys else values
+    def __call__(self, quantizer: Quantizer, values: tf.Tensor) -> tf.Tensor:
+        if self.keys is None or quantizer_key(quantizer) in self.keys:
+            return fake_quantize(quantizer, values)
+        return values
 
 
-def packed(task, rows, index) -> dict[str, tf.Tensor]:
-    """The rows numbered `index` as the model reads them, padded to a multiple of 8 tokens."""
-    longest = max((int(rows.lengths[i]) for i in index), default=0)
-    arrays = rows.pack(index, min(-(-longest // 8) * 8, task.sequence_length), task.config.pad_token_id)
+def pack_rows(task: Task, features: Features, index: Sequence[int]) -> dict[str, tf.Tensor]:
+    """Pack some rows as the model's inputs, `(rows * group, length)`, padded to a multiple of 8 tokens.
+
+    Args:
+        task: The task that reads the inputs.
+        features: Token ids of all rows.
+        index: Numbers of the rows to pack.
+    """
+    longest = max((int(features.lengths[i]) for i in index), default=0)
+    arrays = features.pack(index, min(-(-longest // 8) * 8, task.sequence_length), task.config.pad_token_id)
     return {name: tf.constant(values.reshape(-1, values.shape[-1])) for name, values in arrays.items()}
 
 
 def attended_values(values: np.ndarray, attended: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The values of tokens that are no padding as (rows, channels), and whether a row is one token (or one text).
+    """Select the values of tokens that are not padding.
 
     Args:
-      values: (batch, length, channels); attention's (batch, heads, length, length), whose channels are heads; or anything else, which
-        is kept whole.
-      attended: (batch, length), True where there is a token.
+        values: `(batch, length, channels)`; or attention `(batch, heads, length, length)`, whose channels are heads; or any other shape,
+            which is kept whole.
+        attended: `(batch, length)`, True for tokens.
+
+    Returns:
+        `(rows, channels)`, and whether a row is one token or one text.
     """
     if values.ndim == 3 and values.shape[:2] == attended.shape:
         return values[attended], True

@@ -1,4 +1,4 @@
-"""The quantization policies of recipes, without TensorFlow."""
+"""The quantization policies of the recipes, without TensorFlow."""
 
 from dataclasses import replace
 
@@ -7,9 +7,9 @@ from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 # Q8BERT (Zafrir et al. 2019): softmax, norms and GELU stay in float; the Dense layers of attention and the pooler are int8
 # with trained ranges.
-# The Dense layers of the feed-forward network find their ranges at run time: one reads the few channels that are 10 to 30 times the median,
-# the other writes them, and one static range for such a tensor leaves the other channels a handful of values. The head's logits decide,
-# and cost nothing. An adapter reads what a feed-forward network writes, and what it writes itself is near zero until it is trained.
+# The Dense layers of the feed-forward network use dynamic ranges. Some channels of their inputs and outputs are 10 to 30 times the median.
+# A static range that holds these leaves few grid values for the other channels. The classifier is dynamic because it decides and costs
+# nothing. Adapters are dynamic because they read feed-forward outputs, and their own outputs are near zero until they are trained.
 _STATIC = (
     ("*.feed_forward.input", "dynamic"),
     ("*.feed_forward.intermediate.output", "float"),
@@ -23,7 +23,7 @@ _STATIC = (
     ("*", "static"),
 )
 
-# 16 bits hold outliers and the rest alike: every dense of the encoder is static. The head's logits decide, and cost nothing.
+# 16 bits represent outliers and all other values: every Dense layer of the encoder is static.
 _STATIC_WIDE = (
     ("classifier.input", "dynamic"),
     ("classifier.output", "float"),
@@ -33,10 +33,10 @@ _STATIC_WIDE = (
     ("*", "static"),
 )
 
-# What the first feed-forward dense reads is scaled channel by channel, so that no channel is larger than this many median ones.
+# The input of the first feed-forward Dense layer is equalized, so that its outlier channels are at most a few times the median.
 _EQUALIZED = ("*.feed_forward.input",)
 
-# Every activation in 8 bits; the sums that blocks add to have outlier channels, which are scaled down.
+# Every activation in 8 bits; residual streams have outlier channels, so they are equalized.
 INTEGER_ONLY = QuantizationPolicy(
     "static_wi8_ai8", activations=(("*", "static"),), equalized=("*stream",), integer_only=True
 )
@@ -51,7 +51,16 @@ POLICIES = {
 
 
 def policy_named(recipe: str, integer_only: bool = False, learned_ranges: bool = False) -> QuantizationPolicy:
-    """The policy that prepares for a recipe. Raises KerasBertError for a recipe that has none, or not of that kind."""
+    """Return the policy that trains for an export recipe.
+
+    Args:
+        recipe: A name among `POLICIES`.
+        integer_only: Whether no activation stays in float; `static_wi8_ai8` only.
+        learned_ranges: Whether gradients move the ranges; recipes with static 8-bit ranges only.
+
+    Raises:
+        KerasBertError: When the recipe has no policy, or none with these options.
+    """
     if recipe not in POLICIES:
         raise KerasBertError(f"expected a recipe with a training policy of {sorted(POLICIES)}, received {recipe!r}")
     if learned_ranges:

@@ -1,4 +1,6 @@
-"""Quantization-aware training: the same task, with tfmot's quantizers at its named points."""
+"""Quantization-aware training: a copy of a task with fake quantizers."""
+
+from typing import Any
 
 import numpy as np
 
@@ -7,64 +9,79 @@ from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.tasks.base import Task
 
 
 def quantize(
-    model,
+    model: Task,
     recipe: str | QuantizationPolicy = "static_wi8_ai8",
-    calibration=None,
+    calibration: Any = None,
     batch_size: int = 32,
     integer_only: bool = False,
     ranges: str = "min-max",
     learned_ranges: bool = False,
     dropout: float | None = 0.0,
-):
-    """The same class of task, weights copied, whose dense kernels, tables and activations are held in 8 bits while it trains.
+) -> Task:
+    """Return a copy of a task that trains and predicts with fake-quantized weights and activations.
 
-    recipe: `static_wi8_ai8`, `static_wi8_ai16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32` or `weight_only_wi8` (the last three quantize
-    weights only while training), or a policy of your own. calibration: texts (or anything `predict`
-    takes) that set the first ranges of static points; a few hundred of the training texts will do. Then `compile` and `fit` as usual.
-    integer_only: no activation stays in float, for processors that have none: norms, softmax, GELU and sums are in 8 bits too.
-    ranges: how calibration finds them, see `calibrate`. learned_ranges: from there on gradients move them while training, with the weights
-    (Bhalgat et al. 2020, LSQ+), and not a moving average of what is seen; see `kb.adamw` for their rate.
-    dropout: of the training that follows; None: as the model has it. Without, since what is dropped and scaled up has other ranges than
-    what the file will see, and a model that learns from its float self has nothing to overfit to.
+    The copy has the same class and the same weights. `compile` and `fit` it as usual.
 
-    Raises KerasBertError for an unknown recipe, one that is not static and yet integer-only, an integer-only policy that leaves something
-    in float, learned ranges of a recipe without any or of 16 bits, and when a static recipe gets no calibration data.
+    Args:
+        model: The task, in float or quantized for another recipe.
+        recipe: `static_wi8_ai8`, `static_wi8_ai16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32` or `weight_only_wi8`, of which the last three
+            quantize weights only while training; or a policy of your own.
+        calibration: Texts, or anything that `predict` takes, for the initial ranges. A few hundred training texts are enough. Static
+            recipes need them.
+        batch_size: Rows in a batch while calibrating.
+        integer_only: Whether norms, softmax, GELU and residual sums are in 8 bits too, for processors without float units.
+        ranges: The calibration method, see `calibrate`.
+        learned_ranges: Whether gradients move the ranges while training (LSQ+, Bhalgat et al. 2020) in place of a moving average.
+            `kb.adamw` has their learning rate.
+        dropout: Dropout rate of the copy; None keeps the model's. By default 0: dropout scales activations up, so that their ranges differ
+            from those in the file.
+
+    Raises:
+        KerasBertError: When the recipe is unknown; when it does not allow `integer_only` or `learned_ranges`; when an integer-only policy
+            leaves something in float; and when a static recipe has no calibration data.
     """
-    if isinstance(recipe, str):
-        recipe = policy_named(recipe, integer_only, learned_ranges)
-    elif wanting := [
-        name
-        for name, asked in (("integer_only", integer_only), ("learned_ranges", learned_ranges))
-        if asked and not getattr(recipe, name)
-    ]:
-        raise KerasBertError(f"expected a policy with {wanting[0]}=True, received one without; say it in the policy")
-    quantized = model.with_policy(recipe, dropout)
+    policy = _policy(recipe, integer_only, learned_ranges)
+    quantized = model.with_policy(policy, dropout)
     _check_integer_only(quantized)
-    if any(point.kind == "static" for point in activation_quantizers(quantized)):
+    if any(quantizer.kind == "static" for quantizer in activation_quantizers(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
-                f"expected calibration texts for {recipe.recipe!r}, received none: its activation ranges start from data; "
+                f"expected calibration texts for {policy.recipe!r}, received none: its activation ranges start from data; "
                 "give texts as `calibration=`"
             )
         calibrate(quantized, calibration, batch_size, ranges)
     return quantized
 
 
-def _check_integer_only(model) -> None:
-    """Raises KerasBertError for an integer-only policy that contradicts itself."""
+def _policy(recipe: str | QuantizationPolicy, integer_only: bool, learned_ranges: bool) -> QuantizationPolicy:
+    if isinstance(recipe, str):
+        return policy_named(recipe, integer_only, learned_ranges)
+    options = {"integer_only": integer_only, "learned_ranges": learned_ranges}
+    if missing := [name for name, requested in options.items() if requested and not getattr(recipe, name)]:
+        raise KerasBertError(
+            f"expected a policy with {missing[0]}=True, received one without; set {missing[0]} in the policy"
+        )
+    return recipe
+
+
+def _check_integer_only(model: Task) -> None:
+    """Check that an integer-only policy leaves nothing in float."""
     policy = model.policy
     if policy is None or not policy.integer_only or policy == policy.in_float():
         return
-    if (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits) != (True, True, 8, 8):
+    bits = (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits)
+    if bits != (True, True, 8, 8):
         raise KerasBertError(
-            "expected kernels, tables and activations of 8 bits in an integer-only policy, received others"
+            "expected kernels, tables and activations of 8 bits in an integer-only policy, received "
+            "kernels={}, tables={}, kernel_bits={}, activation_bits={}".format(*bits)
         )
     others = [point.path for point in activation_quantizers(model) if policy.kind(point.path) != "static"]
     if others:
         raise KerasBertError(
-            f"expected static points throughout in an integer-only policy, received {len(others)} others: {others[0]} is "
-            f"{policy.kind(others[0])}; leave integer_only out, or leave the rule out"
+            f"expected static activations throughout in an integer-only policy, received {len(others)} others: {others[0]} is "
+            f"{policy.kind(others[0])}; remove integer_only, or remove the rule"
         )

@@ -1,4 +1,4 @@
-"""From how often which value was seen to the range that 8 bits are spread over."""
+"""Range estimation from histograms: percentile and mean squared error."""
 
 from collections.abc import Callable
 
@@ -8,58 +8,78 @@ from kerasbert.errors import KerasBertError
 
 BINS = 2048
 RANGE_METHODS = ("min-max", "percentile", "mse")
-_PERCENTILE = 99.99
-_SHARES = np.linspace(0.3, 1.0, 29)  # of either end of the range seen, which `mse` tries
+_DEFAULT_PERCENTILE = 99.99
+_MSE_FRACTIONS = np.linspace(0.3, 1.0, 29)  # of either end of the observed range, tried by `mse`
+
+RangeEstimator = Callable[[np.ndarray, float, float], tuple[float, float]]
+"""Maps counts `(BINS,)`, minimum and maximum to a narrower minimum and maximum."""
 
 
-def range_method(name: str) -> Callable | None:
-    """counts (BINS,), minimum, maximum -> narrower (minimum, maximum); None for `min-max`, which leaves them.
+def range_estimator(name: str) -> RangeEstimator | None:
+    """Return the range estimator of a calibration method, or None for `min-max`, which keeps the observed range.
 
-    Raises KerasBertError for an unknown method, and a percentile that is none.
+    Args:
+        name: `min-max`, `mse`, `percentile`, or a percentile such as `percentile:99.9`.
+
+    Raises:
+        KerasBertError: When the method is unknown, or its percentile is not above 50 and up to 100.
     """
-    kind, _, wanted = name.partition(":")
-    if kind == "percentile":
-        percentile = _number(wanted) if wanted else _PERCENTILE
+    method, _, argument = name.partition(":")
+    if method == "percentile":
+        percentile = _parse_float(argument) if argument else _DEFAULT_PERCENTILE
         if not 50 < percentile <= 100:
             raise KerasBertError(
-                f"expected a percentile above 50 and up to 100, such as percentile:99.9, received {name!r}"
+                f"expected a percentile above 50 and up to 100, received {name!r}; write it as percentile:99.9"
             )
         return lambda counts, low, high: percentile_range(counts, low, high, percentile)
-    if wanted or kind not in RANGE_METHODS:
-        raise KerasBertError(f"expected ranges of {', '.join(RANGE_METHODS)}, received {name!r}")
-    return mse_range if kind == "mse" else None
+    if argument or method not in RANGE_METHODS:
+        raise KerasBertError(f"expected a range method of {', '.join(RANGE_METHODS)}, received {name!r}")
+    return mse_range if method == "mse" else None
 
 
 def percentile_range(counts: np.ndarray, low: float, high: float, percentile: float) -> tuple[float, float]:
-    """The range that holds so many per cent of the values, as many left out on either side."""
-    edges, shares = np.linspace(low, high, len(counts) + 1), np.cumsum(counts) / max(counts.sum(), 1)
-    out = (1 - percentile / 100) / 2
-    first, last = np.searchsorted(shares, out, "right"), np.searchsorted(shares, 1 - out, "left")
+    """Return the range of the central `percentile` per cent of the values.
+
+    Args:
+        counts: A histogram with bins of equal width, `(bins,)`.
+        low: The lower edge of the first bin.
+        high: The upper edge of the last bin.
+        percentile: Per cent of the values to keep; both tails lose the same share.
+    """
+    edges, cumulative = np.linspace(low, high, len(counts) + 1), np.cumsum(counts) / max(counts.sum(), 1)
+    tail = (1 - percentile / 100) / 2
+    first, last = np.searchsorted(cumulative, tail, "right"), np.searchsorted(cumulative, 1 - tail, "left")
     return float(edges[min(first, len(counts) - 1)]), float(edges[min(last, len(counts) - 1) + 1])
 
 
 def mse_range(counts: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """The range, ends moved inwards each on its own, whose 256 steps leave the least squared error of the values."""
+    """Return the range whose 8-bit grid has the least squared error; both ends are searched independently.
+
+    Args:
+        counts: A histogram with bins of equal width, `(bins,)`.
+        low: The lower edge of the first bin.
+        high: The upper edge of the last bin.
+    """
     edges = np.linspace(low, high, len(counts) + 1)
-    seen = counts > 0
-    values, weights = ((edges[:-1] + edges[1:]) / 2)[seen], counts[seen].astype(np.float64)
-    best = (np.inf, low, high)
-    for least in low * _SHARES if low < 0 else [0.0]:
-        for most in high * _SHARES if high > 0 else [0.0]:
-            error = _squared_error(values, weights, float(least), float(most))
-            if error < best[0]:
-                best = (error, float(least), float(most))
-    return best[1:]
+    occupied = counts > 0
+    values, weights = ((edges[:-1] + edges[1:]) / 2)[occupied], counts[occupied].astype(np.float64)
+    least_error, best_range = np.inf, (low, high)
+    for minimum in low * _MSE_FRACTIONS if low < 0 else [0.0]:
+        for maximum in high * _MSE_FRACTIONS if high > 0 else [0.0]:
+            error = _squared_error(values, weights, float(minimum), float(maximum))
+            if error < least_error:
+                least_error, best_range = error, (float(minimum), float(maximum))
+    return best_range
 
 
 def _squared_error(values: np.ndarray, weights: np.ndarray, low: float, high: float) -> float:
-    step = max((high - low) / 255, 1e-12)
-    zero = np.round(low / step)
-    grid = np.clip(np.round(values / step), zero, zero + 255) * step
-    return float(np.dot(np.square(grid - values), weights))
+    scale = max((high - low) / 255, 1e-12)
+    lowest = np.round(low / scale)
+    quantized = np.clip(np.round(values / scale), lowest, lowest + 255) * scale
+    return float(np.dot(np.square(quantized - values), weights))
 
 
-def _number(text: str) -> float:
+def _parse_float(text: str) -> float:
     try:
         return float(text)
     except ValueError:

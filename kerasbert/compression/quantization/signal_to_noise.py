@@ -1,22 +1,22 @@
-"""Signal and noise of a tensor in 8 bits: over all of its values, and over its typical channel and row. NumPy only."""
+"""Signal-to-noise ratios of quantized tensors: over all values, of the median channel and of the median row. NumPy only."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-_LEAST = 1e-60  # a sum of squares: logarithms of it are finite
-LOST = 10.0  # dB: below this, noise is a third of the signal and more
+_LEAST = 1e-60  # floor of a sum of squares, so that its logarithm is finite
+LOST = 10.0  # dB: below this the noise is at least a third of the signal
 
 
 @dataclass(frozen=True)
 class SignalToNoise:
-    """Signal-to-noise ratios in dB, infinite where nothing was lost.
+    """Signal-to-noise ratios in dB, infinite for zero noise.
 
     Attributes:
-      whole: over all values. A channel or row of large values decides it, whatever happens to the others.
-      channel: of the median channel.
-      row: of the median row: of a token, or of a kernel's input.
-      lost_channels: share of channels below `LOST` dB.
+        whole: Over all values. Channels and rows with large values dominate it.
+        channel: Of the median channel.
+        row: Of the median row: a token, or an input of a kernel.
+        lost_channels: Fraction of channels below `LOST` dB.
     """
 
     whole: float
@@ -26,37 +26,46 @@ class SignalToNoise:
 
     @property
     def least(self) -> float:
-        """The smallest of the three: large values are cut off, or hide what the others lose."""
+        """The smallest of the three ratios."""
         return min(self.whole, self.channel, self.row)
 
 
-def signal_to_noise(signal: np.ndarray, found: np.ndarray, rows: bool = True) -> SignalToNoise:
-    """Compares `found` with `signal`, both (rows, channels). Channels and rows that are all zeros, and stay so, lose nothing.
+def signal_to_noise(signal: np.ndarray, noisy: np.ndarray, rows: bool = True) -> SignalToNoise:
+    """Compare a quantized tensor with the float one.
 
-    rows: False where a row is no unit of its own; its ratio then is that of all values.
+    Channels and rows of zeros that stay zeros have no noise.
+
+    Args:
+        signal: The float tensor, `(rows, channels)`.
+        noisy: The quantized tensor, of the same shape.
+        rows: Whether rows are tokens or inputs. If not, the row ratio is that of all values.
     """
-    noise = found - signal
-    channel = _decibels(*(_sums(values, "ij,ij->j") for values in (signal, noise)))
-    whole = decibels(signal, found)
-    row = float(_median(_decibels(*(_sums(values, "ij,ij->i") for values in (signal, noise))))) if rows else whole
-    return SignalToNoise(whole, float(_median(channel)), row, float((channel < LOST).mean()))
+    noise = noisy - signal
+    channel = _decibels(*(_sum_of_squares(values, "ij,ij->j") for values in (signal, noise)))
+    whole = decibels(signal, noisy)
+    row = whole
+    if rows:
+        row = float(_lower_median(_decibels(*(_sum_of_squares(values, "ij,ij->i") for values in (signal, noise)))))
+    return SignalToNoise(whole, float(_lower_median(channel)), row, float((channel < LOST).mean()))
 
 
-def decibels(signal: np.ndarray, found: np.ndarray) -> float:
-    """The ratio over all values, in dB."""
-    return float(_decibels(_sums(signal.ravel(), "i,i->"), _sums((found - signal).ravel(), "i,i->")))
+def decibels(signal: np.ndarray, noisy: np.ndarray) -> float:
+    """Return the signal-to-noise ratio over all values, in dB."""
+    return float(
+        _decibels(_sum_of_squares(signal.ravel(), "i,i->"), _sum_of_squares((noisy - signal).ravel(), "i,i->"))
+    )
 
 
-def cosine(one: np.ndarray, other: np.ndarray) -> float:
-    """The cosine of all values; 1 for two tensors of zeros."""
-    norms = float(np.sqrt(_sums(one.ravel(), "i,i->") * _sums(other.ravel(), "i,i->")))
-    product = float(np.einsum("i,i->", one.ravel(), other.ravel(), dtype=np.float64))
-    return product / norms if norms else float(not (one.any() or other.any()))
+def cosine(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the cosine similarity over all values; 1 for two tensors of zeros."""
+    norms = float(np.sqrt(_sum_of_squares(first.ravel(), "i,i->") * _sum_of_squares(second.ravel(), "i,i->")))
+    product = float(np.einsum("i,i->", first.ravel(), second.ravel(), dtype=np.float64))
+    return product / norms if norms else float(not (first.any() or second.any()))
 
 
-def _sums(values: np.ndarray, how: str) -> np.ndarray:
-    """Sums of squares in float64."""
-    return np.einsum(how, values, values, dtype=np.float64)
+def _sum_of_squares(values: np.ndarray, subscripts: str) -> np.ndarray:
+    """Sums of squares in float64, over the axes that the `einsum` subscripts sum."""
+    return np.einsum(subscripts, values, values, dtype=np.float64)
 
 
 def _decibels(power: np.ndarray, noise: np.ndarray) -> np.ndarray:
@@ -64,6 +73,6 @@ def _decibels(power: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return np.where(noise == 0, np.inf, np.where(np.isfinite(noise), ratio, -np.inf))
 
 
-def _median(values: np.ndarray) -> float:
-    """The lower of the two middle ones: a mean of infinities is none."""
+def _lower_median(values: np.ndarray) -> np.floating:
+    """The lower of the two middle values: a mean of infinities of both signs is not a number."""
     return np.percentile(values, 50, method="lower")

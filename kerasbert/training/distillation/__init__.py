@@ -1,13 +1,13 @@
-"""Distillation: a student learns what a teacher says, and how it comes to say it."""
+"""Knowledge distillation: trains a student towards a teacher's outputs, hidden states and attention."""
 
 from kerasbert.training.distillation.attention import AttentionRelations, Attentions
 from kerasbert.training.distillation.augmentation import augment
 from kerasbert.training.distillation.distiller import Distiller
 from kerasbert.training.distillation.layer_maps import layer_map
-from kerasbert.training.distillation.names import OBJECTIVES, objectives_named
 from kerasbert.training.distillation.no_norm import no_norm_student
 from kerasbert.training.distillation.objective import LayerObjective, Objective
 from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.registry import OBJECTIVES, parse_objectives
 from kerasbert.training.distillation.stages import Stage, progressive_stages
 from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
 from kerasbert.training.distillation.students import student_from
@@ -28,7 +28,7 @@ __all__ = [
     "augment",
     "layer_map",
     "no_norm_student",
-    "objectives_named",
+    "parse_objectives",
     "progressive_stages",
     "student_from",
 ]

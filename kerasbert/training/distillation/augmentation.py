@@ -1,74 +1,104 @@
-"""More texts for a student to ask its teacher about: words replaced by what a masked language model finds likely in their place."""
+"""TinyBERT's data augmentation: words are replaced by likely ones of a masked language model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
+from kerasbert.processors import Features
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.tasks.masked_lm import MaskedLM
-from kerasbert.text import pack
+from kerasbert.text.encoded import Encoded
 
 _BATCH = 32
 
+_Predict = Callable[[dict[str, tf.Tensor]], Mapping[str, tf.Tensor]]
+_Report = Callable[[int, int], None]
+
 
 @dataclass(frozen=True)
-class _Gap:
-    """A word that is replaced in some copies: where in the row it stands, its characters, its id, the copies."""
+class _Masked:
+    """A word that some copies replace.
+
+    Attributes:
+        text: Index of the text.
+        position: Index of the token in the row.
+        start: First character of the word.
+        end: End of the word's characters.
+        token_id: Id of the token.
+        copies: Indices of the copies that replace it.
+    """
 
     text: int
-    place: int
+    position: int
     start: int
     end: int
-    word: int
+    token_id: int
     copies: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Replacement:
+    """Characters from `start` to `end` that become `word`."""
+
+    start: int
+    end: int
+    word: str
 
 
 def augment(
     texts: Sequence,
-    language_model,
+    language_model: MaskedLM,
     copies: int = 20,
     probability: float = 0.4,
     candidates: int = 15,
     seed: int = 0,
-    report=None,
+    report: _Report | None = None,
 ) -> list:
-    """Variants of texts, `copies` of the first one, then those of the next: Jiao et al. 2020, "TinyBERT", section 3.2 and algorithm 1.
+    """Return variants of texts (Jiao et al. 2020, "TinyBERT", section 3.2 and algorithm 1).
 
-    A word that is one token is replaced with a probability by one of the words that the model finds likeliest where it is masked, any of
-    `candidates` alike. Words of several tokens stay as they are (the paper looks those up in GloVe), and so do special tokens, punctuation
-    and what is longer than the model. All else of a text, its white space included, stays. Labels of the result are
-    `np.repeat(labels, copies)`; the texts themselves are not in it.
+    A word of one token is replaced, with a probability, by one of the words that the model finds most likely in its place. Words of several
+    tokens stay; the paper replaces these by GloVe neighbours. Special tokens, punctuation, and text beyond the model's length stay too, and
+    so does white space.
 
     Args:
-      texts: texts, or pairs of texts, of which each side is replaced by itself.
-      language_model: a `MaskedLM` with a tokenizer.
-      report: called with (words done, all words).
+        texts: Texts, or pairs of texts, of which each text is replaced by itself.
+        language_model: A `MaskedLM` with a tokenizer.
+        copies: Number of variants of each text.
+        probability: Probability that a word is replaced in a copy.
+        candidates: Number of most likely words, from which one is drawn uniformly.
+        seed: Random seed.
+        report: Called with the words done and all words.
+
+    Returns:
+        `copies` variants of the first text, then those of the next, so that their labels are `np.repeat(labels, copies)`. The original
+        texts are not included.
 
     Raises:
-      KerasBertError: another task than a MaskedLM, and numbers that cannot be.
+        KerasBertError: When the model is not a MaskedLM with a tokenizer, or a number is out of range.
     """
     _check(language_model, copies, probability, candidates)
     examples = text_examples(texts)
-    sides = [side for example in examples for side in (example if isinstance(example, tuple) else (example,))]
-    gaps = _gaps(sides, language_model, copies, probability, seed)
-    replaced = _replaced(sides, gaps, language_model, candidates, copies, seed, report)
-    found, first = [], 0
+    flat = [text for example in examples for text in (example if isinstance(example, tuple) else (example,))]
+    masked = _choose_words(flat, language_model, copies, probability, seed)
+    variants = _replace_words(flat, masked, language_model, candidates, copies, seed, report)
+    augmented, first = [], 0
     for example in examples:
         count = len(example) if isinstance(example, tuple) else 1
         for copy in range(copies):
-            parts = tuple(replaced[first + side][copy] for side in range(count))
-            found.append(parts if isinstance(example, tuple) else parts[0])
+            parts = tuple(variants[first + i][copy] for i in range(count))
+            augmented.append(parts if isinstance(example, tuple) else parts[0])
         first += count
-    return found
+    return augmented
 
 
-def _check(language_model, copies: int, probability: float, candidates: int) -> None:
+def _check(language_model: Any, copies: int, probability: float, candidates: int) -> None:
     if not isinstance(language_model, MaskedLM) or not language_model.has_tokenizer:
         raise KerasBertError(
             f"expected a MaskedLM with a tokenizer as language_model, received {type(language_model).__name__}"
@@ -79,72 +109,87 @@ def _check(language_model, copies: int, probability: float, candidates: int) -> 
         raise KerasBertError(f"expected a probability from 0 to 1, received {probability}")
 
 
-def _gaps(sides: Sequence[str], model, copies: int, probability: float, seed: int) -> list[_Gap]:
-    """The words that are replaced in one copy or more."""
+def _choose_words(texts: Sequence[str], model: MaskedLM, copies: int, probability: float, seed: int) -> list[_Masked]:
+    """The words that at least one copy replaces."""
     tokenizer = model.tokenizer
-    encoded, pieces = tokenizer.encode(sides, max_length=model.sequence_length), word_pieces(tokenizer)
-    found = []
-    for number, (ids, offsets) in enumerate(zip(encoded.input_ids, encoded.offsets, strict=True)):
-        ids = np.array(ids, np.int32)
-        words, draw = pieces.word_numbers(ids), np.random.default_rng((seed, number))
-        alone = np.bincount(words)[words] == 1
-        for place in np.flatnonzero(alone & ~pieces.is_special(ids)):
-            start, end = offsets[place]
-            start = end - len(sides[number][start:end].lstrip())
-            chosen = np.flatnonzero(draw.random(copies) < probability)
-            if len(chosen) and any(map(str.isalnum, sides[number][start:end])):
-                found.append(_Gap(number, int(place), start, end, int(ids[place]), chosen))
-    return found
+    encoded, pieces = tokenizer.encode(texts, max_length=model.sequence_length), word_pieces(tokenizer)
+    masked = []
+    for number, (row, offsets) in enumerate(zip(encoded.input_ids, encoded.offsets, strict=True)):
+        ids = np.array(row, np.int32)
+        words, random = pieces.word_numbers(ids), np.random.default_rng((seed, number))
+        single_token = np.bincount(words)[words] == 1
+        for position in np.flatnonzero(single_token & ~pieces.is_special(ids)):
+            start, end = offsets[position]
+            start = end - len(texts[number][start:end].lstrip())
+            chosen = np.flatnonzero(random.random(copies) < probability)
+            if len(chosen) and any(map(str.isalnum, texts[number][start:end])):
+                masked.append(_Masked(number, int(position), start, end, int(ids[position]), chosen))
+    return masked
 
 
-def _replaced(sides, gaps: Sequence[_Gap], model, candidates: int, copies: int, seed: int, report) -> list[list[str]]:
-    """The copies of each side. Gaps come in the order of texts and places."""
-    edits: list[list[list[tuple[int, int, str]]]] = [[[] for _ in range(copies)] for _ in sides]
-    tokenizer, draw = model.tokenizer, np.random.default_rng((seed, len(sides), copies))
-    encoded, allowed = tokenizer.encode(sides, max_length=model.sequence_length), _allowed(model)
+def _replace_words(
+    texts: Sequence[str],
+    masked: Sequence[_Masked],
+    model: MaskedLM,
+    candidates: int,
+    copies: int,
+    seed: int,
+    report: _Report | None,
+) -> list[list[str]]:
+    """The copies of each text. `masked` is in the order of texts and positions."""
+    replacements: list[list[list[_Replacement]]] = [[[] for _ in range(copies)] for _ in texts]
+    tokenizer, random = model.tokenizer, np.random.default_rng((seed, len(texts), copies))
+    encoded, allowed = tokenizer.encode(texts, max_length=model.sequence_length), _whole_words(model)
     spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES} | {
         "positions": tf.TensorSpec((None, 2), tf.int32)
     }
     predict = tf.function(lambda inputs: model.serve(inputs), input_signature=[spec], autograph=False)
-    for first in range(0, len(gaps), _BATCH):
-        batch = gaps[first : first + _BATCH]
-        logits = _logits(encoded, batch, model, predict)
-        for gap, scores in zip(batch, logits, strict=True):
-            scores = np.where(allowed, scores, -np.inf)
-            scores[gap.word] = -np.inf
-            best = np.argsort(-scores, kind="stable")[:candidates]
-            best = best[np.isfinite(scores[best])]
-            for copy in gap.copies if len(best) else ():
-                word = readable(tokenizer, int(draw.choice(best)))
-                edits[gap.text][copy].append((gap.start, gap.end, word))
+    for first in range(0, len(masked), _BATCH):
+        batch = masked[first : first + _BATCH]
+        for word, scores in zip(batch, _logits(encoded, batch, model, predict), strict=True):
+            best = _best_ids(scores, allowed, word.token_id, candidates)
+            for copy in word.copies if len(best) else ():
+                replacement = readable(tokenizer, int(random.choice(best)))
+                replacements[word.text][copy].append(_Replacement(word.start, word.end, replacement))
         if report is not None:
-            report(first + len(batch), len(gaps))
-    return [[_edited(side, changes) for changes in each] for side, each in zip(sides, edits, strict=True)]
+            report(first + len(batch), len(masked))
+    return [
+        [_edit(text, changes) for changes in text_copies] for text, text_copies in zip(texts, replacements, strict=True)
+    ]
 
 
-def _logits(encoded, gaps: Sequence[_Gap], model, predict) -> np.ndarray:
-    """Scores of all words in each gap, (gaps, V)."""
-    ids = [list(encoded.input_ids[gap.text]) for gap in gaps]
-    for row, gap in zip(ids, gaps, strict=True):
-        row[gap.place] = model.tokenizer.mask_id
-    types = [encoded.token_type_ids[gap.text] for gap in gaps]
-    packed = pack(TokenLists(ids, types), length=max(map(len, ids)), pad_id=model.config.pad_token_id)
-    places = np.array([(row, gap.place) for row, gap in enumerate(gaps)], np.int32)
+def _best_ids(scores: np.ndarray, allowed: np.ndarray, token_id: int, candidates: int) -> np.ndarray:
+    """The ids of the most likely words but the present one."""
+    scores = np.where(allowed, scores, -np.inf)
+    scores[token_id] = -np.inf
+    best = np.argsort(-scores, kind="stable")[:candidates]
+    return best[np.isfinite(scores[best])]
+
+
+def _logits(encoded: Encoded, masked: Sequence[_Masked], model: MaskedLM, predict: _Predict) -> np.ndarray:
+    """The logits at each masked word, (words, V)."""
+    ids = [list(encoded.input_ids[word.text]) for word in masked]
+    for row, word in zip(ids, masked, strict=True):
+        row[word.position] = model.tokenizer.mask_id
+    types = [encoded.token_type_ids[word.text] for word in masked]
+    features = Features(TokenLists(ids, types), np.arange(len(ids)))
+    packed = features.pack(range(len(ids)), max(map(len, ids)), model.config.pad_token_id)
+    positions = np.array([(row, word.position) for row, word in enumerate(masked)], np.int32)
     inputs = {name: tf.constant(packed[name]) for name in INPUT_NAMES}
-    return predict({**inputs, "positions": tf.constant(places)})[model.output_name].numpy()
+    return predict({**inputs, "positions": tf.constant(positions)})[model.output_name].numpy()
 
 
-def _allowed(model) -> np.ndarray:
-    """Which ids are words that may stand alone, (V,) bool."""
+def _whole_words(model: MaskedLM) -> np.ndarray:
+    """Return a mask of the ids that are whole words of letters and digits, (V,) bool."""
     tokenizer = model.tokenizer
     pieces, allowed = word_pieces(tokenizer), np.zeros(model.config.vocab_size, bool)
     names = [readable(tokenizer, i) for i in range(tokenizer.vocabulary_size)]
-    letters = np.array([bool(name) and all(map(str.isalnum, name)) for name in names])
-    allowed[: len(names)] = letters & ~pieces.special & ~pieces.continues
+    alphanumeric = np.array([bool(name) and all(map(str.isalnum, name)) for name in names])
+    allowed[: len(names)] = alphanumeric & ~pieces.special & ~pieces.continues
     return allowed
 
 
-def _edited(text: str, changes: Sequence[tuple[int, int, str]]) -> str:
-    for start, end, word in reversed(changes):
-        text = f"{text[:start]}{word}{text[end:]}"
+def _edit(text: str, replacements: Sequence[_Replacement]) -> str:
+    for replacement in reversed(replacements):
+        text = f"{text[: replacement.start]}{replacement.word}{text[replacement.end :]}"
     return text

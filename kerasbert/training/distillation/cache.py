@@ -1,4 +1,4 @@
-"""What a teacher says of each row of some data, kept on disk and read as it is asked for."""
+"""A cache on disk of the teacher's tensors for each row of the training data."""
 
 import hashlib
 import json
@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,154 +22,177 @@ TYPES = ("float32", "float16")
 _INDEX, _FORMAT = "index.json", 1
 _BATCH = 32
 
+TeacherArrays = Mapping[str, tuple[np.ndarray, tuple[int, ...]]]
+"""Arrays `(rows * group, ...)` by name, each with its axes that count tokens."""
+
 
 @dataclass(frozen=True)
-class Layout:
-    """How a tensor lies in its file. shape: of one row, (lists, ...), -1 for tokens: a row has as many as its longest list."""
+class TensorLayout:
+    """The layout of a tensor in its file.
+
+    Attributes:
+        name: The tensor's name, and the file's.
+        shape: The shape of one row, `(group, ...)`; -1 for token axes, which have the length of the row's longest list.
+    """
 
     name: str
     shape: tuple[int, ...]
 
-    def of_row(self, length: int) -> tuple[int, ...]:
+    def row_shape(self, length: int) -> tuple[int, ...]:
+        """Return the shape of a row of `length` tokens."""
         return tuple(length if size < 0 else size for size in self.shape)
 
     @property
     def per_token(self) -> bool:
+        """True if the size grows with the length of a row."""
         return -1 in self.shape
 
 
 class TeacherCache:
-    """One file a tensor, rows behind each other without padding, in a folder named after all that decides its content.
+    """Teacher tensors on disk: one file a tensor, with its rows one after the other, without padding.
 
-    Another teacher, other data or other objectives have another folder, so what is read is never of another training.
+    The folder's name is a digest of everything that determines the content, so another teacher, other data or other objectives use another
+    folder.
+
+    Args:
+        folder: The folder of the files.
+        layouts: The tensors.
+        lengths: Tokens of each row, `(rows,)`.
+        kind: The type of the numbers, one of `TYPES`.
+
+    Raises:
+        KerasBertError: When a file is missing or has another size.
     """
 
-    def __init__(self, folder: Path, layouts: Sequence[Layout], lengths: np.ndarray, kind: str):
+    def __init__(self, folder: Path, layouts: Sequence[TensorLayout], lengths: np.ndarray, kind: str):
         self.folder, self.layouts, self.lengths = folder, tuple(layouts), lengths
-        self._files, self._starts = {}, {}
+        self._files: dict[str, np.ndarray] = {}
+        self._offsets: dict[str, np.ndarray] = {}
         for layout in layouts:
-            path, starts = folder / f"{layout.name}.bin", _starts(layout, lengths)
-            if not path.is_file() or path.stat().st_size != int(starts[-1]) * np.dtype(kind).itemsize:
+            path, offsets = folder / f"{layout.name}.bin", _row_offsets(layout, lengths)
+            if not path.is_file() or path.stat().st_size != int(offsets[-1]) * np.dtype(kind).itemsize:
                 raise KerasBertError(
-                    f"{path}: expected {int(starts[-1])} numbers, received a damaged cache; delete {folder}"
+                    f"{path}: expected {int(offsets[-1])} numbers, received a damaged cache; delete {folder}"
                 )
-            self._files[layout.name] = np.memmap(path, kind, "r") if starts[-1] else np.zeros(0, kind)
-            self._starts[layout.name] = starts
+            self._files[layout.name] = np.memmap(path, kind, "r") if offsets[-1] else np.zeros(0, kind)
+            self._offsets[layout.name] = offsets
 
     def read(self, rows: np.ndarray, length: int) -> dict[str, np.ndarray]:
-        """Tensors of some rows by name, (rows * lists, ...) float32, padded with 0 to `length` tokens."""
+        """Return the tensors of some rows by name, `(rows * group, ...)` float32, with zeros up to `length` tokens."""
         return {layout.name: self._read(layout, rows, length) for layout in self.layouts}
 
-    def _read(self, layout: Layout, rows: np.ndarray, length: int) -> np.ndarray:
-        found = np.zeros((len(rows), *layout.of_row(length)), np.float32)
-        file, starts = self._files[layout.name], self._starts[layout.name]
-        for place, row in enumerate(rows):
-            shape = layout.of_row(int(self.lengths[row]))
-            found[(place, *map(slice, shape))] = file[starts[row] : starts[row + 1]].reshape(shape)
-        return found.reshape(-1, *found.shape[2:])
+    def _read(self, layout: TensorLayout, rows: np.ndarray, length: int) -> np.ndarray:
+        values = np.zeros((len(rows), *layout.row_shape(length)), np.float32)
+        file, offsets = self._files[layout.name], self._offsets[layout.name]
+        for position, row in enumerate(rows):
+            shape = layout.row_shape(int(self.lengths[row]))
+            values[(position, *map(slice, shape))] = file[offsets[row] : offsets[row + 1]].reshape(shape)
+        return values.reshape(-1, *values.shape[2:])
 
 
-def teacher_cache(
+def open_teacher_cache(
     folder: str | os.PathLike,
-    key: Mapping,
-    rows: Features,
-    compute: Callable[[np.ndarray], Mapping[str, tuple[np.ndarray, tuple[int, ...]]]],
+    key: Mapping[str, Any],
+    features: Features,
+    compute: Callable[[np.ndarray], TeacherArrays],
     kind: str = "float32",
     batch_size: int = _BATCH,
 ) -> TeacherCache:
-    """The cache of what a teacher says of `rows`; computed where there is none yet, and written whole or not at all.
+    """Open the cache of the teacher's tensors, after writing it if there is none.
 
-    key: what else decides its content, JSON-able. compute: row numbers -> by name a tensor (n * lists, ...), padded to the longest of
-    these rows, and those of its axes that count tokens. kind: of `TYPES`.
+    The write is atomic.
 
-    Raises KerasBertError for a damaged cache, too little room on the disk, and numbers too large for `kind`.
+    Args:
+        folder: The folder of all caches.
+        key: Settings that determine the content beside the features, JSON-able.
+        features: The rows.
+        compute: Maps row numbers to the teacher's tensors, padded to the longest of these rows.
+        kind: The type of the numbers, one of `TYPES`.
+        batch_size: Rows computed at once.
+
+    Raises:
+        KerasBertError: When the cache is damaged, the disk is too full, or a number is too large for `kind`.
     """
-    key = {"format": _FORMAT, "kind": kind, "rows": rows_digest(rows), **key}
-    place = Path(folder) / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    index = place / _INDEX
+    key = {"format": _FORMAT, "kind": kind, "rows": features_digest(features), **key}
+    path = Path(folder) / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    index = path / _INDEX
     if not index.is_file():
-        _write(place, rows, compute, kind, batch_size, key)
+        _write_cache(path, features, compute, kind, batch_size, key)
     try:
-        layouts = [Layout(entry["name"], tuple(entry["shape"])) for entry in read_json_object(index)["tensors"]]
+        layouts = [TensorLayout(entry["name"], tuple(entry["shape"])) for entry in read_json_object(index)["tensors"]]
     except (KeyError, TypeError) as error:
-        raise KerasBertError(f"{index}: expected the index of a cache, received {error!r}; delete {place}") from error
-    return TeacherCache(place, layouts, rows.lengths, kind)
+        raise KerasBertError(f"{index}: expected the index of a cache, received {error!r}; delete {path}") from error
+    return TeacherCache(path, layouts, features.lengths, kind)
 
 
-def rows_digest(rows: Features) -> str:
-    """Sixteen hex digits of all token ids and types."""
-    digest = hashlib.sha256(str(rows.group).encode())
-    for ids, types in zip(rows.tokens.input_ids, rows.tokens.token_type_ids, strict=True):
+def features_digest(features: Features) -> str:
+    """Return sixteen hex digits of all token ids and types."""
+    digest, tokens = hashlib.sha256(str(features.group).encode()), features.token_lists
+    for ids, types in zip(tokens.input_ids, tokens.token_type_ids, strict=True):
         digest.update(np.array([len(ids), *ids, *types], np.int32).tobytes())
     return digest.hexdigest()[:16]
 
 
-def _write(place: Path, rows: Features, compute, kind: str, batch_size: int, key: Mapping) -> None:
-    # Longest rows first: a batch holds rows of like length, and memory runs out at the start or never.
-    order = np.argsort(-rows.lengths, kind="stable")
-    layouts = [_layout(name, *found) for name, found in _of_rows(compute, order[:1])]
-    size = sum(int(_starts(layout, rows.lengths)[-1]) for layout in layouts) * np.dtype(kind).itemsize
-    _check_room(place, size)
-    tokens = sum(layout.per_token for layout in layouts)
+def _write_cache(
+    path: Path,
+    features: Features,
+    compute: Callable[[np.ndarray], TeacherArrays],
+    kind: str,
+    batch_size: int,
+    key: Mapping[str, Any],
+) -> None:
+    # Longest rows first: batches hold rows of similar length, and memory runs out in the first batch or never.
+    order = np.argsort(-features.lengths, kind="stable")
+    layouts = {name: _layout(name, values, token_axes) for name, values, token_axes in _row_arrays(compute, order[:1])}
+    offsets = {name: _row_offsets(layout, features.lengths) for name, layout in layouts.items()}
+    size = sum(int(ends[-1]) for ends in offsets.values()) * np.dtype(kind).itemsize
+    _check_disk_space(path, size)
+    per_token = sum(layout.per_token for layout in layouts.values())
     note(
-        f"note: writing {size / 1e6:,.1f} MB of the teacher's tensors for {len(rows):,} rows to {place}"
-        + (f" ({tokens} of {len(layouts)} tensors are kept for each token)" if tokens else "")
+        f"note: writing {size / 1e6:,.1f} MB of the teacher's tensors for {len(features):,} rows to {path}"
+        + (f" ({per_token} of {len(layouts)} tensors are kept for each token)" if per_token else "")
     )
-    with atomic_folder(place) as partial:
+    with atomic_folder(path) as partial:
         files = {
-            layout.name: _allocated(partial / f"{layout.name}.bin", layout, rows.lengths, kind) for layout in layouts
+            name: np.memmap(partial / f"{name}.bin", kind, "w+", shape=(int(offsets[name][-1]),)) for name in layouts
         }
         for start in range(0, len(order), batch_size):
-            index = order[start : start + batch_size]
-            for name, (values, _) in _of_rows(compute, index):
-                _store(
-                    files[name],
-                    next(layout for layout in layouts if layout.name == name),
-                    values,
-                    index,
-                    rows.lengths,
-                    kind,
-                )
-        for file, _ in files.values():
+            rows = order[start : start + batch_size]
+            for name, values, _ in _row_arrays(compute, rows):
+                if np.abs(values).max(initial=0) > np.finfo(kind).max:
+                    raise KerasBertError(
+                        f"expected numbers within {kind} in {name} of the teacher, received larger ones; cache as float32"
+                    )
+                for row, row_values in zip(rows, values, strict=True):
+                    unpadded = row_values[tuple(map(slice, layouts[name].row_shape(int(features.lengths[row]))))]
+                    files[name][offsets[name][row] : offsets[name][row + 1]] = unpadded.reshape(-1)
+        for file in files.values():
             file.flush()
-        tensors = [{"name": layout.name, "shape": layout.shape} for layout in layouts]
+        tensors = [{"name": layout.name, "shape": layout.shape} for layout in layouts.values()]
         (partial / _INDEX).write_text(json.dumps({**key, "tensors": tensors}, indent=2) + "\n", "utf-8")
 
 
-def _of_rows(compute, index: np.ndarray) -> Iterator[tuple[str, tuple[np.ndarray, tuple[int, ...]]]]:
-    """Tensors of rows by name, (rows, lists, ...), and their token axes in that shape."""
-    for name, (values, axes) in compute(index).items():
-        yield name, (values.reshape(len(index), -1, *values.shape[1:]), tuple(axis + 1 for axis in axes))
+def _row_arrays(
+    compute: Callable[[np.ndarray], TeacherArrays], rows: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, tuple[int, ...]]]:
+    """Name, values `(rows, group, ...)` and token axes of each tensor."""
+    for name, (values, token_axes) in compute(rows).items():
+        yield name, values.reshape(len(rows), -1, *values.shape[1:]), tuple(axis + 1 for axis in token_axes)
 
 
-def _layout(name: str, values: np.ndarray, token_axes: tuple[int, ...]) -> Layout:
-    return Layout(name, tuple(-1 if axis in token_axes else size for axis, size in enumerate(values.shape) if axis))
+def _layout(name: str, values: np.ndarray, token_axes: tuple[int, ...]) -> TensorLayout:
+    shape = tuple(-1 if axis in token_axes else size for axis, size in enumerate(values.shape) if axis)
+    return TensorLayout(name, shape)
 
 
-def _starts(layout: Layout, lengths: np.ndarray) -> np.ndarray:
-    """Where each row begins in the file, and where the last one ends, in numbers; (rows + 1,) int64."""
-    sizes = [math.prod(layout.of_row(int(length))) for length in lengths]
+def _row_offsets(layout: TensorLayout, lengths: np.ndarray) -> np.ndarray:
+    """The position in the file of each row's first number, and of the end, `(rows + 1,)` int64."""
+    sizes = [math.prod(layout.row_shape(int(length))) for length in lengths]
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
-def _allocated(path: Path, layout: Layout, lengths: np.ndarray, kind: str):
-    starts = _starts(layout, lengths)
-    return np.memmap(path, kind, "w+", shape=(int(starts[-1]),)), starts
-
-
-def _store(target, layout: Layout, values: np.ndarray, index: np.ndarray, lengths: np.ndarray, kind: str) -> None:
-    file, starts = target
-    if np.abs(values).max(initial=0) > np.finfo(kind).max:
-        raise KerasBertError(
-            f"expected numbers within {kind} in {layout.name} of the teacher, received larger ones; cache as float32"
-        )
-    for place, row in enumerate(index):
-        kept = values[place][tuple(map(slice, layout.of_row(int(lengths[row]))))]
-        file[starts[row] : starts[row + 1]] = kept.reshape(-1)
-
-
-def _check_room(place: Path, size: int) -> None:
-    parent = next(folder for folder in place.absolute().parents if folder.exists())
+def _check_disk_space(path: Path, size: int) -> None:
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
     free = shutil.disk_usage(parent).free
     if size > free:
         raise KerasBertError(

@@ -1,183 +1,174 @@
-"""A student trained towards a teacher, by named objectives, in one step."""
+"""Training of a student towards a teacher by a sum of objectives."""
 
+import os
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.ids import INPUT_NAMES
-from kerasbert.tasks import MaskedLM
+from kerasbert.tasks.base import Task
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.keras_task import KerasTask
-from kerasbert.tasks.masked_lm import masked_only
+from kerasbert.tasks.masked_lm import MaskedLM, masked_only
 from kerasbert.training.distillation.cache import TYPES
-from kerasbert.training.distillation.feeding import Feeder, same_tokens
+from kerasbert.training.distillation.dataset import DistillationDataset, same_tokenization
+from kerasbert.training.distillation.forward_features import forward_features
 from kerasbert.training.distillation.objective import Objective
-from kerasbert.training.distillation.observation import Part, observe
+from kerasbert.training.distillation.teacher import TeacherRunner
 
 
 class Distiller(KerasTask):
-    """Trains `student` to do as `teacher` does; afterwards the student is a task like any other.
+    """Model that trains `student` towards `teacher`.
 
-    The loss is `label_weight` times the student's own one plus each objective's times its weight. `fit` and `evaluate` take what the
-    student's do; without labels (or with a label_weight of 0) the student learns from the teacher alone. The teacher is never trained, runs
-    without dropout, and is not saved with the student; nor are the projections that some objectives learn. Whatever a task can do that a
-    run asks for (`score`, `predict`, `answer`, `save_pretrained`), the student does.
+    The loss is `label_weight` times the student's own loss plus the weighted losses of all objectives. `fit` and `evaluate` take what the
+    student's take. Without labels, or with a `label_weight` of 0, the student learns from the teacher alone. The teacher runs without
+    dropout and is not trained. Neither the teacher nor learned projections of objectives are saved with the student. Other attributes of a
+    task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the student's. After the training the student is a
+    task like any other.
 
     Args:
-      student, teacher: tasks. They may differ in architecture, depth and width, as far as objectives allow.
-      objectives: of `kerasbert.training.distillation`.
-      label_weight: how much the labels count.
-      cache: a folder for what the teacher says of each row of the training data, which is then computed once. For data that stays the
-        same from epoch to epoch: no masked words, no `tf.data.Dataset`.
-      cache_type: float32, or float16, which takes half of the room.
+        student: The task to train.
+        teacher: A task that may have another architecture, depth and width, as far as the objectives allow.
+        objectives: Objectives of `kerasbert.training.distillation`.
+        label_weight: Factor of the student's own loss.
+        cache: A folder for the teacher's tensors of the training data, which are then computed once. The data must be the same in every
+            epoch: no masked words, no `tf.data.Dataset`.
+        cache_type: `float32`, or `float16` for half the size.
+        **kwargs: Further arguments of `keras.Model`.
+
+    Attributes:
+        labels_paused: Whether the student's own loss counts as 0; a change takes effect at the next `compile`.
+        projections: The learned projections of all objectives.
 
     Raises:
-      KerasBertError: objectives that cannot compare these two models; tokens compared across vocabularies; weights that are all 0.
+        KerasBertError: When an objective cannot compare the two models or compares tokens across vocabularies, or all weights are 0.
     """
 
     def __init__(
         self,
-        student,
-        teacher,
+        student: Task,
+        teacher: Task,
         objectives: Sequence[Objective],
         label_weight: float = 0.0,
-        cache=None,
+        cache: str | os.PathLike | None = None,
         cache_type: str = "float32",
-        **kwargs,
+        **kwargs: Any,
     ):
         super().__init__(**{"name": "distiller", **kwargs})
         _check_weights(objectives, label_weight)
         if cache_type not in TYPES:
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
         if student is teacher:
-            raise KerasBertError("expected a student and a teacher, received one model as both")
+            raise KerasBertError("expected a student and a teacher, received one model as both; load the teacher again")
         self.label_weight, self.labels_paused = float(label_weight), False
-        bound = [objective.bound(student, teacher) for objective in objectives]
-        _check_tokens(student, teacher, bound)
-        if getattr(student, "no_answer", False) is None:
-            student.no_answer = getattr(teacher, "no_answer", None)
+        bound = [objective.bind_copy(student, teacher) for objective in objectives]
+        _check_tokenization(student, teacher, bound)
+        _copy_no_answer_threshold(teacher, student)
         self.student = student
         self.projections = [projection for objective in bound for projection in objective.projections]
-        self._hidden = _Hidden(teacher, bound, bool(label_weight))
-        key = {} if cache is None else {"parts": sorted(self._wanted_names())}
-        self._feeder = Feeder(student, teacher, self._parts_of, key, cache, cache_type)
+        self._teacher = TeacherRunner(teacher, bound)
+        self._means = _LossMeans(bound, bool(label_weight))
+        key = {} if cache is None else {"parts": sorted(self._teacher.names())}
+        self._distillation_dataset = DistillationDataset(student, teacher, self._teacher.arrays, key, cache, cache_type)
         self.built = True  # variables exist since construction
 
     @property
-    def teacher(self):
-        return self._hidden.teacher
+    def teacher(self) -> Task:
+        """The teacher."""
+        return self._teacher.model
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
-        """Copies of those it was made with, which know both models."""
-        return self._hidden.objectives
+        """Copies of the given objectives, bound to both models."""
+        return self._teacher.objectives
 
     @property
     def learns_labels(self) -> bool:
-        """Whether labels count now: not with a label_weight of 0, and not in `progressive_stages`."""
+        """True while the student's own loss counts: not with a `label_weight` of 0, and not in `progressive_stages`."""
         return self.label_weight > 0 and not self.labels_paused
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
 
-    def train_step(self, data):
+    def train_step(self, data: Any) -> dict[str, Any]:
         with tf.GradientTape() as tape:
-            loss = self._loss_of(data, training=True)
+            loss = self._step_loss(data, training=True)
         with tf.init_scope():
             self.optimizer.build(self.trainable_variables)
-        # What no objective reaches (a head without labels) has no gradient, and stays as it is.
+        # Variables that no objective reaches (a head without labels) have no gradient.
         pairs = self.optimizer.compute_gradients(loss, self.trainable_variables, tape=tape)
         self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
         return self.get_metrics_result()
 
-    def test_step(self, data):
-        self._loss_of(data, training=False)
+    def test_step(self, data: Any) -> dict[str, Any]:
+        self._step_loss(data, training=False)
         return self.get_metrics_result()
 
-    def _loss_of(self, data, training: bool) -> tf.Tensor:
-        read, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
-        inputs = read["student"]
+    def _step_loss(self, data: Any, training: bool) -> tf.Tensor:
+        """The loss of one replica's batch; updates all metrics."""
+        x, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
+        inputs = x["student"]
         if isinstance(self.student, MaskedLM) and targets is not None:
             inputs, targets, weights = masked_only((inputs, targets, weights))
-        student = observe(self.student, inputs, training)
-        wanted = read.get("known") or {
-            name: part.values for name, part in self._parts(read.get("teacher", inputs)).items()
+        student = forward_features(self.student, inputs, training)
+        teacher_targets = x.get("cached") or {
+            name: tensor.values for name, tensor in self._teacher.tensors(x.get("teacher", inputs)).items()
         }
-        values = [
-            tf.zeros(()) if objective.paused else objective.loss(student, wanted) for objective in self.objectives
+        losses = [
+            tf.zeros(()) if objective.paused else objective.loss(student, teacher_targets)
+            for objective in self.objectives
         ]
-        terms = [objective.weight * value for objective, value in zip(self.objectives, values, strict=True)]
+        terms = [objective.weight * loss for objective, loss in zip(self.objectives, losses, strict=True)]
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        if self.learns_labels:  # Keras gives each replica its share of a loss, since gradients are added up
-            share = self.student.compute_loss(inputs, targets, student.outputs, weights)
-            values.insert(0, tf.cast(share, tf.float32) * replicas)
-            terms.append(self.label_weight * values[0])
+        if self.learns_labels:  # Keras divides a loss by the number of replicas, since their gradients are summed
+            label_loss: Any = self.student.compute_loss(inputs, targets, student.outputs, weights)
+            losses.insert(0, tf.cast(label_loss, tf.float32) * replicas)
+            terms.append(self.label_weight * losses[0])
         elif self.label_weight:
-            values.insert(0, tf.zeros(()))
-        loss = tf.add_n(terms)
-        for mean, value in zip(self._hidden.means, [loss, *values], strict=True):
-            mean.update_state(value)
+            losses.insert(0, tf.zeros(()))
+        total = tf.add_n(terms)
+        self._means.update([total, *losses])
         if targets is not None:
-            self.student.compiled_metrics.update_state(targets, student.outputs, weights)
-        return loss / replicas
+            compiled_metrics: Any = self.student.compiled_metrics
+            compiled_metrics.update_state(targets, student.outputs, weights)
+        return total / replicas
 
-    def _parts(self, inputs) -> dict[str, Part]:
-        """What the objectives want of the teacher."""
-        seen = observe(
-            self.teacher, inputs, training=False, outputs=any(objective.heads for objective in self.objectives)
-        )
-        found: dict[str, Part] = {}
-        for objective in self.objectives:
-            found |= objective.wanted(seen)
-        return {name: Part(tf.stop_gradient(part.values), part.token_axes) for name, part in found.items()}
+    # -- Keras' interface ----------------------------------------------------------------------------------------------------------------
 
-    def _parts_of(self, inputs):
-        """The same as arrays, outside of a training step."""
-        if self._hidden.traced is None:
-            axes: dict[str, tuple[int, ...]] = {}
-
-            def compute(inputs):
-                found = self._parts(inputs)
-                axes.update({name: part.token_axes for name, part in found.items()})
-                return {name: part.values for name, part in found.items()}
-
-            shape = (None,) * len(inputs["input_ids"].shape)
-            spec = {name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}
-            self._hidden.traced = tf.function(compute, input_signature=[spec], autograph=False), axes
-        traced, axes = self._hidden.traced
-        return {name: (values.numpy(), axes[name]) for name, values in traced(inputs).items()}
-
-    def _wanted_names(self) -> list[str]:
-        shape = (1, 1, 4) if self.teacher.grouped else (1, 4)
-        return list(self._parts({name: tf.ones(shape, tf.int32) for name in INPUT_NAMES}))
-
-    # -- Keras' ways ---------------------------------------------------------------------------------------------------------------------
-
-    def compile(self, optimizer="adam", loss=None, metrics=None, **kwargs):
-        """Keras' compile; loss and metrics are the student's, and its own by default."""
+    def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
+        """Compile as Keras does; `loss` and `metrics` are the student's, and default to its own."""
         optimizer = tf_keras_optimizer(optimizer)
-        of_student = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
-        if "jit_compile" in kwargs:  # the student's batches are padded to fewer lengths for it
-            of_student["jit_compile"] = kwargs["jit_compile"]
-        self.student.compile(optimizer="sgd", loss=loss, metrics=metrics, **of_student)
+        student_options = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
+        if "jit_compile" in kwargs:  # the student's batches are then padded to fewer lengths
+            student_options["jit_compile"] = kwargs["jit_compile"]
+        self.student.compile(optimizer="sgd", loss=loss, metrics=metrics, **student_options)
         keras.Model.compile(self, optimizer=optimizer, **kwargs)
-        self.student.optimizer = self.optimizer  # which knows the projections too, so it is bound here alone
+        self.student.optimizer = self.optimizer  # bound to the distiller below, which has the projections as well
         inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         if hasattr(inner, "bind"):
             inner.bind(self)
 
-    def call(self, inputs, training=None):
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
         return self.student(inputs, training=training)
 
     @property
-    def metrics(self):
-        compiled = getattr(self.student, "compiled_metrics", None)
-        return [*self._hidden.means, *(compiled.metrics if compiled is not None else [])]
+    def metrics(self) -> list:
+        compiled: Any = getattr(self.student, "compiled_metrics", None)
+        return [*self._means.metrics, *(compiled.metrics if compiled is not None else [])]
 
-    def _dataset(self, x, y, batch_size, shuffle=False, sample_weight=None, seed=0, start=None):
-        # `fit` gives a start for the data that it trains on alone: what is seen once needs no cache.
-        return self._feeder.dataset(
+    def _dataset(
+        self,
+        x: Any,
+        y: Any,
+        batch_size: int,
+        shuffle: bool = False,
+        sample_weight: Any = None,
+        seed: int = 0,
+        start: tuple[int, int] | None = None,
+    ) -> tf.data.Dataset:
+        # `fit` passes `start` for training data only; validation data are not cached.
+        return self._distillation_dataset.batches(
             x,
             y,
             batch_size,
@@ -189,48 +180,58 @@ class Distiller(KerasTask):
             start=start or (0, 0),
         )
 
-    def predict(self, x, batch_size=None, verbose=0, **kwargs):
-        """The student's."""
+    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = 0, **kwargs: Any) -> Any:
+        """Predict with the student."""
         return self.student.predict(x, batch_size, verbose, **kwargs)
 
-    # -- as a task where a run or an optimizer asks for one --------------------------------------------------------------------------------
+    # -- the interface of a task that a training or an optimizer uses ----------------------------------------------------------------------
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
-        """The student's, and the projections, which learn at the head's rate."""
-        found = {f"projections.{i}.kernel": projection.kernel for i, projection in enumerate(self.projections)}
-        return {**self.student.variables_by_path(), **found}
+        """Return the student's variables, and the projections, which have the head's learning rate."""
+        projections = {f"projections.{i}.kernel": projection.kernel for i, projection in enumerate(self.projections)}
+        return {**self.student.variables_by_path(), **projections}
 
-    def __getattr__(self, name: str):
-        if name in _OF_THE_STUDENT:
+    def __getattr__(self, name: str) -> Any:
+        if name in _STUDENT_ATTRIBUTES:
             return getattr(self.student, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-_OF_THE_STUDENT = frozenset(
+_STUDENT_ATTRIBUTES = frozenset(
     "config encode_labels encoder features labels output_name predictions processor save_pretrained score sequence_length serve "
     "tokenizer unserved".split()
 )
 
 
-class _Hidden:
-    """Holds what is no part of the model where Keras does not look for weights: teacher, objectives, the means of their losses."""
+class _LossMeans:
+    """Metrics of the total loss and its terms. As a plain object it hides their variables from Keras' weights."""
 
-    def __init__(self, teacher, objectives: Sequence[Objective], labels: bool):
-        self.teacher, self.objectives, self.traced = teacher, tuple(objectives), None
+    def __init__(self, objectives: Sequence[Objective], labels: bool):
         names = [objective.name for objective in objectives]
         names = [name if (n := names[:i].count(name)) == 0 else f"{name}_{n + 1}" for i, name in enumerate(names)]
-        self.means = [keras.metrics.Mean(name) for name in ("loss", *(["label_loss"] if labels else ()), *names)]
+        self.metrics = [keras.metrics.Mean(name) for name in ("loss", *(["label_loss"] if labels else ()), *names)]
+
+    def update(self, losses: Sequence[tf.Tensor]) -> None:
+        """Add the losses of a step, in the order of `metrics`."""
+        for metric, loss in zip(self.metrics, losses, strict=True):
+            metric.update_state(loss)
+
+
+def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:
+    """Copy the threshold for unanswerable questions to a question answerer without one."""
+    if getattr(student, "no_answer", False) is None:
+        student.no_answer = getattr(teacher, "no_answer", None)
 
 
 def _check_weights(objectives: Sequence[Objective], label_weight: float) -> None:
     if (
         isinstance(objectives, Objective)
         or not objectives
-        or not all(isinstance(item, Objective) for item in objectives)
+        or not all(isinstance(objective, Objective) for objective in objectives)
     ):
         raise KerasBertError(f"expected objectives as a list of Objective, one or more, received {objectives!r}")
-    number = isinstance(label_weight, int | float) and not isinstance(label_weight, bool)
-    if not number or not 0 <= label_weight < float("inf"):
+    is_number = isinstance(label_weight, int | float) and not isinstance(label_weight, bool)
+    if not is_number or not 0 <= label_weight < float("inf"):
         raise KerasBertError(f"expected a label_weight of at least 0, received {label_weight!r}")
     if not label_weight and not any(objective.weight for objective in objectives):
         raise KerasBertError(
@@ -238,9 +239,9 @@ def _check_weights(objectives: Sequence[Objective], label_weight: float) -> None
         )
 
 
-def _check_tokens(student, teacher, objectives: Sequence[Objective]) -> None:
+def _check_tokenization(student: Task, teacher: Task, objectives: Sequence[Objective]) -> None:
     compared = [type(objective).__name__ for objective in objectives if objective.per_token]
-    if not same_tokens(student, teacher):
+    if not same_tokenization(student, teacher):
         if compared:
             raise KerasBertError(
                 f"expected one vocabulary of student and teacher for {', '.join(compared)}, which compare tokens, received two; SoftLabels "
@@ -249,5 +250,5 @@ def _check_tokens(student, teacher, objectives: Sequence[Objective]) -> None:
     elif teacher.config.longest < student.sequence_length:
         raise KerasBertError(
             f"expected a teacher that reads the student's {student.sequence_length} tokens (sequence_length), received one with "
-            f"{teacher.config.longest} positions"
+            f"{teacher.config.longest} positions; set a shorter sequence_length of the student"
         )

@@ -1,6 +1,7 @@
-"""Which layer of the teacher each layer of the student learns from."""
+"""Maps from student layers to the teacher layers that they learn from."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 
@@ -9,17 +10,20 @@ LayerMap = str | Mapping[int, int]
 
 
 def layer_map(layers: LayerMap, student: int, teacher: int) -> dict[int, int]:
-    """{student layer: teacher layer}, both from 0 on, for models with so many layers.
+    """Return a map from student layers to teacher layers, both counted from 0.
 
-    layers: a map as it is (negative numbers count from the top), or a rule by which every layer of the student gets one:
-      uniform: as evenly as can be, the student's last from the teacher's last (Jiao et al. 2020: m -> m M / L).
-      skip: every k-th from the bottom, k the whole number of times that the student's layers fit (Sun et al. 2019, PKD-Skip).
-      last: the teacher's last ones (ibid., PKD-Last).
+    Args:
+        layers: A map, in which negative numbers count from the top; or a rule that maps every student layer. `uniform` spreads them evenly,
+            the last one from the teacher's last: m -> m M / L (Jiao et al. 2020). `skip` maps every k-th from the bottom, for the largest k
+            that fits (PKD-Skip, Sun et al. 2019). `last` maps the teacher's last ones (PKD-Last, ibid.).
+        student: Number of student layers.
+        teacher: Number of teacher layers.
 
-    Raises KerasBertError for another rule, a layer that there is not, and a teacher with fewer layers than the student.
+    Raises:
+        KerasBertError: When the rule is unknown, a layer does not exist, or a rule finds fewer teacher layers than student layers.
     """
     if isinstance(layers, Mapping):
-        return _checked(layers, student, teacher)
+        return _check_map(layers, student, teacher)
     if layers not in RULES:
         raise KerasBertError(
             f"expected layers of {', '.join(RULES)} or a map {{student: teacher}}, received {layers!r}"
@@ -37,19 +41,23 @@ def layer_map(layers: LayerMap, student: int, teacher: int) -> dict[int, int]:
     return {i: teacher - student + i for i in range(student)}
 
 
-def _checked(layers: Mapping[int, int], student: int, teacher: int) -> dict[int, int]:
+def _check_map(layers: Mapping[int, int], student: int, teacher: int) -> dict[int, int]:
+    """The map with layers counted from 0, sorted."""
     if not layers:
         raise KerasBertError("expected at least one layer of the student in layers, received an empty map")
-    found = {}
-    for mine, theirs in layers.items():
-        mine, theirs = _number(mine, student, "student"), _number(theirs, teacher, "teacher")
-        if mine in found:
-            raise KerasBertError(f"expected each layer of the student once in layers, received layer {mine} twice")
-        found[mine] = theirs
-    return dict(sorted(found.items()))
+    pairs: dict[int, int] = {}
+    for student_layer, teacher_layer in layers.items():
+        student_layer = _check_layer(student_layer, student, "student")
+        teacher_layer = _check_layer(teacher_layer, teacher, "teacher")
+        if student_layer in pairs:
+            raise KerasBertError(
+                f"expected each layer of the student once in layers, received layer {student_layer} twice"
+            )
+        pairs[student_layer] = teacher_layer
+    return dict(sorted(pairs.items()))
 
 
-def _number(layer, count: int, whose: str) -> int:
+def _check_layer(layer: Any, count: int, model: str) -> int:
     if not isinstance(layer, int) or isinstance(layer, bool) or not -count <= layer < count:
-        raise KerasBertError(f"expected layers from 0 to {count - 1} of the {whose} in layers, received {layer!r}")
+        raise KerasBertError(f"expected layers from 0 to {count - 1} of the {model} in layers, received {layer!r}")
     return layer % count

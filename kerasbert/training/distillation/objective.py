@@ -1,29 +1,38 @@
-"""What all objectives share."""
+"""The base classes of distillation objectives, and losses that several of them share."""
 
 import copy
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.tasks.base import Task
+from kerasbert.training.distillation.forward_features import ForwardFeatures, TeacherTensor
 from kerasbert.training.distillation.layer_maps import LayerMap, layer_map
-from kerasbert.training.distillation.observation import Observation, Part
 
-TINY = 1e-9  # added to probabilities before their logarithm is taken
+TINY = 1e-9  # added to probabilities before the logarithm
 
 
 class Objective:
-    """A loss between two models on one batch. weight: its factor in the sum of all.
+    """A loss between a student and a teacher on one batch.
 
-    A distiller works on a copy that is `bound` to its two models. `wanted` says what is to be known of the teacher, by names that
-    objectives share and that a cache can keep; `loss` compares it with what the student computes.
+    A distiller works on a copy that is bound to its two models. `teacher_targets` selects tensors of the teacher, under names that
+    objectives share and a cache stores. `loss` compares them with the student's.
 
-    Class attributes:
-      name: in the training's figures, and on the command line with a dash for an underscore.
-      per_token: whether tokens are compared with tokens, which takes one tokenization.
-      heads: whether the outputs of the heads are compared.
+    Args:
+        weight: Factor of the loss in the sum of all objectives.
+
+    Attributes:
+        name: Name of the loss in the training history; the command line has dashes for its underscores.
+        per_token: Whether tokens are compared with tokens, so that both models need one tokenization.
+        heads: Whether outputs of the heads are compared.
+        paused: Whether the loss counts as 0; a change takes effect at the next `compile`.
+        projections: Layers that are trained with the student and are not part of it.
+
+    Raises:
+        KerasBertError: When the weight is negative or not a finite number.
     """
 
     name: ClassVar[str]
@@ -31,38 +40,54 @@ class Objective:
     heads: ClassVar[bool] = False
 
     def __init__(self, weight: float = 1.0):
-        number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not number or not 0 <= weight < float("inf"):
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight < float("inf"):
             raise KerasBertError(f"expected a weight of at least 0 for {type(self).__name__}, received {weight!r}")
         self.weight = float(weight)
-        self.paused = False  # not counted now; a change counts from the next `compile` on
-        self.projections: tuple[keras.layers.Layer, ...] = ()
+        self.paused = False
+        self.projections: tuple[keras.layers.Dense, ...] = ()
 
-    def bound(self, student, teacher) -> "Objective":
-        """A copy for these two tasks. Raises KerasBertError where they cannot be compared so."""
-        other = copy.copy(self)
-        other.bind(student, teacher)
-        return other
+    def bind_copy(self, student: Task, teacher: Task) -> Self:
+        """Return a copy that is bound to these models.
 
-    def bind(self, student, teacher) -> None:
-        """Checks both tasks and makes what is to be learned beside the student (`projections`)."""
+        Raises:
+            KerasBertError: When the objective cannot compare them.
+        """
+        bound = copy.copy(self)
+        bound.bind(student, teacher)
+        return bound
 
-    def wanted(self, teacher: Observation) -> dict[str, Part]:
-        """What `loss` reads of the teacher."""
+    def bind(self, student: Task, teacher: Task) -> None:
+        """Check both models and make the `projections`."""
+
+    def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
+        """Return the tensors that `loss` compares, by name."""
         raise NotImplementedError
 
-    def loss(self, student: Observation, wanted: Mapping[str, tf.Tensor]) -> tf.Tensor:
-        """A scalar, without the weight."""
+    def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
+        """Return the loss as a scalar, without the weight.
+
+        Args:
+            student: The student's forward pass.
+            targets: The values of `teacher_targets`, by name.
+        """
         raise NotImplementedError
 
-    def _refuse(self, expected: str, received: str) -> KerasBertError:
+    def error(self, expected: str, received: str) -> KerasBertError:
+        """Return an error that names this objective."""
         return KerasBertError(f"expected {expected} for {type(self).__name__}, received {received}")
 
 
 class LayerObjective(Objective):
-    """An objective that is the sum over layers of the student, each compared with one of the teacher's.
+    """An objective summed over layers of the student, each compared with a layer of the teacher.
 
-    layers: see `layer_maps.layer_map`. active: the student's layers that count now; None: all. A change counts from the next `compile` on.
+    Args:
+        layers: Layers to compare, see `layer_map`.
+        weight: Factor of the loss in the sum of all objectives.
+
+    Attributes:
+        pairs: Student layer -> teacher layer, once bound.
+        active: The student layers that count; None counts all. A change takes effect at the next `compile`.
     """
 
     def __init__(self, layers: LayerMap = "uniform", weight: float = 1.0):
@@ -71,29 +96,43 @@ class LayerObjective(Objective):
         self.pairs: dict[int, int] = {}
         self.active: set[int] | None = None
 
-    def bind(self, student, teacher):
-        self.pairs = layer_map(self.layers, depth(student), depth(teacher))
+    def bind(self, student: Task, teacher: Task) -> None:
+        self.pairs = layer_map(self.layers, num_layer_calls(student), num_layer_calls(teacher))
 
-    def counted(self) -> dict[int, int]:
-        """Those pairs of layers that count now."""
-        return {mine: theirs for mine, theirs in self.pairs.items() if self.active is None or mine in self.active}
+    def active_pairs(self) -> dict[int, int]:
+        """Return the pairs of layers that count."""
+        return {
+            student: teacher for student, teacher in self.pairs.items() if self.active is None or student in self.active
+        }
 
 
-def depth(task) -> int:
-    """How many times an encoder's blocks are called."""
+def num_layer_calls(task: Task) -> int:
+    """Return the number of calls of an encoder's blocks: its layers, also where they share weights."""
     return len(list(task.encoder.stack()))
 
 
-def mean_over_tokens(values, mask) -> tf.Tensor:
-    """Values and mask (B, S) -> their mean over real tokens."""
+def static_size(tensor: tf.Tensor, axis: int) -> int:
+    """Return the size of an axis that every batch shares.
+
+    Raises:
+        KerasBertError: When the size is not known while tracing.
+    """
+    size = tensor.shape[axis]
+    if size is None:
+        raise KerasBertError(f"expected a tensor of known size along axis {axis}, received shape {tensor.shape}")
+    return size
+
+
+def mean_over_tokens(values: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """Return the mean of values (B, S) where the mask (B, S) is 1."""
     return tf.reduce_sum(values * mask) / tf.maximum(tf.reduce_sum(mask), 1.0)
 
 
-def total(values) -> tf.Tensor:
-    """The sum of scalars, 0 of none."""
-    return tf.add_n(list(values)) if values else tf.zeros(())
+def sum_losses(losses: Sequence[tf.Tensor]) -> tf.Tensor:
+    """Return the sum of scalars; 0 for none."""
+    return tf.add_n(list(losses)) if losses else tf.zeros(())
 
 
-def divergence(teacher, student) -> tf.Tensor:
-    """KL of probabilities over the last axis, (..., n) -> (...)."""
+def kl_divergence(teacher: tf.Tensor, student: tf.Tensor) -> tf.Tensor:
+    """Return the KL divergence of probabilities over the last axis, (..., n) -> (...)."""
     return tf.reduce_sum(teacher * (tf.math.log(teacher + TINY) - tf.math.log(student + TINY)), axis=-1)

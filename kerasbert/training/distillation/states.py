@@ -1,37 +1,54 @@
-"""Learning the teacher's hidden states."""
+"""Objectives on hidden states."""
+
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.tasks.base import Task
+from kerasbert.training.distillation.forward_features import ForwardFeatures, TeacherTensor
 from kerasbert.training.distillation.layer_maps import LayerMap
-from kerasbert.training.distillation.objective import LayerObjective, Objective, depth, mean_over_tokens, total
-from kerasbert.training.distillation.observation import Observation, Part
+from kerasbert.training.distillation.objective import (
+    LayerObjective,
+    Objective,
+    mean_over_tokens,
+    num_layer_calls,
+    sum_losses,
+)
 
-_SMALLEST = 1e-12  # a sum of squares
+_SMALLEST = 1e-12  # floor of a sum of squares
 
 
 class CosineHidden(Objective):
-    """1 - cosine of the last hidden states of each token (Sanh et al. 2019, "DistilBERT", section 2). Both models are of one width."""
+    """1 - cosine similarity of the last hidden states, the mean over tokens (Sanh et al. 2019, "DistilBERT", section 2).
+
+    Both models have the same width.
+    """
 
     name = "cosine"
 
-    def bind(self, student, teacher):
+    def bind(self, student: Task, teacher: Task) -> None:
         _check_widths(self, student, teacher)
-        self.layer = depth(teacher)
+        self.layer = num_layer_calls(teacher)
 
-    def wanted(self, teacher):
-        return {_state(self.layer): Part(teacher.states[self.layer], (1,))}
+    def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
+        return {_key(self.layer): TeacherTensor(teacher.hidden_states[self.layer], (1,))}
 
-    def loss(self, student, wanted):
-        cosines = tf.reduce_sum(_unit(student.states[-1]) * _unit(wanted[_state(self.layer)]), axis=-1)
+    def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
+        cosines = tf.reduce_sum(_unit(student.hidden_states[-1]) * _unit(targets[_key(self.layer)]), axis=-1)
         return mean_over_tokens(1.0 - cosines, student.mask)
 
 
 class HiddenStates(LayerObjective):
     """The mean squared error of hidden states, summed over layers (Jiao et al. 2020, "TinyBERT", section 3.1).
 
-    Where widths differ the student's states are projected first: one learned matrix for all layers, one for the embedding output. They
-    are trained with the student, and are no part of it. embeddings: whether the embedding output counts too.
+    If widths differ, the student's states are projected first: by one learned matrix for all layers and one for the embedding output.
+    These matrices are trained with the student and are not part of it.
+
+    Args:
+        layers: Layers to compare, see `layer_map`.
+        embeddings: Whether the embedding output is compared too.
+        weight: Factor of the loss in the sum of all objectives.
     """
 
     name = "hidden"
@@ -40,66 +57,74 @@ class HiddenStates(LayerObjective):
         super().__init__(layers, weight)
         self.embeddings = embeddings
 
-    def bind(self, student, teacher):
+    def bind(self, student: Task, teacher: Task) -> None:
         super().bind(student, teacher)
-        mine, theirs = (task.config.hidden_size for task in (student, teacher))
-        if mine == theirs:
+        student_width, teacher_width = (task.config.hidden_size for task in (student, teacher))
+        if student_width == teacher_width:
             return
         names = ("hidden", "embeddings") if self.embeddings else ("hidden",)
         self.projections = tuple(
-            keras.layers.Dense(theirs, use_bias=False, name=f"{name}_projection") for name in names
+            keras.layers.Dense(teacher_width, use_bias=False, name=f"{name}_projection") for name in names
         )
         for projection in self.projections:
-            projection.build((None, None, mine))
+            projection.build((None, None, student_width))
 
-    def wanted(self, teacher):
-        numbers = [*([0] if self.embeddings else []), *(theirs + 1 for theirs in self.pairs.values())]
-        return {_state(number): Part(teacher.states[number], (1,)) for number in numbers}
+    def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
+        indices = [*([0] if self.embeddings else []), *(teacher_layer + 1 for teacher_layer in self.pairs.values())]
+        return {_key(index): TeacherTensor(teacher.hidden_states[index], (1,)) for index in indices}
 
-    def loss(self, student, wanted):
+    def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
         losses = []
         if self.embeddings and self.active is None:
-            losses.append(self._error(student, 0, wanted[_state(0)], self.projections[1:]))
-        for mine, theirs in self.counted().items():
-            losses.append(self._error(student, mine + 1, wanted[_state(theirs + 1)], self.projections[:1]))
-        return total(losses)
+            losses.append(_squared_error(student, 0, targets[_key(0)], self.projections[1:]))
+        for student_layer, teacher_layer in self.active_pairs().items():
+            target = targets[_key(teacher_layer + 1)]
+            losses.append(_squared_error(student, student_layer + 1, target, self.projections[:1]))
+        return sum_losses(losses)
 
-    @staticmethod
-    def _error(student: Observation, number: int, wanted, projections):
-        states = student.states[number]
-        for projection in projections:
-            states = tf.cast(projection(states), tf.float32)
-        return mean_over_tokens(tf.reduce_mean(tf.math.squared_difference(states, wanted), axis=-1), student.mask)
+
+def _squared_error(
+    student: ForwardFeatures, index: int, target: tf.Tensor, projections: Sequence[keras.layers.Dense] = ()
+) -> tf.Tensor:
+    states = student.hidden_states[index]
+    for projection in projections:
+        states = tf.cast(projection(states), tf.float32)
+    return mean_over_tokens(tf.reduce_mean(tf.math.squared_difference(states, target), axis=-1), student.mask)
 
 
 class FeatureMaps(LayerObjective):
-    """MobileBERT's feature map transfer (Sun et al. 2020, section 3.4): the mean squared error of each layer's output, without any
-    projection, so both models are of one width. See `progressive_stages` for one layer after the other.
+    """MobileBERT's feature map transfer: the mean squared error of each layer's output (Sun et al. 2020, section 3.4).
+
+    There is no projection, so both models have the same width. `progressive_stages` trains one layer after the other.
     """
 
     name = "features"
 
-    def bind(self, student, teacher):
+    def bind(self, student: Task, teacher: Task) -> None:
         super().bind(student, teacher)
         _check_widths(self, student, teacher)
 
-    def wanted(self, teacher):
-        return {_state(theirs + 1): Part(teacher.states[theirs + 1], (1,)) for theirs in self.pairs.values()}
+    def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
+        return {
+            _key(teacher_layer + 1): TeacherTensor(teacher.hidden_states[teacher_layer + 1], (1,))
+            for teacher_layer in self.pairs.values()
+        }
 
-    def loss(self, student, wanted):
-        losses = []
-        for mine, theirs in self.counted().items():
-            squares = tf.math.squared_difference(student.states[mine + 1], wanted[_state(theirs + 1)])
-            losses.append(mean_over_tokens(tf.reduce_mean(squares, axis=-1), student.mask))
-        return total(losses)
+    def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
+        return sum_losses(
+            [
+                _squared_error(student, student_layer + 1, targets[_key(teacher_layer + 1)])
+                for student_layer, teacher_layer in self.active_pairs().items()
+            ]
+        )
 
 
 class PatientStates(LayerObjective):
-    """The squared distance of first tokens' states of length 1, summed over layers: Sun et al. 2019, "Patient Knowledge Distillation for
-    BERT Model Compression", section 3. Both models are of one width.
+    """The squared distance of normalized states of the first token, summed over layers (Patient Knowledge Distillation).
 
-    Only the first token counts, so the teacher may have another vocabulary. By a rule the student's last layer is left out, as in the
-    paper: its states are what the head reads, and soft labels teach them. The paper's rules are `skip` and `last`.
+    See Sun et al. 2019, "Patient Knowledge Distillation for BERT Model Compression", section 3. Both models have the same width. Only the
+    first token is compared, so the teacher may have another vocabulary. A rule leaves the student's last layer out, as the paper does: the
+    head reads its states, and soft labels teach them. The paper's rules are `skip` and `last`.
     """
 
     name = "patient"
@@ -108,40 +133,49 @@ class PatientStates(LayerObjective):
     def __init__(self, layers: LayerMap = "skip", weight: float = 1.0):
         super().__init__(layers, weight)
 
-    def bind(self, student, teacher):
+    def bind(self, student: Task, teacher: Task) -> None:
         super().bind(student, teacher)
         _check_widths(self, student, teacher)
         if isinstance(self.layers, str):
             self.pairs.pop(max(self.pairs))
         if not self.pairs:
-            raise self._refuse(
+            raise self.error(
                 "a student of 2 or more layers, or a map {student: teacher},", "1 layer, which a rule leaves out"
             )
 
-    def wanted(self, teacher):
-        return {f"first.{theirs + 1}": Part(teacher.states[theirs + 1][:, 0]) for theirs in self.pairs.values()}
+    def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
+        return {
+            _first_token_key(teacher_layer + 1): TeacherTensor(teacher.hidden_states[teacher_layer + 1][:, 0])
+            for teacher_layer in self.pairs.values()
+        }
 
-    def loss(self, student, wanted):
+    def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
         losses = []
-        for mine, theirs in self.counted().items():
-            difference = _unit(student.states[mine + 1][:, 0]) - _unit(wanted[f"first.{theirs + 1}"])
+        for student_layer, teacher_layer in self.active_pairs().items():
+            states = student.hidden_states[student_layer + 1][:, 0]
+            difference = _unit(states) - _unit(targets[_first_token_key(teacher_layer + 1)])
             losses.append(tf.reduce_mean(tf.reduce_sum(tf.square(difference), axis=-1)))
-        return total(losses)
+        return sum_losses(losses)
 
 
-def _state(number: int) -> str:
-    return f"states.{number}"
+def _key(index: int) -> str:
+    return f"states.{index}"
 
 
-def _unit(vectors):
+def _first_token_key(index: int) -> str:
+    return f"first.{index}"
+
+
+def _unit(vectors: tf.Tensor) -> tf.Tensor:
+    """Vectors scaled to Euclidean norm 1."""
     square = tf.reduce_sum(tf.square(vectors), axis=-1, keepdims=True)
     return vectors * tf.math.rsqrt(tf.maximum(square, _SMALLEST))
 
 
-def _check_widths(objective: Objective, student, teacher) -> None:
-    mine, theirs = (task.config.hidden_size for task in (student, teacher))
-    if mine != theirs:
-        raise objective._refuse(
+def _check_widths(objective: Objective, student: Task, teacher: Task) -> None:
+    student_width, teacher_width = (task.config.hidden_size for task in (student, teacher))
+    if student_width != teacher_width:
+        raise objective.error(
             "hidden states of one width",
-            f"{mine} of the student and {theirs} of the teacher; HiddenStates projects them",
+            f"{student_width} of the student and {teacher_width} of the teacher; HiddenStates projects them",
         )

@@ -1,55 +1,68 @@
-"""Students made of a teacher's layers: Sanh et al. 2019, "DistilBERT", section 3."""
+"""Students initialized from a teacher's layers (Sanh et al. 2019, "DistilBERT", section 3)."""
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from kerasbert.console.output import note
+from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pruned_sizes import Cut, sizes_of
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.traversal import named_variables
-from kerasbert.training.distillation.objective import depth
+from kerasbert.tasks.base import Task
+from kerasbert.training.distillation.objective import num_layer_calls
 
 STRATEGIES = ("alternate", "first", "last")
 _LAYERS = "num_hidden_layers"
 
 
 def student_from(
-    teacher, layers: int | Sequence[int], strategy: str = "alternate", sequence_length: int | None = None, **changes
-):
-    """A new task of the teacher's kind with some of its layers, their weights copied, and all else that fits.
+    teacher: Task,
+    layers: int | Sequence[int],
+    strategy: str = "alternate",
+    sequence_length: int | None = None,
+    **changes: Any,
+) -> Task:
+    """Return a new task of the teacher's class with some of its layers, and a copy of every weight that fits.
 
-    layers: the numbers of the teacher's layers, from the bottom up, or how many. strategy: which ones, of a number: `alternate` (evenly
-    from the first on), `first` or `last`. sequence_length: by default the teacher's. changes: other values of the encoder's config, such as
-    hidden_act="relu" or intermediate_size=512; what then has another shape starts anew, and a note on stderr names it. The student of a
-    quantized teacher is float.
+    The student of a quantized teacher is in float. Layers of an ALBERT share their weights: the student calls them less often.
 
-    A model whose layers share their weights (ALBERT) is called less often instead, so `layers` is a number.
+    Args:
+        teacher: The teacher.
+        layers: Number of layers, or the indices of the teacher's layers from the bottom up. A number only for an ALBERT.
+        strategy: Choice of a number of layers: `alternate` (evenly, from the first on), `first` or `last`.
+        sequence_length: The student's sequence length; None takes the teacher's.
+        **changes: Other values of the encoder's config, such as `hidden_act="relu"` or `intermediate_size=512`. Weights of another shape
+            are initialized anew, and a note on stderr names them.
 
-    Raises KerasBertError for layers that there are not, another strategy, and names or values that the config does not have.
+    Raises:
+        KerasBertError: When a layer does not exist, the strategy is unknown, or the config does not have a name or a value.
     """
-    encoder, shared = teacher.encoder, depth(teacher) > len(teacher.encoder.layers)
-    chosen = _chosen(layers, encoder.config.num_hidden_layers, strategy)
+    encoder, shared = teacher.encoder, num_layer_calls(teacher) > len(teacher.encoder.layers)
+    chosen = _choose_layers(layers, encoder.config.num_hidden_layers, strategy)
     if shared and not isinstance(layers, int):
         raise KerasBertError(
             f"expected a number of layers of {type(encoder).__name__}, whose layers share their weights, received {list(layers)}"
         )
-    config = _changed(encoder.config, {_LAYERS: len(chosen), **changes})
-    options = encoder.options
+    config = _replace(encoder.config, {_LAYERS: len(chosen), **changes})
+    options: dict[str, Any] = encoder.options
     if encoder.cut is not None and not shared:
-        config, cut = _with_cut(config, encoder, chosen, changes)
+        config, cut = _with_pruned_sizes(config, encoder, chosen, changes)
         options["cut"] = None if cut is None else cut.to_dict()
-    other = type(encoder)(config, None, pooler=encoder.pools, **options)
+    student_encoder = type(encoder)(config, None, pooler=encoder.pools, **options)
     settings = teacher.head_config()
     settings["sequence_length"] = sequence_length or min(teacher.sequence_length, config.longest)
     tokenizer = teacher.tokenizer if teacher.has_tokenizer else None
-    student = type(teacher)(other, tokenizer, **settings)
-    new = _copy(teacher, student, None if shared else chosen)
+    student = type(teacher)(student_encoder, tokenizer, **settings)
+    new = _copy_weights(teacher, student, None if shared else chosen)
     if new:
-        note(f"note: new in the student, since they have another shape: {', '.join(_summed(new))}")
+        note(f"note: new in the student, since they have another shape: {', '.join(_merge_layers(new))}")
     return student
 
 
-def _chosen(layers: int | Sequence[int], count: int, strategy: str) -> list[int]:
+def _choose_layers(layers: int | Sequence[int], count: int, strategy: str) -> list[int]:
+    """The indices of the teacher's layers, for the student's from the bottom up."""
     if strategy not in STRATEGIES:
         raise KerasBertError(f"expected a strategy of {', '.join(STRATEGIES)}, received {strategy!r}")
     if isinstance(layers, int) and not isinstance(layers, bool):
@@ -57,16 +70,20 @@ def _chosen(layers: int | Sequence[int], count: int, strategy: str) -> list[int]
             raise KerasBertError(f"expected from 1 to {count} layers of the teacher, received {layers}")
         first = {"alternate": 0, "first": 0, "last": count - layers}[strategy]
         return [i * count // layers if strategy == "alternate" else first + i for i in range(layers)]
+    chosen = _parse_indices(layers)
+    if not chosen or any(not 0 <= layer < count for layer in chosen):
+        raise KerasBertError(f"expected layers of the teacher from 0 to {count - 1}, received {layers!r}")
+    return chosen
+
+
+def _parse_indices(layers: Any) -> list[int]:
     try:
-        found = [int(layer) for layer in layers]
+        return [int(layer) for layer in layers]
     except (TypeError, ValueError) as error:
         raise KerasBertError(f"expected layers as a number or a list of numbers, received {layers!r}") from error
-    if not found or any(not 0 <= layer < count for layer in found):
-        raise KerasBertError(f"expected layers of the teacher from 0 to {count - 1}, received {layers!r}")
-    return found
 
 
-def _changed(config, changes: dict):
+def _replace(config: EncoderConfig, changes: dict[str, Any]) -> EncoderConfig:
     known = {field.name for field in dataclasses.fields(config)}
     if unknown := sorted(changes.keys() - known):
         raise KerasBertError(
@@ -75,21 +92,23 @@ def _changed(config, changes: dict):
     return dataclasses.replace(config, **changes)
 
 
-def _with_cut(config, encoder, chosen: list[int], changes: dict) -> tuple:
-    """The config and the cut (or None) of a student with these of the encoder's blocks; a size in `changes` holds in all of them."""
+def _with_pruned_sizes(
+    config: EncoderConfig, encoder: Encoder, chosen: list[int], changes: dict[str, Any]
+) -> tuple[EncoderConfig, Cut | None]:
+    """The config and the pruned sizes of a student with these blocks of the encoder. A size in `changes` applies to all of them."""
     heads, widths = sizes_of(encoder, chosen)
     if "num_attention_heads" in changes:
-        heads = [config.num_attention_heads] * len(heads)
+        heads = [changes["num_attention_heads"]] * len(heads)
     if "intermediate_size" in changes:
-        widths = [config.intermediate_size] * len(widths)
+        widths = [changes["intermediate_size"]] * len(widths)
     return Cut.of(config, heads, widths)
 
 
-def _copy(teacher, student, chosen: list[int] | None) -> list[str]:
-    """Copies what has the same shape in both; the paths of the rest."""
-    theirs, new = named_variables(teacher), []
+def _copy_weights(teacher: Task, student: Task, chosen: list[int] | None) -> list[str]:
+    """Copy the weights of equal shape and return the paths of the others."""
+    teacher_variables, new = named_variables(teacher), []
     for path, variable in student.variables_by_path().items():
-        source = theirs.get(_source(path, chosen))
+        source = teacher_variables.get(_teacher_path(path, chosen))
         if source is None or source.shape != variable.shape:
             new.append(path)
         else:
@@ -97,19 +116,19 @@ def _copy(teacher, student, chosen: list[int] | None) -> list[str]:
     return new
 
 
-def _source(path: str, chosen: list[int] | None) -> str:
-    """The teacher's path of the same thing."""
+def _teacher_path(path: str, chosen: list[int] | None) -> str:
+    """The teacher's path of a student's variable."""
     prefix = "encoder.layers."
     if chosen is None or not path.startswith(prefix):
         return path
-    number, rest = path.removeprefix(prefix).split(".", 1)
-    return f"{prefix}{chosen[int(number)]}.{rest}"
+    layer, rest = path.removeprefix(prefix).split(".", 1)
+    return f"{prefix}{chosen[int(layer)]}.{rest}"
 
 
-def _summed(paths: list[str]) -> list[str]:
-    """Paths with those that differ only in the number of the layer as one."""
-    names = [
-        ".".join("*" if word.isdecimal() and number == 2 else word for number, word in enumerate(path.split(".")))
+def _merge_layers(paths: list[str]) -> list[str]:
+    """Paths with `*` for the index of the layer, each once."""
+    patterns = [
+        ".".join("*" if part.isdecimal() and i == 2 else part for i, part in enumerate(path.split(".")))
         for path in paths
     ]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(patterns))

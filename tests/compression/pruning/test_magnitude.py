@@ -6,9 +6,9 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.compression import quantize
-from kerasbert.compression.pruning.magnitude import Sparsity, prunable
+from kerasbert.compression.pruning.magnitude import Sparsity, prunable_kernels
 from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
-from kerasbert.compression.pruning.sparsity_report import gzip_size, sparsity_report, zeros_of
+from kerasbert.compression.pruning.sparsity_report import gzip_size, pruned_kernels, sparsity_report
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import dense_layers
 from kerasbert.training import RunFolder, TrainConfig, adamw, freeze
@@ -31,7 +31,7 @@ def fit(task, tiny, *callbacks, epochs: int = 1, **options):
 
 
 def shares(task) -> dict[str, float]:
-    return {path: float(np.mean(kernel.numpy() == 0)) for path, kernel in prunable(task).items()}
+    return {path: float(np.mean(kernel.numpy() == 0)) for path, kernel in prunable_kernels(task).items()}
 
 
 class Watch(keras.callbacks.Callback):
@@ -54,7 +54,7 @@ def pruned(tiny):
     return task
 
 
-def test_the_share_of_zeros_follows_the_schedule(tiny):
+def test_sparsity_follows_the_schedule(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].attention.query.kernel
     watch = Watch(kernel)
@@ -80,7 +80,7 @@ def test_compiled_steps_are_pruned_too(tiny):
     np.testing.assert_array_equal(watch.zeros[1], watch.zeros[3])
 
 
-def test_the_smallest_weights_go_and_may_come_back_until_the_end(tiny):
+def test_smallest_weights_are_pruned_and_may_return_until_the_end(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].attention.value.kernel
     before = np.abs(kernel.numpy())
@@ -93,7 +93,7 @@ def test_the_smallest_weights_go_and_may_come_back_until_the_end(tiny):
     np.testing.assert_array_equal(watch.zeros[3], watch.zeros[5])
 
 
-def test_a_weight_that_moved_far_comes_back_at_an_update(tiny):
+def test_large_masked_weight_returns_at_an_update(tiny):
     """Masks are made of what the optimizer gave, not of the zeros put there before."""
     task = compiled(tiny.narrow())
     kernel = task.encoder.pooler.kernel
@@ -108,7 +108,7 @@ def test_a_weight_that_moved_far_comes_back_at_an_update(tiny):
     assert watch.zeros[0].any() and not (watch.zeros[1] & watch.zeros[0]).any()
 
 
-def test_two_of_four_lie_along_the_inputs_from_the_first_step_on(tiny):
+def test_two_of_four_pattern_runs_along_inputs_from_the_first_step(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].feed_forward.intermediate.kernel  # (8, 16)
     before, watch = np.abs(kernel.numpy()), Watch(kernel)
@@ -121,16 +121,16 @@ def test_two_of_four_lie_along_the_inputs_from_the_first_step_on(tiny):
     assert (np.where(stored, groups, 0).max(-1) <= np.where(stored, np.inf, groups).min(-1)).all()
 
 
-def test_blocks_go_as_a_whole(tiny):
+def test_blocks_are_pruned_as_a_whole(tiny):
     task = compiled(tiny.narrow())
     fit(task, tiny, MagnitudePruning(Sparsity(0.5, "4x1", updates=1)))
     for path in ("layers.0.attention.key", "layers.0.feed_forward.output_dense"):
-        zeros = prunable(task)[path].numpy() == 0
+        zeros = prunable_kernels(task)[path].numpy() == 0
         blocks = zeros.reshape(len(zeros) // 4, 4, 8)
         assert (blocks.all(1) == blocks.any(1)).all() and blocks.mean() == 0.5
 
 
-def test_what_is_frozen_stays_and_heads_and_tables_are_asked_for(tiny):
+def test_frozen_kernels_stay_and_heads_and_tables_need_a_part(tiny):
     task = tiny.narrow()
     freeze(task, "layers.*")
     compiled(task)
@@ -148,7 +148,7 @@ def test_a_later_fit_counts_its_own_steps(tiny):
     assert shares(task)["pooler"] == 0.5
 
 
-def test_the_student_of_a_model_is_pruned(tiny):
+def test_student_of_a_distiller_is_pruned(tiny):
     class Distiller(keras.Model):
         def __init__(self, student, teacher):
             super().__init__()
@@ -216,12 +216,12 @@ def test_a_resumed_run_has_the_masks_of_the_unbroken_one(tiny, tmp_path, pattern
 def test_zeros_are_kept_while_a_model_is_quantized(tiny, pruned):
     texts, _ = tiny.rows(16)
     model = compiled(quantize(pruned, "static_wi8_ai8", calibration=texts))
-    before = {path: kernel.numpy() for path, kernel in prunable(model).items()}
+    before = {path: kernel.numpy() for path, kernel in prunable_kernels(model).items()}
     fit(model, tiny, PreserveSparsity())
-    for path, kernel in prunable(model).items():
+    for path, kernel in prunable_kernels(model).items():
         assert (kernel.numpy()[before[path] == 0] == 0).all()
         assert not np.array_equal(kernel, before[path])
-    assert shares(model).keys() - zeros_of(model).keys() == {"classifier", "embeddings.word"}
+    assert shares(model).keys() - pruned_kernels(model).keys() == {"classifier", "embeddings.word"}
 
 
 def test_an_int8_file_has_the_zeros(tiny, pruned):
@@ -276,12 +276,12 @@ def test_the_report_counts(tiny, pruned, tmp_path):
         ({"target": 0.5, "pattern": "0x4"}, "received '0x4'"),
     ],
 )
-def test_values_that_cannot_be(settings, expected):
+def test_invalid_settings_are_refused(settings, expected):
     with pytest.raises(KerasBertError, match=expected):
         Sparsity(**settings)
 
 
-def test_what_does_not_fit_a_task_is_refused_before_training(tiny):
+def test_settings_that_do_not_fit_a_task_are_refused_before_training(tiny):
     task = compiled(tiny.narrow())
     before = task.fingerprint()
     for sparsity, expected in (
@@ -302,7 +302,7 @@ def test_what_does_not_fit_a_task_is_refused_before_training(tiny):
         Sparsity(0.5).check(task, 100)
 
 
-def test_few_steps_have_few_updates_and_reach_the_target(tiny, capsys):
+def test_few_steps_have_fewer_updates_and_reach_the_target(tiny, capsys):
     task = compiled(tiny.narrow())
     fit(task, tiny, MagnitudePruning(Sparsity(0.5)))
     told = "note: the masks are made anew 3 times, not 20: pruning has 3 of the 6 steps"
@@ -311,7 +311,7 @@ def test_few_steps_have_few_updates_and_reach_the_target(tiny, capsys):
     assert [Sparsity(0.5).updates_in(steps) for steps in (2, 6, 1000)] == [1, 3, 20]
 
 
-def test_training_that_cannot_be_followed_is_refused(tiny):
+def test_unknown_or_merged_steps_are_refused(tiny):
     callback = MagnitudePruning(Sparsity(0.5, updates=1), tiny.narrow())
     callback.set_params({"steps": 8, "epochs": 1})
     callback.on_train_begin()

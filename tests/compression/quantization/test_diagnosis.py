@@ -19,7 +19,7 @@ def texts(tiny):
     return tiny.rows(24, seed=3)[0]
 
 
-def test_every_point_is_told_in_order(static_model, texts):
+def test_every_quantizer_is_reported_in_order(static_model, texts):
     found = diagnose(static_model, texts)
     paths = [loss.path for loss in found]
     held = {point.path for point in activation_quantizers(static_model) if point.kind != "float"}
@@ -39,7 +39,7 @@ def test_every_point_is_told_in_order(static_model, texts):
     assert not any(point.observer for point in activation_quantizers(static_model))
 
 
-def test_a_tensor_that_eight_bits_cannot_hold_is_the_worst(tiny, trained, texts):
+def test_tensor_with_outliers_ranks_worst(tiny, trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
     broken = next(p for p in activation_quantizers(model) if p.path == "layers.1.attention.context")
     before = {loss.path: loss for loss in diagnose(model, texts)}
@@ -88,7 +88,7 @@ def scaled(variable, axis: int, place: int, factor: float):
 
 @pytest.mark.parametrize("integer_only", [False, True], ids=["static", "integer-only"])
 @pytest.mark.parametrize("break_it", [value_column, kernel_row, word])
-def test_a_tensor_broken_on_purpose_is_named_first(trained, texts, break_it, integer_only):
+def test_broken_tensor_ranks_first(trained, texts, break_it, integer_only):
     task = trained.with_policy(None)
     path = break_it(task)
     found = diagnose(quantize(task, calibration=texts, integer_only=integer_only), texts)
@@ -97,7 +97,7 @@ def test_a_tensor_broken_on_purpose_is_named_first(trained, texts, break_it, int
     assert first.least_signal_to_noise < first.own_signal_to_noise - 20  # the huge values look well held
 
 
-def test_long_rows_that_a_grid_cuts_by_design_are_no_alarm(trained, texts):
+def test_outlier_tokens_clipped_by_the_fine_grid_do_not_count_as_loss(trained, texts):
     model = quantize(trained, calibration=texts, integer_only=True)
     norm = model.encoder.layers[0].attention_norm
     largest = float(norm.quantizers["squares"].maximum)
@@ -111,7 +111,7 @@ def test_long_rows_that_a_grid_cuts_by_design_are_no_alarm(trained, texts):
     assert found["squares"].least_signal_to_noise < 1
 
 
-def test_small_channels_of_what_is_only_squared_are_no_alarm(trained, texts):
+def test_small_channels_that_are_only_squared_do_not_count_as_loss(trained, texts):
     task = trained.with_policy(None)
     block = task.encoder.layers[0]
     for name in ("gamma", "beta"):  # a channel of the stream, which the equalizer scales down and `unscaled` does not
@@ -135,7 +135,7 @@ def test_clipped_values_are_counted(trained, texts):
 
 
 @pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "weight_only_wi8"])
-def test_activations_in_float_show_what_the_kernels_cost(trained, texts, recipe):
+def test_float_activations_accumulate_the_loss_of_kernels(trained, texts, recipe):
     found = diagnose(quantize(trained, recipe), texts)
     activations = [loss for loss in found if loss.kind == "float"]
     assert len(activations) > 8 and all(loss.own_signal_to_noise == np.inf for loss in activations)
@@ -144,12 +144,12 @@ def test_activations_in_float_show_what_the_kernels_cost(trained, texts, recipe)
 
 
 @pytest.mark.parametrize("data", [[""], ["\u2603"]])
-def test_data_without_a_word_are_refused(static_model, data):
+def test_data_without_known_tokens_are_refused(static_model, data):
     with pytest.raises(KerasBertError, match="in words that the model's tokenizer knows"):
         diagnose(static_model, data)
 
 
-def test_no_row_is_refused(static_model, texts):
+def test_zero_rows_are_refused(static_model, texts):
     with pytest.raises(KerasBertError, match="at least one row"):
         diagnose(static_model, texts, rows=0)
 
@@ -159,7 +159,7 @@ def test_a_float_task_is_refused(trained, texts):
         diagnose(trained, texts)
 
 
-def test_the_command(trained, tiny, tmp_path, capsys):
+def test_diagnose_command_reports_losses(trained, tiny, tmp_path, capsys):
     task = trained.with_policy(None)
     path = value_column(task)
     task.save_pretrained(tmp_path / "model")
@@ -185,7 +185,7 @@ def test_the_command(trained, tiny, tmp_path, capsys):
     assert ".png or .svg" in capsys.readouterr().err
 
 
-def test_labels_that_are_not_the_models_are_left_out(static_model, tiny, tmp_path, capsys):
+def test_unknown_labels_are_ignored_with_a_note(static_model, tiny, tmp_path, capsys):
     static_model.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.tsv").write_text("text\tlabel\nthe film was good\tother\na dull book\tother\n", "utf-8")
     command = ["diagnose", str(tmp_path / "model"), "--data", str(tmp_path / "texts.tsv"), "--points", "1", "--json"]
@@ -194,7 +194,7 @@ def test_labels_that_are_not_the_models_are_left_out(static_model, tiny, tmp_pat
     assert "no metric, for the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
 
 
-def test_the_plot_is_whole_or_not_at_all(static_model, texts, tmp_path):
+def test_plot_is_written_atomically(static_model, texts, tmp_path):
     found = diagnose(static_model, texts, rows=4)
     for name in ("loss.svg", "loss.svg", "loss.png", "loss.png"):  # the second one replaces the first
         plot_losses(found, tmp_path / name)

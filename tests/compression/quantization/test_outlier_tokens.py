@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import kerasbert as kb
 from kerasbert.capture import captured
-from kerasbert.compression.quantization.outlier_tokens import best_reach
+from kerasbert.compression.quantization.outlier_tokens import fine_grid_limit
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.layers.norms import LayerNorm
@@ -63,15 +63,15 @@ def norm_of(model) -> LayerNorm:
     return next(norm for norm in sublayers(model, LayerNorm) if norm.path == NORM)
 
 
-def test_one_grid_does_for_rows_alike():
+def test_one_grid_suffices_for_similar_tokens():
     sums = np.linspace(100, 400, 200)
-    assert best_reach(sums, np.ones(200, int), 400.0) is None
+    assert fine_grid_limit(sums, np.ones(200, int), 400.0) is None
 
 
 @pytest.mark.parametrize("times", [30, 100, 300])
-def test_two_grids_hold_both_kinds(times):
+def test_two_grids_fit_outlier_and_other_tokens(times):
     sums = np.append(np.linspace(150, 450, 200), 200.0 * times)
-    reach = best_reach(sums, np.append(np.ones(200, int), 20), sums[-1])
+    reach = fine_grid_limit(sums, np.append(np.ones(200, int), 20), sums[-1])
     assert 450 * 1.1 < reach < sums[-1] / 2
     fine, coarse = (
         np.round(np.minimum(sums, reach) / (reach / 255)) * reach / 255,
@@ -80,7 +80,7 @@ def test_two_grids_hold_both_kinds(times):
     assert np.abs(np.sqrt(sums / np.maximum(fine, coarse)) - 1).max() < 0.08
 
 
-def test_the_norm_behind_has_two(quantized):
+def test_calibration_gives_the_next_norm_two_grids(quantized):
     two = [
         norm.path for norm in sublayers(quantized, LayerNorm)
         if float(norm.quantizers["large_squares"].maximum) > float(norm.quantizers["squares"].maximum)
@@ -88,7 +88,7 @@ def test_the_norm_behind_has_two(quantized):
     assert two == [NORM]
 
 
-def test_other_rows_keep_their_length(tiny, long_first_row, quantized):
+def test_other_tokens_are_normalized_accurately(tiny, long_first_row, quantized):
     texts = tiny.rows(40, seed=5)[0]
     exact = normalized(long_first_row, texts)[:, 1:]
     norm, packed = (
@@ -116,7 +116,7 @@ def test_other_rows_keep_their_length(tiny, long_first_row, quantized):
     assert two < 0.7 * one
 
 
-def test_training_leaves_both_grids(tiny, quantized):
+def test_training_keeps_both_grids(tiny, quantized):
     model = type(quantized).from_config(quantized.get_config())
     model.set_weights(quantized.get_weights())
     points = [norm_of(model).quantizers[name] for name in ("squares", "large_squares", "inverse")]
@@ -128,7 +128,7 @@ def test_training_leaves_both_grids(tiny, quantized):
 
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
-def test_the_file_has_them_too(tiny, quantized, kernels):
+def test_file_has_both_grids(tiny, quantized, kernels):
     content = convert(quantized).content
     packed = quantized.pack(tiny.rows(24, seed=5)[0])
     model = open_model(content, kernels=kernels)

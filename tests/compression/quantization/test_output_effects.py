@@ -28,7 +28,7 @@ def test_one_tensor_costs_less_than_all_and_a_broken_one_most(trained, tiny):
     assert not any(point.observer for point in activation_quantizers(model))
 
 
-def test_all_together_is_what_the_model_answers(static_model, trained, tiny):
+def test_effect_of_all_quantizers_matches_the_model(static_model, trained, tiny):
     texts, labels = tiny.rows(40, seed=4)
     found = measure_effects(static_model, texts, [], labels)
     assert found.together.metric == pytest.approx(static_model.score(texts, labels)["accuracy"])
@@ -36,7 +36,7 @@ def test_all_together_is_what_the_model_answers(static_model, trained, tiny):
     assert found.together.agreement == np.mean(mine.argmax(1) == theirs.argmax(1))
 
 
-def test_vectors_have_an_error_and_no_decision(static_vectors, vectors, tiny):
+def test_embeddings_have_error_without_agreement(static_vectors, vectors, tiny):
     texts = tiny.rows(8, seed=5)[0]
     mine, theirs = static_vectors.predict(texts), vectors.predict(texts)
     error = measure_effects(static_vectors, texts, []).together.error
@@ -54,7 +54,7 @@ def test_packed_inputs_have_no_metric(static_model, tiny):
     assert (found.rows, found.metric) == (4, None) and found.together.agreement is not None
 
 
-def test_what_cannot_be_measured_is_refused(static_model, trained, tiny):
+def test_invalid_arguments_are_refused(static_model, trained, tiny):
     texts, labels = tiny.rows(4)
     with pytest.raises(KerasBertError, match="quantized task"):
         measure_effects(trained, texts, [])
@@ -64,7 +64,7 @@ def test_what_cannot_be_measured_is_refused(static_model, trained, tiny):
         measure_effects(static_model, texts, [], ["other"] * 4)
 
 
-def test_decisions():
+def test_decisions_are_compared_by_processor_kind():
     one, other = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([[0.6, 0.4], [0.7, 0.3]])
     assert same_decisions(one, other, "single_label").tolist() == [True, False]
     assert same_decisions(one, other, "multi_label").tolist() == [[True, True], [False, False]]

@@ -34,7 +34,7 @@ def small(tiny):
     return lambda: quantize(tiny.narrow(), "static_wi8_ai8", calibration=texts)
 
 
-def test_quantize_copies_the_weights_and_leaves_the_model_alone(trained, static_model, dynamic_model):
+def test_quantize_copies_weights_and_leaves_the_model_unchanged(trained, static_model, dynamic_model):
     assert trained.policy is None and type(static_model) is type(trained)
     assert dynamic_model.policy == POLICIES["dynamic_wi8_afp32"]
     ours = trained.variables_by_path()
@@ -47,14 +47,14 @@ def rates(model) -> set[float]:
     return {layer.rate for layer in sublayers(model, Dropout)}
 
 
-def test_a_quantized_model_trains_without_dropout_unless_it_is_asked_for(tiny):
+def test_quantized_model_trains_without_dropout_by_default(tiny):
     model, policy = tiny.narrow().with_dropout(0.2), "weight_only_wi8"
     assert rates(quantize(model, policy)) == {0.0}
     assert rates(quantize(model, policy, dropout=0.3)) == {0.3}
     assert rates(quantize(model, policy, dropout=None)) == rates(model) == {0.2}
 
 
-def test_another_dropout_leaves_weights_and_ranges_as_they_are(small):
+def test_changing_dropout_keeps_weights_and_ranges(small):
     model = small()
     other = model.with_dropout(0.25)
     assert rates(other) == {0.25} and other.config.hidden_dropout_prob == 0.25 and other.policy == model.policy
@@ -66,7 +66,7 @@ def test_another_dropout_leaves_weights_and_ranges_as_they_are(small):
         model.with_dropout(1)
 
 
-def test_static_policy_keeps_the_sensitive_parts_out(static_model):
+def test_static_policy_leaves_sensitive_activations_dynamic_or_float(static_model):
     of_denses = {
         point.path for dense in dense_layers(static_model) for point in (dense.input_quantizer, dense.output_quantizer)
     }
@@ -143,7 +143,7 @@ def test_calibrating_again_starts_anew_and_ends_observing(tiny, small):
         np.testing.assert_allclose(value, wide[name], atol=1e-5, err_msg=name)
 
 
-def test_outlier_channels_are_scaled_down_and_back_up(tiny):
+def test_equalization_scales_outlier_channels_down_and_kernels_up(tiny):
     model = tiny.narrow()
     norm = model.encoder.layers[0].attention_norm
     norm.gamma.assign([1, 1, 1, 40, 1, 1, 1, 1])
@@ -179,7 +179,7 @@ def test_a_static_recipe_needs_calibration_texts(trained, calibration):
         ([""], "received 1 rows of the same 2 tokens"),
     ],
 )
-def test_texts_that_say_nothing_of_ranges_are_refused(trained, texts, expected):
+def test_calibration_texts_must_differ(trained, texts, expected):
     with pytest.raises(KerasBertError, match=expected):
         quantize(trained, "static_wi8_ai8", calibration=texts)
 
@@ -206,7 +206,7 @@ def test_calibration_takes_a_dataset_and_packed_inputs(tiny, small):
             np.testing.assert_allclose(found[name], expected[name], atol=0.05, err_msg=name)
 
 
-def test_points_that_saw_only_zeros_are_named(tiny):
+def test_quantizers_that_saw_only_zeros_are_named(tiny):
     model = tiny.narrow()
     value = model.encoder.layers[0].attention.value
     value.kernel.assign(tf.zeros_like(value.kernel))
@@ -229,7 +229,7 @@ def test_unknown_recipe(trained):
         quantize(trained, "int4", calibration=["good film"])
 
 
-def test_a_policy_of_ones_own(tiny):
+def test_custom_policy_is_accepted(tiny):
     policy = QuantizationPolicy("mine", kernels=False, tables=False, activations=(("layers.0.attention.*", "dynamic"),))
     model = quantize(tiny.narrow(), policy)
     assert model.policy == policy
@@ -268,7 +268,7 @@ def test_training_changes_weights_and_ranges(tiny, small):
 
 
 @pytest.mark.parametrize("recipe", sorted(POLICIES))
-def test_gradient_reaches_every_variable_through_every_point(tiny, recipe):
+def test_gradient_reaches_every_variable_through_every_quantizer(tiny, recipe):
     texts, labels = tiny.rows(8)
     float_model = tiny.narrow()
     model = quantize(float_model, recipe, calibration=texts)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.compression.quantization.range_estimation import BINS, mse_range, percentile_range, range_method
+from kerasbert.compression.quantization.range_estimation import BINS, mse_range, percentile_range, range_estimator
 from kerasbert.errors import KerasBertError
 
 
@@ -20,7 +20,7 @@ def values():
     return found
 
 
-def test_percentile_leaves_the_outliers_out(values):
+def test_percentile_excludes_outliers(values):
     low, high = float(values.min()), float(values.max())
     least, most = percentile_range(histogram(values, low, high), low, high, 99.9)
     inside = ((values >= least) & (values <= most)).mean()
@@ -28,7 +28,7 @@ def test_percentile_leaves_the_outliers_out(values):
     assert percentile_range(histogram(values, low, high), low, high, 100) == pytest.approx((low, high))
 
 
-def test_mse_finds_a_better_grid_than_the_extremes(values):
+def test_mse_grid_beats_the_min_max_grid(values):
     low, high = float(values.min()), float(values.max())
     least, most = mse_range(histogram(values, low, high), low, high)
 
@@ -41,18 +41,18 @@ def test_mse_finds_a_better_grid_than_the_extremes(values):
     assert error(least, most) < error(low, high)
 
 
-def test_mse_of_values_of_one_sign():
+def test_mse_of_values_with_one_sign():
     values = np.random.default_rng(1).uniform(0, 3, 10_000)
     least, most = mse_range(histogram(values, 0.0, 3.0), 0.0, 3.0)
     assert least == 0 and most > 2.9  # evenly spread: nothing to cut
 
 
 @pytest.mark.parametrize("name", ["median", "percentile:half", "percentile:10", "percentile:101", "mse:3", ""])
-def test_unknown_methods_are_one_line(name):
+def test_unknown_methods_are_refused(name):
     with pytest.raises(KerasBertError, match="expected") as error:
-        range_method(name)
+        range_estimator(name)
     assert "\n" not in str(error.value) and repr(name) in str(error.value)
 
 
 def test_min_max_changes_nothing():
-    assert range_method("min-max") is None
+    assert range_estimator("min-max") is None

@@ -17,7 +17,7 @@ class Watched(QuantizationSchedule):
         self.seen = []
 
     def on_train_batch_end(self, batch, logs=None):
-        point = self._points[0]
+        point = self._quantizers[0]
         self.seen.append((point.phase, float(point.maximum)))
 
 
@@ -28,7 +28,7 @@ def model(tiny):
     return model
 
 
-def test_ranges_move_then_stay(tiny, model):
+def test_ranges_move_then_freeze(tiny, model):
     phases = Watched(model, delay=0.25, freeze=0.75)
     model.fit(*tiny.rows(32), batch_size=8, epochs=2, seed=0, verbose=0, callbacks=[phases])  # 8 steps
     assert [phase for phase, _ in phases.seen] == ["waiting"] * 2 + ["moving"] * 4 + ["frozen"] * 2
@@ -37,7 +37,7 @@ def test_ranges_move_then_stay(tiny, model):
     assert {point.phase for point in activation_quantizers(model) if point.kind == "static"} == {"moving"}
 
 
-def test_a_delay_trains_activations_in_float(tiny, model):
+def test_activations_are_in_float_until_the_delay(tiny, model):
     inputs = {name: values for name, values in model.pack(tiny.rows(4)[0]).items()}
     points = [point for point in activation_quantizers(model) if point.kind == "static"]
     for point in points:  # a range that quantization cannot miss
@@ -53,7 +53,7 @@ def test_a_delay_trains_activations_in_float(tiny, model):
     assert np.abs(model(inputs, training=False).numpy() - waiting).max() > 1e-3  # only training waits
 
 
-def test_a_traced_training_changes_phase(tiny, model):
+def test_traced_training_changes_phase(tiny, model):
     model.compile(kb.adamw(1e-3))
     phases = Watched(model, freeze=0.5)
     model.fit(*tiny.rows(16), batch_size=8, epochs=2, seed=0, verbose=0, callbacks=[phases])
@@ -62,11 +62,11 @@ def test_a_traced_training_changes_phase(tiny, model):
 
 
 @pytest.mark.parametrize(("delay", "freeze"), [(-0.1, 1.0), (0.5, 0.5), (0.6, 0.5), (0.0, 1.1)])
-def test_impossible_shares(model, delay, freeze):
+def test_invalid_fractions_are_refused(model, delay, freeze):
     with pytest.raises(KerasBertError, match="shares of the steps"):
         QuantizationSchedule(model, delay, freeze)
 
 
-def test_a_float_task_has_no_phases(tiny):
+def test_float_task_is_refused(tiny):
     with pytest.raises(KerasBertError, match="static ranges"):
         QuantizationSchedule(tiny.narrow())

@@ -24,14 +24,14 @@ def test_decibels_and_cosine_are_those_of_the_formula(values):
     assert cosine(values * 0, values * 0) == 1 and cosine(values * 0, values) == 0
 
 
-def test_a_huge_channel_hides_nothing(values):
+def test_median_channel_ratio_sees_losses_beside_a_huge_channel(values):
     values[:, 5] *= 1000
     found = signal_to_noise(values, in_steps_of(values, np.abs(values).max() / 127))
     assert found.whole > 35  # almost all energy is in one channel
     assert found.channel < 3 and found.least == found.channel and found.lost_channels == 31 / 32
 
 
-def test_a_huge_row_hides_nothing(values):
+def test_median_row_ratio_sees_losses_beside_a_huge_row(values):
     values[7] *= 1000
     found = signal_to_noise(values, in_steps_of(values, np.abs(values).max() / 127))
     assert found.whole > 30 and found.channel > 30
@@ -39,13 +39,13 @@ def test_a_huge_row_hides_nothing(values):
     assert signal_to_noise(values, in_steps_of(values, 10.0), rows=False).row > 30  # rows that are no unit
 
 
-def test_values_that_are_cut_off_are_seen(values):
+def test_clipping_lowers_the_overall_ratio(values):
     values[:, 5] *= 1000
     found = signal_to_noise(values, np.clip(values, -3, 3))
     assert found.least == found.whole < 1 < found.channel
 
 
-def test_nothing_lost_and_nothing_there(values):
+def test_zero_noise_and_zero_signal(values):
     assert signal_to_noise(values, values).least == np.inf
     values[:, :20] = 0
     assert signal_to_noise(values, in_steps_of(values, 0.1)).channel == np.inf  # zeros stay zeros
@@ -55,7 +55,7 @@ def test_nothing_lost_and_nothing_there(values):
     assert signal_to_noise(values, broken).least == -np.inf
 
 
-def test_padding_is_left_out():
+def test_padding_is_excluded():
     attended = np.array([[True, True, False], [True, False, False]])
     hidden = np.arange(12.0).reshape(2, 3, 2)
     assert attended_values(hidden, attended)[0].tolist() == [[0, 1], [2, 3], [6, 7]]

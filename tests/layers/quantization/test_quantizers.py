@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasbert.compression.quantization.calibration import Extremes
+from kerasbert.compression.quantization.calibration import MinMaxObserver
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.embedding_table import make_embedding_table
@@ -153,7 +153,7 @@ def test_range_moves_while_training_and_rests_at_inference():
 def test_observing_widens_the_range_and_passes_values_through():
     point = static_point(0.0, 0.0)
     assert not point.calibrated
-    point.observer = Extremes()
+    point.observer = MinMaxObserver()
     for x in ([[0.123, 4.0]], [[-2.0, 0.5]]):
         np.testing.assert_array_equal(point(tf.constant(x)), np.float32(x))
     point.observer = None
@@ -162,7 +162,7 @@ def test_observing_widens_the_range_and_passes_values_through():
 
 def test_clip_min_limits_the_range():
     point = static_point(0.0, 0.0, clip_min=-4.0)
-    point.observer = Extremes()
+    point.observer = MinMaxObserver()
     point(tf.constant([[-30.0, 2.0]]))
     assert (float(point.minimum), float(point.maximum)) == (-4, 2)
     point.observer = None

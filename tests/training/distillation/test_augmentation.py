@@ -19,7 +19,7 @@ def language_model(tiny):
     return model
 
 
-def test_words_of_one_token_are_replaced_by_likely_ones(language_model):
+def test_single_token_words_are_replaced_by_likely_words(language_model):
     texts = ["A  good film, so greatly warm!", "filmzzz"]
     found = augment(texts, language_model, copies=3, probability=1.0, candidates=2, seed=5)
     assert len(found) == 6 and found[3:] == ["filmzzz"] * 3  # an unknown word stays
@@ -32,21 +32,21 @@ def test_words_of_one_token_are_replaced_by_likely_ones(language_model):
         assert "  " in text and "," in text and text.endswith("!")
 
 
-def test_the_seed_decides(language_model, tiny):
+def test_seed_determines_replacements(language_model, tiny):
     texts = tiny.rows(6)[0]
     one, same, other = (augment(texts, language_model, copies=2, seed=seed) for seed in (1, 1, 2))
     assert one == same != other and len(one) == 12
     assert augment(texts, language_model, copies=1, probability=0.0) == texts
 
 
-def test_pairs_and_long_texts(language_model):
+def test_pairs_and_long_texts_are_augmented(language_model):
     pairs = augment([("a good film", "it was bad")], language_model, copies=2, probability=1.0, candidates=1)
     assert pairs == [("warm warm warm", "warm warm warm")] * 2
     (text,) = augment(["good " * 20], language_model, copies=1, probability=1.0, candidates=1)
     assert text.split() == ["warm"] * 10 + ["good"] * 10  # 12 tokens are read, two of them special
 
 
-def test_progress_is_told(language_model):
+def test_progress_is_reported(language_model):
     told = []
     augment(
         ["a good film"] * 30,
@@ -58,7 +58,7 @@ def test_progress_is_told(language_model):
     assert told == [(32, 90), (64, 90), (90, 90)]
 
 
-def test_what_cannot_be(language_model, tiny):
+def test_invalid_arguments_are_refused(language_model, tiny):
     for options, expected in (
         ({"copies": 0}, "copies and candidates"),
         ({"probability": 1.5}, "a probability from 0 to 1"),

@@ -14,20 +14,21 @@ from kerasbert.training.distillation import (
     PatientStates,
     SoftLabels,
 )
-from kerasbert.training.distillation.cache import teacher_cache
+from kerasbert.training.distillation.cache import open_teacher_cache
+from kerasbert.training.distillation.teacher import TeacherRunner
 
 
 def folders(place):
     return sorted(entry.name for entry in place.iterdir())
 
 
-def test_a_cache_changes_no_figure_and_asks_the_teacher_once(models, fit, tmp_path, capsys, monkeypatch):
+def test_cache_keeps_results_and_runs_the_teacher_once(models, fit, tmp_path, capsys, monkeypatch):
     found = []
     for cache in (None, tmp_path, tmp_path):
         objectives = [SoftLabels(2.0), HiddenStates(), Attentions(), AttentionRelations(), PatientStates({0: 0})]
         distiller = Distiller(models.student(), models.teacher, objectives, label_weight=0.5, cache=cache)
         if len(found) == 2:  # nobody is asked any more
-            monkeypatch.setattr(Distiller, "_parts", lambda *arguments: pytest.fail("the teacher was asked"))
+            monkeypatch.setattr(TeacherRunner, "tensors", lambda *arguments: pytest.fail("the teacher was asked"))
         found.append(fit(distiller, models.texts, models.labels, batch_size=12))
         said = capsys.readouterr().err
         assert ("note: writing" in said) == (len(found) == 2)
@@ -37,7 +38,7 @@ def test_a_cache_changes_no_figure_and_asks_the_teacher_once(models, fit, tmp_pa
         assert found[2][name] == found[1][name]
 
 
-def test_another_teacher_data_or_objective_has_another_folder(tiny, models, tmp_path):
+def test_teacher_data_and_objectives_determine_the_cache_folder(tiny, models, tmp_path):
     first, student = tiny.narrow(0), tiny.narrow(1)
 
     def train(objective, teacher=first, texts=models.texts[:6], **options):
@@ -57,7 +58,7 @@ def test_another_teacher_data_or_objective_has_another_folder(tiny, models, tmp_
     assert train(SoftLabels(), cache_type="float16") == 5
 
 
-def test_a_damaged_cache_and_too_large_numbers(tiny, models, tmp_path):
+def test_damaged_cache_and_overflow_are_refused(tiny, models, tmp_path):
     student, teacher = tiny.narrow(1), tiny.narrow(0)
 
     def read(teacher=teacher, **options):
@@ -76,7 +77,7 @@ def test_a_damaged_cache_and_too_large_numbers(tiny, models, tmp_path):
     assert folders(tmp_path) == before  # nothing half-written
 
 
-def test_rows_of_several_lists_and_of_tokens(tiny, tmp_path):
+def test_grouped_rows_and_token_axes_are_cached(tiny, tmp_path):
     """Written in order of length, read in any order, padded to any length."""
     rows = tiny.classifier().features(["a good film", "so bad", "the song was very lovely and it was warm"])[1]
 
@@ -86,14 +87,14 @@ def test_rows_of_several_lists_and_of_tokens(tiny, tmp_path):
         values += 1000 * np.repeat(index, 2)[:, None, None]
         return {"states.1": (values, (1,))}
 
-    cache = teacher_cache(tmp_path, {}, rows, compute, batch_size=1)
+    cache = open_teacher_cache(tmp_path, {}, rows, compute, batch_size=1)
     found = cache.read(np.array([2, 0]), 12)["states.1"].reshape(2, 2, 12, 3)
     lengths = rows.lengths[[2, 0]]
     assert [int((row[0, :, 0] > 0).sum()) for row in found] == list(lengths)
     assert found[0].max() // 1000 == 2 and found[1].max() // 1000 == 0
 
 
-def test_data_that_changes_has_no_cache(tiny, models, fit, tmp_path):
+def test_changing_data_are_refused_with_a_cache(tiny, models, fit, tmp_path):
     model = MaskedLM(tiny.encoder(num_hidden_layers=1, hidden_size=8), tiny.tokenizer(), sequence_length=12)
     teacher = MaskedLM(tiny.encoder(num_hidden_layers=1, hidden_size=8), tiny.tokenizer(), sequence_length=12)
     distiller = Distiller(model, teacher, [SoftLabels()], cache=tmp_path)

@@ -27,7 +27,7 @@ def smaller_words(tiny):
     return WordPiece((*tiny.vocabulary[:5], *reversed(tiny.vocabulary[5:])))
 
 
-def test_a_student_learns_what_the_teacher_says_and_nothing_else_changes(models, fit, tmp_path):
+def test_student_learns_and_teacher_stays_unchanged(models, fit, tmp_path):
     student, before = models.student(hidden_size=8), models.teacher.fingerprint()
     distiller = Distiller(student, models.teacher, [SoftLabels(2.0), HiddenStates({0: 1})], label_weight=0.5)
     history = fit(distiller, models.texts, models.labels, epochs=2, batch_size=12)
@@ -47,7 +47,7 @@ def test_a_student_learns_what_the_teacher_says_and_nothing_else_changes(models,
     )
 
 
-def test_one_traced_step_is_the_eager_one(models):
+def test_traced_step_equals_eager_step(models):
     found = []
     for eager in (True, False):
         student, teacher = (models.student(seed, hidden_size=8, intermediate_size=8) for seed in (1, 2))
@@ -59,7 +59,7 @@ def test_one_traced_step_is_the_eager_one(models):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
 
 
-def test_without_labels(models, fit):
+def test_student_learns_without_labels(models, fit):
     student = models.student()
     head = student.classifier.kernel.numpy()
     history = fit(
@@ -71,7 +71,7 @@ def test_without_labels(models, fit):
         fit(Distiller(student, models.teacher, [CosineHidden()], label_weight=1.0), models.texts)
 
 
-def test_rates_and_frozen_parts_are_the_students(models):
+def test_learning_rates_and_freezing_apply_to_the_student(models):
     student = models.student(hidden_size=8)
     freeze(student, "embeddings")
     distiller = Distiller(student, models.teacher, [HiddenStates({0: 1})])
@@ -84,7 +84,7 @@ def test_rates_and_frozen_parts_are_the_students(models):
     assert np.abs(distiller.projections[0].kernel - before[2]).max() > 0
 
 
-def test_another_vocabulary(tiny, models, smaller_words, fit):
+def test_teacher_may_have_another_vocabulary(tiny, models, smaller_words, fit):
     from kerasbert.tasks import TextClassifier
 
     teacher = TextClassifier(tiny.encoder(hidden_size=16), smaller_words, labels=tiny.labels, sequence_length=24)
@@ -101,7 +101,7 @@ def test_another_vocabulary(tiny, models, smaller_words, fit):
         fit(distiller, student.pack(models.texts), np.zeros(24, int))
 
 
-def test_what_is_refused_before_work_starts(tiny, models):
+def test_invalid_arguments_are_refused_before_training(tiny, models):
     student, teacher = models.student(), models.teacher
     for objectives, options, expected in (
         ([], {}, "one or more"),
@@ -137,7 +137,7 @@ class KillAfter(keras.callbacks.Callback):
             raise Killed
 
 
-def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
+def test_resumed_run_equals_unbroken_run(tiny, models, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(models.texts, models.labels, strict=True)))
     table, found = Table(path, models.texts, models.labels), []
@@ -164,7 +164,7 @@ def test_a_resumed_run_is_the_unbroken_one(tiny, models, tmp_path):
     assert load_task(tmp_path / "run1").fingerprint() == other.student.fingerprint()
 
 
-def test_progress_shows_the_task_metric_before_the_parts_of_the_loss(models, tmp_path):
+def test_progress_shows_task_metric_before_objective_losses(models, tmp_path):
     distiller = Distiller(models.student(), models.teacher, [SoftLabels()], label_weight=0.5)
     distiller.compile(adamw(3e-3), run_eagerly=True)
     path, told = tmp_path / "train.tsv", []
@@ -183,18 +183,18 @@ def test_progress_shows_the_task_metric_before_the_parts_of_the_loss(models, tmp
     assert [figure.split()[0] for figure in told[-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
 
 
-def test_progressive_stages(models):
+def test_progressive_stages_train_one_layer_each(models):
     student, teacher = models.student(num_hidden_layers=2), models.teacher
     distiller = Distiller(student, teacher, [HiddenStates("last", embeddings=False)])
     moved = []
     for stage in progressive_stages(distiller, rate=1e-2):
         layers = [layer.feed_forward.output_dense.kernel for layer in student.encoder.layers]
         before = [kernel.numpy() for kernel in layers]
-        assert distiller.objectives[0].counted() == {stage.layer: stage.layer}
+        assert distiller.objectives[0].active_pairs() == {stage.layer: stage.layer}
         distiller.compile(adamw(1e-2, rates=stage.rates), run_eagerly=True)
         distiller.fit(models.texts[:8], seed=0, verbose=0)
         moved.append([bool(np.abs(kernel - old).max() > 0) for kernel, old in zip(layers, before, strict=True)])
     assert moved == [[True, False], [False, True]]
-    assert distiller.objectives[0].counted() == {0: 0, 1: 1}
+    assert distiller.objectives[0].active_pairs() == {0: 0, 1: 1}
     with pytest.raises(KerasBertError, match="expected an objective of layers .*, received SoftLabels; add one"):
         progressive_stages(Distiller(student, teacher, [SoftLabels()]), 1e-3)

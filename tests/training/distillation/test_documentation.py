@@ -19,7 +19,7 @@ def eager():
 
 
 @pytest.mark.filterwarnings("ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning")
-def test_the_first_training_and_its_progressive_stages(tiny, monkeypatch, tmp_path, eager):
+def test_documented_training_and_progressive_stages_run(tiny, monkeypatch, tmp_path, eager):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     training = next(block for block in blocks if "Distiller(" in block)
     stages = next(block for block in blocks if "progressive_stages(" in block)

@@ -17,11 +17,11 @@ from kerasbert.training.distillation import layer_map
         ("last", 5, 12, [7, 8, 9, 10, 11]),
     ],
 )
-def test_rules(layers, student, teacher, expected):
+def test_rules_map_layers(layers, student, teacher, expected):
     assert list(layer_map(layers, student, teacher).items()) == list(enumerate(expected))
 
 
-def test_a_map_as_it_is():
+def test_explicit_map_is_kept():
     assert layer_map({2: -1, 0: 3}, 3, 12) == {0: 3, 2: 11}
     assert layer_map({0: 0}, 4, 2) == {0: 0}
 
@@ -38,6 +38,6 @@ def test_a_map_as_it_is():
         ({0: 1, -4: 1}, "layer 0 twice"),
     ],
 )
-def test_a_map_that_does_not_fit(layers, expected):
+def test_invalid_maps_are_refused(layers, expected):
     with pytest.raises(KerasBertError, match=expected):
         layer_map(layers, 4, 2)

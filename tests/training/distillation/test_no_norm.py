@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import prune_feed_forward, prune_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder, BertConfig, BertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.norms import LayerNorm
@@ -18,13 +18,13 @@ def student(tiny, trained):
     return no_norm_student(trained, 2, tiny.rows(64, seed=1)[0])
 
 
-def test_it_is_a_mobilebert_without_layer_norms(trained, student):
+def test_student_is_a_mobilebert_without_layer_norms(trained, student):
     assert type(student) is type(trained) and student.config.model_type == "mobilebert"
     assert student.config.hidden_act == "relu" and not sublayers(student, LayerNorm)
     assert student.labels == trained.labels and student.sequence_length == trained.sequence_length
 
 
-def test_what_has_a_place_is_copied(trained, student):
+def test_matching_weights_are_copied(trained, student):
     theirs, ours = trained.variables_by_path(), student.variables_by_path()
     assert len(ours) == len(theirs)
     for mine, other in (
@@ -36,7 +36,7 @@ def test_what_has_a_place_is_copied(trained, student):
         np.testing.assert_array_equal(ours[mine], theirs[other])
 
 
-def test_scales_and_shifts_are_the_nearest(tiny, trained, student):
+def test_scales_and_shifts_are_the_least_squares_fit(tiny, trained, student):
     """The first norm reads the same in both: its fit is what least squares say."""
     texts = tiny.rows(64, seed=1)[0]
     packed = {name: tf.constant(values) for name, values in trained.pack(texts).items()}
@@ -53,7 +53,7 @@ def test_scales_and_shifts_are_the_nearest(tiny, trained, student):
         assert np.square(moved - out).mean() > errors.mean()
 
 
-def test_distillation_brings_it_to_the_teacher(tiny, trained):
+def test_distillation_recovers_the_teacher(tiny, trained):
     texts, labels = tiny.rows(256, seed=2)
     student = no_norm_student(trained, 1, texts[:64], intermediate_size=32)
     distiller = Distiller(student, trained, [SoftLabels(temperature=2.0), HiddenStates()])
@@ -63,7 +63,7 @@ def test_distillation_brings_it_to_the_teacher(tiny, trained):
     assert student.score(test, wanted)["accuracy"] > 0.8
 
 
-def test_another_architecture_is_refused(tiny):
+def test_teacher_other_than_bert_is_refused(tiny):
     config = AlbertConfig(**tiny.sizes, embedding_size=16)
     teacher = kb.TextClassifier(
         AlbertEncoder(config), tiny.tokenizer(), labels=tiny.labels, sequence_length=tiny.length
@@ -72,8 +72,8 @@ def test_another_architecture_is_refused(tiny):
         no_norm_student(teacher, 1, ["good film"])
 
 
-def test_cut_blocks_stay_cut(tiny, trained):
-    teacher = cut_feed_forward(cut_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
+def test_pruned_sizes_are_kept(tiny, trained):
+    teacher = prune_feed_forward(prune_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
     student = no_norm_student(teacher, [1], tiny.rows(16)[0])
     assert student.encoder.cut.to_dict() == {"heads": [1]} and student.config.intermediate_size == 8
     kept = teacher.encoder.layers[1].attention

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.compression.pruning.structured import cut_feed_forward, cut_heads
+from kerasbert.compression.pruning.structured import prune_feed_forward, prune_heads
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder, TextClassifier
@@ -28,7 +28,7 @@ def layers_of(student, teacher) -> list[int]:
     "layers, strategy, expected",
     [(2, "alternate", [0, 2]), (3, "first", [0, 1, 2]), (2, "last", [2, 3]), ([3, 0], "alternate", [3, 0])],
 )
-def test_layers_are_copied(deep, layers, strategy, expected, capsys):
+def test_chosen_layers_are_copied(deep, layers, strategy, expected, capsys):
     student = student_from(deep, layers, strategy)
     assert layers_of(student, deep) == expected and capsys.readouterr().err == ""
     assert isinstance(student, TextClassifier) and student.labels == deep.labels
@@ -37,19 +37,19 @@ def test_layers_are_copied(deep, layers, strategy, expected, capsys):
     assert not np.array_equal(student.classifier.kernel, deep.classifier.kernel)  # a copy
 
 
-def test_all_layers_are_the_teacher(deep, tiny):
+def test_student_with_all_layers_equals_the_teacher(deep, tiny):
     texts = tiny.rows(4)[0]
     np.testing.assert_allclose(student_from(deep, 4).predict(texts), deep.predict(texts), atol=1e-6)
 
 
-def test_other_values_of_the_config(deep, capsys):
+def test_config_changes_reinitialize_weights_of_other_shapes(deep, capsys):
     student = student_from(deep, 1, hidden_act="relu", intermediate_size=16, sequence_length=8)
     assert (student.config.hidden_act, student.config.intermediate_size, student.sequence_length) == ("relu", 16, 8)
     said = capsys.readouterr().err
     assert "encoder.layers.*.feed_forward.intermediate.kernel" in said and "attention" not in said
 
 
-def test_albert_is_called_less_often(tiny):
+def test_albert_student_has_fewer_calls(tiny):
     sizes = {**tiny.sizes, "embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 4}
     teacher = SentenceEncoder(AlbertEncoder(AlbertConfig(**sizes)), tiny.tokenizer(), sequence_length=12)
     student = student_from(teacher, 2)
@@ -58,8 +58,8 @@ def test_albert_is_called_less_often(tiny):
         student_from(teacher, [0, 2])
 
 
-def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
-    teacher = cut_heads(deep, heads={0: [1], 2: [0, 1, 2]})
+def test_layers_with_pruned_heads_keep_their_sizes(deep, tiny):
+    teacher = prune_heads(deep, heads={0: [1], 2: [0, 1, 2]})
     student = student_from(teacher, [2, 3])
     assert [layer.attention.heads for layer in student.encoder.layers] == [1, 4]
     assert layers_of(student_from(teacher, 4), teacher) == [0, 1, 2, 3]
@@ -68,8 +68,8 @@ def test_layers_that_were_cut_keep_their_sizes(deep, tiny):
     assert student_from(teacher, [2, 3], num_attention_heads=2).encoder.cut is None
 
 
-def test_networks_that_were_cut_keep_their_widths(deep, tiny):
-    teacher = cut_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
+def test_pruned_networks_keep_their_widths(deep, tiny):
+    teacher = prune_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
     student = student_from(teacher, [1, 2])
     assert student.encoder.cut is None and student.config.intermediate_size == 4  # the config has words for it
     kernels = [block.feed_forward.intermediate.kernel for block in student.encoder.layers]
@@ -91,6 +91,6 @@ def test_networks_that_were_cut_keep_their_widths(deep, tiny):
         (2, {"num_attention_heads": 3}, "num_attention_heads"),
     ],
 )
-def test_what_cannot_be(deep, layers, options, expected):
+def test_invalid_arguments_are_refused(deep, layers, options, expected):
     with pytest.raises(KerasBertError, match=expected):
         student_from(deep, layers, **options)

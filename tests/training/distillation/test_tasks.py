@@ -5,7 +5,7 @@ import pytest
 
 from kerasbert import encoders, tasks
 from kerasbert.training.distillation import AttentionRelations, Distiller, HiddenStates, SoftLabels
-from kerasbert.training.distillation.observation import observe
+from kerasbert.training.distillation.forward_features import forward_features
 
 SMALL = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
 
@@ -31,7 +31,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_every_task_is_a_student(tiny, fit, kind, tmp_path):
+def test_every_task_can_be_distilled(tiny, fit, kind, tmp_path):
     x, y, settings = CASES[kind]
     width = 8 if kind == "SentenceEncoder" else 16  # of whose vectors the widths are one
     teacher = make(tiny, kind, width, **settings)
@@ -61,14 +61,14 @@ def test_every_task_is_a_student(tiny, fit, kind, tmp_path):
         ("distilbert", {"num_hidden_layers": 3}),
     ],
 )
-def test_architectures_differ(tiny, fit, kind, sizes):
+def test_teacher_may_have_another_architecture(tiny, fit, kind, sizes):
     encoder = encoders.encoder_class(kind)
     config = encoder.config_class(**{**tiny.sizes, **SMALL, "hidden_size": 16, **sizes})
     teacher = tasks.SentenceEncoder(encoder(config), tiny.tokenizer(), sequence_length=16)
-    seen = observe(teacher, teacher.pack(["a good film"]), training=False)
-    assert [len(found) for found in (seen.states, seen.attentions, seen.vectors)] == [4, 3, 3]
+    seen = forward_features(teacher, teacher.pack(["a good film"]), training=False)
+    assert [len(found) for found in (seen.hidden_states, seen.attentions, seen.qkv)] == [4, 3, 3]
     np.testing.assert_allclose(
-        seen.states[-1],
+        seen.hidden_states[-1],
         teacher.encoder(teacher.pack(["a good film"]), output_hidden_states=True).hidden_states[-1],
         atol=1e-5,
     )

@@ -1,90 +1,108 @@
-"""Attention heads cut out of the kernels (Michel et al. 2019, arXiv 1905.10650)."""
+"""Pruning of attention heads (Michel et al. 2019, arXiv 1905.10650)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from kerasbert.compression.pruning.structured.importance import head_importance
 from kerasbert.compression.pruning.structured.model_surgery import (
     attentions,
+    check_exactly_one,
     check_float,
-    check_numbers,
-    check_one,
-    check_share,
+    check_fraction,
+    check_indices,
+    feed_forward_widths,
+    head_counts,
     keep_inputs,
     keep_outputs,
-    rebuilt,
-    values_of,
-    widths,
+    rebuild_task,
+    weights_by_path,
 )
-from kerasbert.compression.pruning.structured.model_surgery import heads as heads_of
-from kerasbert.compression.pruning.structured.ranking import most_important, numbers_over_all
+from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
 from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
+from kerasbert.tasks.base import Task
 
 
-def cut_heads(
-    task,
+def prune_heads(
+    task: Task,
     share: float | None = None,
     heads: Mapping[int, Sequence[int]] | None = None,
-    data=None,
+    data: Any = None,
     per_layer: bool = False,
     batch_size: int = 32,
-):
-    """The same class of task with fewer attention heads: query, key and value kernels lose their columns, the output's kernel its rows.
+) -> Task:
+    """Return a copy of a task with fewer attention heads.
 
-    share: of all heads that go, rounded down, the least important ones over `data` (see `head_importance`); the last head of a layer
-    always stays. per_layer: as many in every layer, the least important ones of each; otherwise all heads are ranked together.
-    heads: those that go, by layer, in place of a share. Both are counted from 0; of an ALBERT, layers are blocks, each counted once.
+    Query, key and value kernels lose the heads' columns, the output kernel their rows. Heads and layers are counted from 0. Layers of an
+    ALBERT are its blocks, each counted once.
 
-    Raises KerasBertError for a quantized task, a share outside 0 to 1 or one that cuts nothing, missing data, and heads or layers that do
-    not exist, or all heads of a layer.
+    Args:
+        task: The task, in float.
+        share: Fraction of all heads to remove, rounded down: the least important ones over `data`. The last head of a layer stays.
+        heads: Heads to remove, by layer, in place of `share`.
+        data: Labelled examples, see `head_importance`; needed with `share`.
+        per_layer: Whether every layer loses the same fraction. Otherwise the heads of all layers are ranked together.
+        batch_size: Examples in a batch.
+
+    Raises:
+        KerasBertError: When the task is quantized; when `share` is not between 0 and 1 or removes no head; when data are missing; when a
+            head or a layer does not exist; and when all heads of a layer would be removed.
     """
     check_float(task)
-    check_one(share=share, heads=heads)
-    if heads is not None:
-        kept = _without(heads, heads_of(task))
+    check_exactly_one(share=share, heads=heads)
+    if share is not None:
+        kept_heads = _most_important_heads(task, share, data, per_layer, batch_size)
     else:
-        check_share(share, "heads")
-        numbers = _numbers(heads_of(task), share) if per_layer else None
-        total = int(share * sum(heads_of(task)))
-        if not total:
-            raise KerasBertError(
-                f"expected a share that cuts a head, received {share} of {sum(heads_of(task))} heads: less than one"
-            )
-        importance = head_importance(task, data, batch_size)
-        kept = most_important(importance, numbers or numbers_over_all(importance, total))
-    values = values_of(task)
-    for attention, left in zip(attentions(task), kept, strict=True):
-        channels = (left[:, None] * attention.head_size + np.arange(attention.head_size)).ravel()
+        kept_heads = _remaining_heads(heads, head_counts(task))
+    weights = weights_by_path(task)
+    for attention, indices in zip(attentions(task), kept_heads, strict=True):
+        channels = (indices[:, None] * attention.head_size + np.arange(attention.head_size)).ravel()
         for dense in (attention.query, attention.key, attention.value):
-            keep_outputs(values, dense, channels)
-        keep_inputs(values, attention.output_dense, channels)
-    return rebuilt(task, values, *Cut.of(task.config, [len(left) for left in kept], widths(task)))
+            keep_outputs(weights, dense, channels)
+        keep_inputs(weights, attention.output_dense, channels)
+    config, cut = Cut.of(task.config, [len(indices) for indices in kept_heads], feed_forward_widths(task))
+    return rebuild_task(task, weights, config, cut)
 
 
-def _numbers(there: list[int], share: float) -> list[int]:
-    """How many heads each layer keeps."""
-    cut = [int(share * count) for count in there]
-    if 0 in cut:
+def _most_important_heads(task: Task, share: float, data: Any, per_layer: bool, batch_size: int) -> list[np.ndarray]:
+    """The indices of the heads that stay, for each layer."""
+    check_fraction(share, "heads")
+    counts = head_counts(task)
+    kept_counts = _counts_per_layer(counts, share) if per_layer else None
+    removed = int(share * sum(counts))
+    if not removed:
         raise KerasBertError(
-            f"expected a share that cuts a head of every layer, received {share} of {there[cut.index(0)]} heads: less than one"
+            f"expected a share that cuts a head, received {share} of {sum(counts)} heads: less than one; choose a larger share"
         )
-    return [count - gone for count, gone in zip(there, cut, strict=True)]
+    importance = head_importance(task, data, batch_size)
+    return most_important(importance, kept_counts or global_counts(importance, removed))
 
 
-def _without(heads: Mapping[int, Sequence[int]], there: list[int]) -> list[np.ndarray]:
-    """The numbers of the heads that stay, of each layer."""
+def _counts_per_layer(counts: Sequence[int], share: float) -> list[int]:
+    """The number of heads that each layer keeps."""
+    removed = [int(share * count) for count in counts]
+    if 0 in removed:
+        raise KerasBertError(
+            f"expected a share that cuts a head of every layer, received {share} of {counts[removed.index(0)]} heads: less than one; "
+            "choose a larger share"
+        )
+    return [count - gone for count, gone in zip(counts, removed, strict=True)]
+
+
+def _remaining_heads(heads: Mapping[int, Sequence[int]] | None, counts: Sequence[int]) -> list[np.ndarray]:
+    """The indices of the heads that stay, for each layer."""
     if not isinstance(heads, Mapping) or not heads:
         raise KerasBertError(f"expected heads as numbers by layer, such as {{0: [1, 2]}}, received {heads!r}")
-    kept = [np.arange(count) for count in there]
-    for layer in check_numbers(list(heads), len(there), "layers"):
-        gone = check_numbers(heads[layer], there[layer], f"heads of layer {layer}")
-        kept[layer] = np.setdiff1d(kept[layer], gone)
-        if not len(kept[layer]):
+    kept_heads = [np.arange(count) for count in counts]
+    for layer in check_indices(list(heads), len(counts), "layers"):
+        removed = check_indices(heads[layer], counts[layer], f"heads of layer {layer}")
+        kept_heads[layer] = np.setdiff1d(kept_heads[layer], removed)
+        if not len(kept_heads[layer]):
             raise KerasBertError(
-                f"expected a head of layer {layer} to stay, received all {there[layer]} of them to cut"
+                f"expected a head of layer {layer} to stay, received all {counts[layer]} of them to cut; leave one out"
             )
-    if not any(len(left) < count for left, count in zip(kept, there, strict=True)):
-        raise KerasBertError("expected heads to cut, received none")
-    return kept
+    if not any(len(indices) < count for indices, count in zip(kept_heads, counts, strict=True)):
+        raise KerasBertError("expected heads to cut, received none; name them as {layer: [head]}")
+    return kept_heads

@@ -1,135 +1,176 @@
-"""How much the loss would change without a head or a neuron, found from gradients.
+"""Importance of attention heads and feed-forward neurons, from gradients of the loss.
 
-A *gate* multiplies what one head, or one neuron, hands on; it is 1. The derivative of the loss by it says, to first order, what taking the
-part away would change. Its size, averaged over examples, is the part's importance: of heads after Michel et al. 2019, "Are Sixteen Heads
-Really Better than One?", section 4.1; of neurons after Molchanov et al. 2017, "Pruning Convolutional Neural Networks for Resource Efficient
-Inference", section 2.2.
+A gate is a factor of 1 on the output of a head or a neuron. The derivative of the loss by the gate estimates, to first order, the change of
+the loss without that part. The importance is the mean of its absolute value over examples. For heads see Michel et al. 2019, "Are Sixteen
+Heads Really Better than One?", section 4.1. For neurons see Molchanov et al. 2017, "Pruning Convolutional Neural Networks for Resource
+Efficient Inference", section 2.2.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from kerasbert.compression.pruning.structured.model_surgery import attentions, check_float, feed_forwards
-from kerasbert.compression.quantization.known_tokens import check_words
+from kerasbert.compression.quantization.known_tokens import check_known_tokens
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.losses.classes import CrossEntropy
+from kerasbert.tasks.base import Task
+
+_Loss = Callable[[Any, Any], tf.Tensor]
 
 
-def head_importance(task, data, batch_size: int = 32) -> list[np.ndarray]:
-    """The importance of every head, (heads,) of each block, of length 1 (Euclidean) in each.
+def head_importance(task: Task, data: Any, batch_size: int = 32) -> list[np.ndarray]:
+    """Return the importance of the attention heads, `(heads,)` with Euclidean norm 1 for each block.
 
-    data: a labelled table of `kerasbert.data`, or `(examples, labels)` as `fit` takes them; of a masked language model examples alone. A
-    few hundred will do. A block that is called several times has one gate a head for all its calls.
+    A block that is called several times has one gate a head for all its calls.
 
-    Raises KerasBertError for a quantized task, one without a loss, and for data without labels.
+    Args:
+        task: The task, in float.
+        data: A labelled table of `kerasbert.data`, or `(examples, labels)` as `fit` takes them; examples alone for a masked language model.
+            A few hundred examples are enough.
+        batch_size: Examples in a batch.
+
+    Raises:
+        KerasBertError: When the task is quantized or has no loss, and when the data have no labels.
     """
     check_float(task)
-    copy = task.with_policy(None)  # observers and a loss are nothing that the caller's task should see
+    copy = task.with_policy(None)  # leaves the caller's task without observers
     blocks = attentions(copy)
-    found = gate_derivatives(
+    derivatives = gate_derivatives(
         copy, [block.context for block in blocks], [block.heads for block in blocks], data, batch_size
     )
-    return [_of_length_one(values) for values in found]
+    return [_normalized(values) for values in derivatives]
 
 
-def neuron_importance(task, data, batch_size: int = 32) -> list[np.ndarray]:
-    """The importance of every neuron of the feed-forward networks, (neurons,) of each; otherwise as `head_importance`."""
+def neuron_importance(task: Task, data: Any, batch_size: int = 32) -> list[np.ndarray]:
+    """Return the importance of the feed-forward neurons, `(neurons,)` for each network; otherwise as `head_importance`."""
     check_float(task)
     copy = task.with_policy(None)
     networks = feed_forwards(copy)
-    points = [network.hidden for network in networks]
-    found = gate_derivatives(copy, points, [network.intermediate.units for network in networks], data, batch_size)
-    return [_of_length_one(values) for values in found]
+    derivatives = gate_derivatives(
+        copy,
+        [network.hidden for network in networks],
+        [network.intermediate.units for network in networks],
+        data,
+        batch_size,
+    )
+    return [_normalized(values) for values in derivatives]
 
 
 def gate_derivatives(
-    task, points: Sequence[ActivationFakeQuant], gates: Sequence[int], data, batch_size: int = 32
+    task: Task, quantizers: Sequence[ActivationFakeQuant], gates: Sequence[int], data: Any, batch_size: int = 32
 ) -> list[np.ndarray]:
-    """|d loss / d gate|, the mean over examples: (gates,) of each point.
+    """Return the mean over examples of |d loss / d gate|, `(gates,)` for each activation.
 
-    points: where the gates stand; the last axis of what passes is divided among `gates` of them. The task is run as in inference.
+    The task runs as in inference.
+
+    Args:
+        task: The task; its quantizers get observers meanwhile.
+        quantizers: The activations to gate, each by its quantizer.
+        gates: Number of gates that divide the last axis of each activation.
+        data: See `head_importance`.
+        batch_size: Examples in a batch.
+
+    Raises:
+        KerasBertError: When the task has no loss, and when the data have no labels or no known token.
     """
-    loss = _loss(task)
-    x, y = _examples_and_labels(task, data)
-    check_words(task, task.features(x)[1], "find on them what matters")
+    loss = _mean_loss(task)
+    x, y = _split_labels(task, data)
+    check_known_tokens(task, task.features(x)[1], "find on them what matters")
     batches = task.dataset(x, y, batch_size=batch_size)
     if isinstance(batches.element_spec, dict):
-        raise KerasBertError("expected labels beside the examples that importance is found on, received none")
+        raise KerasBertError(
+            "expected labels beside the examples that importance is found on, received none; give them as (examples, labels)"
+        )
     totals, examples = [np.zeros(count) for count in gates], 0
     for inputs, targets, *_ in batches:
         count = int(inputs["input_ids"].shape[0])
-        for total, found in zip(totals, _of_batch(task, points, gates, inputs, targets, loss, count), strict=True):
-            total += found
+        sums = _batch_sums(task, quantizers, gates, inputs, targets, loss, count)
+        for total, batch_sum in zip(totals, sums, strict=True):
+            total += batch_sum
         examples += count
     return [total / examples for total in totals]
 
 
-def _of_batch(task, points, gates, inputs, targets, loss, examples: int) -> list[np.ndarray]:
-    """The sum over the batch's examples."""
+def _batch_sums(
+    task: Task,
+    quantizers: Sequence[ActivationFakeQuant],
+    gates: Sequence[int],
+    inputs: dict[str, tf.Tensor],
+    targets: Any,
+    loss: _Loss,
+    examples: int,
+) -> list[np.ndarray]:
+    """Sums over the batch's examples, `(gates,)` for each quantizer."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
-        seen = _Seen(tape)
-        for point in points:
-            point.observer = seen
+        observer = _WatchingObserver(tape)
+        for quantizer in quantizers:
+            quantizer.observer = observer
         try:
             value = loss(targets, task(inputs, training=False))
         finally:
-            for point in points:
-                point.observer = None
-    passed = [seen.passed[id(point)] for point in points]
-    slopes = tape.gradient(value, passed, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+            for quantizer in quantizers:
+                quantizer.observer = None
+    activations = [observer.activations[id(quantizer)] for quantizer in quantizers]
+    gradients: Any = tape.gradient(value, activations, unconnected_gradients=tf.UnconnectedGradients.ZERO)
     return [
-        _by_gate(tensors, gradients, examples, count)
-        for tensors, gradients, count in zip(passed, slopes, gates, strict=True)
+        _sum_by_gate(tensors, slopes, examples, count)
+        for tensors, slopes, count in zip(activations, gradients, gates, strict=True)
     ]
 
 
-def _by_gate(tensors, gradients, examples: int, gates: int) -> np.ndarray:
-    """Of one point, in all its calls. An example's rows (several in a group) and tokens pass the same gate: their slopes add up.
+def _sum_by_gate(
+    activations: Sequence[tf.Tensor], gradients: Sequence[tf.Tensor], examples: int, gates: int
+) -> np.ndarray:
+    """The sum over examples for one quantizer, `(gates,)`, over all its calls.
 
-    The loss is a mean over the batch, so one example's own loss has slopes that are larger by the number of examples.
+    The tokens and rows of an example share a gate, so their derivatives add up. The loss is a mean over the batch, so the derivative of an
+    example's own loss is larger by the number of examples.
     """
-    slopes = [
-        tf.reduce_sum(tf.reshape(x * slope, (examples, -1, gates, x.shape[-1] // gates)), axis=(1, 3))  # (n, gates)
-        for x, slope in zip(tensors, gradients, strict=True)
+    derivatives = [
+        tf.reduce_sum(tf.reshape(x * slope, (examples, -1, gates, tf.shape(x)[-1] // gates)), axis=(1, 3))  # (n, gates)
+        for x, slope in zip(activations, gradients, strict=True)
     ]
-    return tf.reduce_sum(tf.abs(examples * tf.add_n(slopes)), axis=0).numpy()
+    return tf.reduce_sum(tf.abs(examples * tf.add_n(derivatives)), axis=0).numpy()
 
 
-class _Seen:
-    """An observer that keeps what passes, watched by a tape."""
+class _WatchingObserver:
+    """Observer that collects activations and has a tape watch them."""
 
     before_scaling = True
 
     def __init__(self, tape: tf.GradientTape):
-        self.tape, self.passed = tape, defaultdict(list)
+        self.tape = tape
+        self.activations: dict[int, list[tf.Tensor]] = defaultdict(list)
 
-    def __call__(self, point: ActivationFakeQuant, x):
+    def __call__(self, quantizer: ActivationFakeQuant, x: tf.Tensor) -> tf.Tensor:
         self.tape.watch(x)
-        self.passed[id(point)].append(x)
+        self.activations[id(quantizer)].append(x)
         return x
 
 
-def _loss(task):
-    """(targets, outputs) -> the mean over the batch, by the task's own loss."""
+def _mean_loss(task: Task) -> _Loss:
+    """The task's own loss as a function of targets and outputs, the mean over the batch."""
     try:
         loss = task.default_loss()
     except NotImplementedError:
         raise KerasBertError(
             f"expected a task with a loss, received a {type(task).__name__}: importance is found from the loss's gradients"
         ) from None
-    if task.processor.self_supervised:  # its targets are mostly places that count for nothing
+    if task.processor.self_supervised:  # most positions have no target, and must not count
         return CrossEntropy()
     if isinstance(loss, dict):
         return lambda targets, outputs: tf.add_n([loss[name](targets[name], outputs[name]) for name in loss])
     return loss
 
 
-def _examples_and_labels(task, data):
+def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
+    """Examples and labels; the labels are None for a masked language model."""
     if data is None:
         raise KerasBertError(
             "expected labelled examples: what to cut is found from the loss on them; received none; give them as `data=`"
@@ -145,6 +186,6 @@ def _examples_and_labels(task, data):
     )
 
 
-def _of_length_one(values: np.ndarray) -> np.ndarray:
-    """Of layers in which slopes are of another size altogether, this makes parts comparable (Molchanov et al. 2017, section 2.2)."""
+def _normalized(values: np.ndarray) -> np.ndarray:
+    """Scale to Euclidean norm 1, so that layers with gradients of other magnitudes are comparable (Molchanov et al. 2017, section 2.2)."""
     return values / max(float(np.linalg.norm(values)), 1e-30)

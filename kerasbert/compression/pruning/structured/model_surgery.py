@@ -1,21 +1,36 @@
-"""A task made anew around weights of other sizes, and what every kind of cutting asks and checks."""
+"""Model surgery: a task rebuilt around weights of other sizes; argument checks of structured pruning."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
+from kerasbert.tasks.base import Task
+from kerasbert.text import Tokenizer
 
 
-def rebuilt(task, values: Mapping[str, np.ndarray], config, cut: Cut | None, tokenizer=None):
-    """The same class of task with an encoder of that config and cut, its variables (all of them) from `values`, by path.
+def rebuild_task(
+    task: Task,
+    weights: Mapping[str, np.ndarray],
+    config: EncoderConfig,
+    cut: Cut | None,
+    tokenizer: Tokenizer | None = None,
+) -> Task:
+    """Return a task of the same class with other sizes.
 
-    tokenizer: in place of the task's own.
+    Args:
+        task: The task to copy settings from.
+        weights: The values of all its variables, by path.
+        config: The encoder's new config.
+        cut: Sizes that the config cannot express.
+        tokenizer: The new tokenizer; None keeps the task's.
     """
     settings = task.get_config()
     encoder = settings["encoder"]["config"]
@@ -23,82 +38,108 @@ def rebuilt(task, values: Mapping[str, np.ndarray], config, cut: Cut | None, tok
     encoder["cut"] = None if cut is None else cut.to_dict()
     if tokenizer is not None:
         settings["tokenizer"] = tokenizer.get_config()
-    made = type(task).from_config(settings)
-    for path, variable in made.variables_by_path().items():
-        variable.assign(values[path])
-    return made
+    rebuilt = type(task).from_config(settings)
+    for path, variable in rebuilt.variables_by_path().items():
+        variable.assign(weights[path])
+    return rebuilt
 
 
-def values_of(task) -> dict[str, np.ndarray]:
-    """Every trained variable's value, by path."""
+def weights_by_path(task: Task) -> dict[str, np.ndarray]:
+    """Return the value of every trained variable, by path."""
     return {path: variable.numpy() for path, variable in task.variables_by_path().items()}
 
 
-def attentions(task) -> list[SelfAttention]:
-    """The attention of each block."""
+def attentions(task: Task) -> list[SelfAttention]:
+    """Return the attention layer of each block."""
     return sublayers(task.encoder, SelfAttention)
 
 
-def feed_forwards(task) -> list[FeedForward]:
-    """The feed-forward networks, block after block."""
+def feed_forwards(task: Task) -> list[FeedForward]:
+    """Return the feed-forward networks, block after block."""
     return sublayers(task.encoder, FeedForward)
 
 
-def widths(task) -> list[int]:
-    """How many neurons each feed-forward network has."""
+def feed_forward_widths(task: Task) -> list[int]:
+    """Return the number of neurons of each feed-forward network."""
     return [network.intermediate.units for network in feed_forwards(task)]
 
 
-def heads(task) -> list[int]:
-    """How many heads each block has."""
+def head_counts(task: Task) -> list[int]:
+    """Return the number of attention heads of each block."""
     return [attention.heads for attention in attentions(task)]
 
 
-def keep_outputs(values: dict[str, np.ndarray], dense: Dense, kept: np.ndarray) -> None:
-    """Leaves a dense of the encoder only those of its outputs."""
+def keep_outputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:
+    """Keep only these outputs of a Dense layer of the encoder, in `weights`."""
     for name in ("kernel", "bias"):
         path = f"encoder.{dense.path}.{name}"
-        values[path] = values[path][..., kept]
+        weights[path] = weights[path][..., indices]
 
 
-def keep_inputs(values: dict[str, np.ndarray], dense: Dense, kept: np.ndarray) -> None:
-    """Leaves a dense of the encoder only those of its inputs."""
+def keep_inputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:
+    """Keep only these inputs of a Dense layer of the encoder, in `weights`."""
     path = f"encoder.{dense.path}.kernel"
-    values[path] = values[path][kept]
+    weights[path] = weights[path][indices]
 
 
-def check_float(task) -> None:
-    """Raises KerasBertError for a quantized task: ranges and grids belong to the sizes that they were found with."""
+def check_float(task: Task) -> None:
+    """Check that a task is not quantized: ranges belong to the sizes that they were calibrated with.
+
+    Raises:
+        KerasBertError: When it is quantized.
+    """
     if task.policy is not None:
         raise KerasBertError(
             f"expected a task in float to cut, received one quantized for {task.policy.recipe!r}: cut first, quantize then"
         )
 
 
-def check_share(share: float, what: str) -> None:
-    """Raises KerasBertError unless `share` lies between 0 and 1, both left out. what: of what it is the share, in the plural."""
-    number = isinstance(share, int | float) and not isinstance(share, bool)
-    if not number or not 0 < share < 1:
+def check_fraction(share: float, what: str) -> None:
+    """Check that a fraction is between 0 and 1, both excluded.
+
+    Args:
+        share: The fraction.
+        what: The plural of what it is a fraction of, for the error message.
+
+    Raises:
+        KerasBertError: When it is not.
+    """
+    is_number = isinstance(share, int | float) and not isinstance(share, bool)
+    if not is_number or not 0 < share < 1:
         raise KerasBertError(f"expected a share of {what} above 0 and below 1, received {share!r}")
 
 
-def check_one(**given) -> None:
-    """Raises KerasBertError unless exactly one of the arguments is there."""
-    found = [name for name, value in given.items() if value is not None]
-    if len(found) != 1:
-        received = " and ".join(found) or "none"
-        raise KerasBertError(f"expected one of {' and '.join(given)}, received {received}")
+def check_exactly_one(**arguments: object) -> None:
+    """Check that exactly one of the arguments is not None.
+
+    Raises:
+        KerasBertError: When none or several are.
+    """
+    present = [name for name, value in arguments.items() if value is not None]
+    if len(present) != 1:
+        received = " and ".join(present) or "none"
+        raise KerasBertError(f"expected one of {' and '.join(arguments)}, received {received}")
 
 
-def check_numbers(numbers: Sequence, count: int, what: str) -> list[int]:
-    """`numbers` in order. Raises KerasBertError unless they are different whole numbers from 0 to below `count`."""
-    found = list(numbers) if isinstance(numbers, list | tuple | set | range | np.ndarray) else [numbers]
-    if not all(isinstance(number, int | np.integer) and not isinstance(number, bool) for number in found):
-        raise KerasBertError(f"expected numbers of {what}, received {numbers!r}")
-    found = sorted(map(int, found))
-    wrong = [number for number in found if not 0 <= number < count]
-    if wrong:
-        raise KerasBertError(f"expected {what} from 0 to {count - 1}, received {wrong[0]}")
-    if len(set(found)) < len(found):
-        raise KerasBertError(f"expected every one of the {what} once, received {found}")
-    return found
+def check_indices(indices: Any, count: int, what: str) -> list[int]:
+    """Return indices in ascending order after checking them.
+
+    Args:
+        indices: An index or several.
+        count: The number of things that are indexed.
+        what: The plural of these things, for the error message.
+
+    Raises:
+        KerasBertError: When they are not distinct integers from 0 to below `count`.
+    """
+    items: Iterable = indices if isinstance(indices, list | tuple | set | range | np.ndarray) else [indices]
+    items = list(items)
+    if not all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in items):
+        raise KerasBertError(f"expected numbers of {what}, received {indices!r}")
+    ascending = sorted(int(item) for item in items)
+    outside = [index for index in ascending if not 0 <= index < count]
+    if outside:
+        raise KerasBertError(f"expected {what} from 0 to {count - 1}, received {outside[0]}")
+    if len(set(ascending)) < len(ascending):
+        raise KerasBertError(f"expected every one of the {what} once, received {ascending}")
+    return ascending

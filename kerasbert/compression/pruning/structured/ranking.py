@@ -1,25 +1,36 @@
-"""Which parts to keep, by their importance."""
+"""Selection of heads or neurons by importance."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 
-def most_important(importance: Sequence[np.ndarray], numbers: Sequence[int]) -> list[np.ndarray]:
-    """So many parts of each layer, those with the highest importance: their numbers in order. Of equals the first ones stay."""
+def most_important(importance: Sequence[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
+    """Return the sorted indices of the most important parts of each layer; of equal ones the first stay.
+
+    Args:
+        importance: The importance of every part, `(parts,)` for each layer.
+        counts: Number of parts that each layer keeps.
+    """
     return [
-        np.sort(np.argsort(-values, kind="stable")[:number]) for values, number in zip(importance, numbers, strict=True)
+        np.sort(np.argsort(-values, kind="stable")[:count]) for values, count in zip(importance, counts, strict=True)
     ]
 
 
-def numbers_over_all(importance: Sequence[np.ndarray], cut: int, least: int = 1) -> list[int]:
-    """How many parts each layer keeps when the `cut` least important ones of all layers go, but `least` of every layer stay."""
-    left = [len(values) for values in importance]
-    order = sorted(
-        (float(value), layer, number) for layer, values in enumerate(importance) for number, value in enumerate(values)
+def global_counts(importance: Sequence[np.ndarray], removed: int, minimum: int = 1) -> list[int]:
+    """Return the number of parts that each layer keeps when the least important ones of all layers are removed.
+
+    Args:
+        importance: The importance of every part, `(parts,)` for each layer.
+        removed: Number of parts to remove from all layers together.
+        minimum: Least number of parts that a layer keeps.
+    """
+    counts = [len(values) for values in importance]
+    ascending = sorted(
+        (float(value), layer, index) for layer, values in enumerate(importance) for index, value in enumerate(values)
     )
-    for _, layer, _ in order:
-        if cut and left[layer] > least:
-            left[layer] -= 1
-            cut -= 1
-    return left
+    for _, layer, _ in ascending:
+        if removed and counts[layer] > minimum:
+            counts[layer] -= 1
+            removed -= 1
+    return counts

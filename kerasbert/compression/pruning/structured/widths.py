@@ -1,96 +1,117 @@
-"""Neurons cut out of the feed-forward networks (McCarley et al. 2019, "Structured Pruning of a BERT-based Question Answering Model")."""
+"""Pruning of feed-forward neurons (McCarley et al. 2019, "Structured Pruning of a BERT-based Question Answering Model")."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from kerasbert.compression.pruning.structured.importance import neuron_importance
 from kerasbert.compression.pruning.structured.model_surgery import (
+    check_exactly_one,
     check_float,
-    check_one,
-    check_share,
+    check_fraction,
+    feed_forward_widths,
     feed_forwards,
-    heads,
+    head_counts,
     keep_inputs,
     keep_outputs,
-    rebuilt,
-    values_of,
+    rebuild_task,
+    weights_by_path,
 )
-from kerasbert.compression.pruning.structured.model_surgery import widths as widths_of
-from kerasbert.compression.pruning.structured.ranking import most_important, numbers_over_all
+from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
 from kerasbert.encoders.pruned_sizes import Cut
 from kerasbert.errors import KerasBertError
+from kerasbert.tasks.base import Task
 
-# Integer kernels multiply blocks of this many values: a width in between is filled up with zeros, and costs what the next multiple does.
+# Integer kernels multiply blocks of this many values, and pad other widths with zeros.
 BLOCK = 8
 
 
-def cut_feed_forward(
-    task,
+def prune_feed_forward(
+    task: Task,
     share: float | None = None,
     widths: int | Sequence[int] | None = None,
-    data=None,
+    data: Any = None,
     per_layer: bool = True,
     multiple: int = BLOCK,
     batch_size: int = 32,
-):
-    """The same class of task with narrower feed-forward networks: the least important neurons over `data` are gone.
+) -> Task:
+    """Return a copy of a task with narrower feed-forward networks, without the least important neurons over `data`.
 
-    share: of the neurons that go. What is left is rounded up to a multiple of `multiple`. per_layer: as many in every network, so that the
-    config's `intermediate_size` says it all (if they were alike before); otherwise the neurons of all networks are ranked together and the
-    widths differ. widths: how many neurons stay, in place of a share: of every network, or one number for each, block after block.
-    data: see `head_importance`.
+    Args:
+        task: The task, in float.
+        share: Fraction of the neurons to remove. The remaining widths are rounded up to a multiple of `multiple`.
+        widths: Neurons to keep, in place of `share`: of every network, or one number for each, block after block.
+        data: Labelled examples, see `head_importance`.
+        per_layer: Whether all networks lose the same fraction, so that `intermediate_size` of the config describes them if they were alike.
+            Otherwise the neurons of all networks are ranked together, and the widths differ.
+        multiple: Divisor of the remaining widths.
+        batch_size: Examples in a batch.
 
-    Raises KerasBertError for a quantized task, a share outside 0 to 1 or one that cuts nothing, widths that are not below what there is,
-    and missing data.
+    Raises:
+        KerasBertError: When the task is quantized; when `share` is not between 0 and 1 or removes nothing; when `widths` are not below the
+            present ones; and when data are missing.
     """
     check_float(task)
-    check_one(share=share, widths=widths)
+    check_exactly_one(share=share, widths=widths)
     if type(multiple) is not int or multiple < 1:
         raise KerasBertError(f"expected widths in multiples of 1 or more, received {multiple!r}")
-    there = widths_of(task)
-    left = _given(widths, there) if share is None else _shares(share, there, multiple, per_layer)
+    present = feed_forward_widths(task)
+    kept_widths: list[int] = []
+    if widths is not None:
+        kept_widths = _check_widths(widths, present)
+    elif share is not None:
+        check_fraction(share, "neurons")
+        kept_widths = _equal_shares(share, present, multiple) if per_layer else []
     importance = neuron_importance(task, data, batch_size)
-    if not left:
-        numbers = numbers_over_all(importance, int(share * sum(there)), min(multiple, *there))
-        left = [_rounded(number, width, multiple) for number, width in zip(numbers, there, strict=True)]
-        _check_narrower(left, there, f"a share of {share}")
-    values = values_of(task)
-    for network, kept in zip(feed_forwards(task), most_important(importance, left), strict=True):
-        keep_outputs(values, network.intermediate, kept)
-        keep_inputs(values, network.output_dense, kept)
-    return rebuilt(task, values, *Cut.of(task.config, heads(task), left))
+    if share is not None and not per_layer:
+        kept_widths = _ranked_together(share, importance, present, multiple)
+    weights = weights_by_path(task)
+    for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
+        keep_outputs(weights, network.intermediate, neurons)
+        keep_inputs(weights, network.output_dense, neurons)
+    config, cut = Cut.of(task.config, head_counts(task), kept_widths)
+    return rebuild_task(task, weights, config, cut)
 
 
-def _shares(share: float, there: list[int], multiple: int, per_layer: bool) -> list[int]:
-    """What each network keeps of its neurons; nothing where their importance has to say it."""
-    check_share(share, "neurons")
-    if not per_layer:
-        return []
-    left = [_rounded(width - int(share * width), width, multiple) for width in there]
-    _check_narrower(left, there, f"a share of {share}")
-    return left
+def _equal_shares(share: float, present: Sequence[int], multiple: int) -> list[int]:
+    kept_widths = [_round_up(width - int(share * width), width, multiple) for width in present]
+    _check_narrower(kept_widths, present, f"a share of {share}")
+    return kept_widths
 
 
-def _rounded(number: int, width: int, multiple: int) -> int:
-    return min(-(-number // multiple) * multiple, width)
+def _ranked_together(
+    share: float, importance: Sequence[np.ndarray], present: Sequence[int], multiple: int
+) -> list[int]:
+    counts = global_counts(importance, int(share * sum(present)), min(multiple, *present))
+    kept_widths = [_round_up(count, width, multiple) for count, width in zip(counts, present, strict=True)]
+    _check_narrower(kept_widths, present, f"a share of {share}")
+    return kept_widths
 
 
-def _check_narrower(left: list[int], there: list[int], received: str) -> None:
-    if left == there:
+def _round_up(count: int, width: int, multiple: int) -> int:
+    return min(-(-count // multiple) * multiple, width)
+
+
+def _check_narrower(kept_widths: Sequence[int], present: Sequence[int], received: str) -> None:
+    if list(kept_widths) == list(present):
         raise KerasBertError(
-            f"expected narrower networks than {there[0]} neurons in the end, received {received}: cut more"
+            f"expected narrower networks than {present[0]} neurons in the end, received {received}; cut more"
         )
 
 
-def _given(widths: int | Sequence[int], there: list[int]) -> list[int]:
-    given = [widths] * len(there) if isinstance(widths, int | np.integer) else list(widths)
-    if len(given) != len(there):
-        raise KerasBertError(f"expected one of the widths for each of {len(there)} networks, received {len(given)}")
-    for width, most in zip(given, there, strict=True):
-        if isinstance(width, bool) or not isinstance(width, int | np.integer) or not 1 <= width <= most:
+def _check_widths(widths: int | Sequence[int], present: Sequence[int]) -> list[int]:
+    """One width for each network, or an error."""
+    kept_widths = [widths] * len(present) if isinstance(widths, int | np.integer) else list(widths)
+    if len(kept_widths) != len(present):
+        raise KerasBertError(
+            f"expected one of the widths for each of {len(present)} networks, received {len(kept_widths)}"
+        )
+    for width, largest in zip(kept_widths, present, strict=True):
+        if isinstance(width, bool) or not isinstance(width, int | np.integer) or not 1 <= width <= largest:
             raise KerasBertError(
-                f"expected widths as whole numbers from 1 to {most}, what there is, received {width!r}"
+                f"expected widths as whole numbers from 1 to {largest}, the present width, received {width!r}"
             )
-    _check_narrower(list(map(int, given)), there, f"widths of {widths}")
-    return list(map(int, given))
+    kept_widths = [int(width) for width in kept_widths]
+    _check_narrower(kept_widths, present, f"widths of {widths}")
+    return kept_widths

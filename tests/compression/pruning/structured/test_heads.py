@@ -7,7 +7,7 @@ import pytest
 import tf_keras as keras
 
 import kerasbert as kb
-from kerasbert.compression.pruning.structured import cut_heads, head_importance
+from kerasbert.compression.pruning.structured import head_importance, prune_heads
 from kerasbert.compression.pruning.structured.importance import gate_derivatives
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM, MultipleChoice, Pretrainer, QuestionAnswerer, SentenceEncoder
@@ -26,12 +26,12 @@ def silence(model, heads: dict[int, list[int]]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_heads_that_say_nothing_are_cut_without_a_difference(make, tiny, name):
+def test_pruning_heads_without_effect_keeps_outputs(make, tiny, name):
     model, (texts, labels) = make.classifier(name), tiny.rows(8)
     blocks = len(model.encoder.layers)
     silent = {0: [1, 2], blocks - 1: [1, 2]} if blocks == 1 else {0: [0], 1: [1, 2, 3]}
     silence(model, silent)
-    smaller = cut_heads(model, heads=silent)
+    smaller = prune_heads(model, heads=silent)
     left = [4 - len(numbers) for numbers in silent.values()]
     assert type(smaller) is type(model) and smaller.encoder.options == {"cut": {"heads": left}}
     for block, number in zip(smaller.encoder.layers, left, strict=True):
@@ -40,15 +40,15 @@ def test_heads_that_say_nothing_are_cut_without_a_difference(make, tiny, name):
         assert attention.output_dense.kernel.shape[0] == width
     assert make.parameters(smaller) < make.parameters(model)
     np.testing.assert_allclose(make.output(smaller, texts), make.output(model, texts), atol=1e-5)
-    found = cut_heads(model, share=sum(map(len, silent.values())) / (4 * blocks), data=(texts, labels))
+    found = prune_heads(model, share=sum(map(len, silent.values())) / (4 * blocks), data=(texts, labels))
     make.assert_equal_weights(found, smaller)  # importance finds the silent ones
 
 
 @pytest.mark.parametrize("name", ["bert", "albert", "mobilebert"])
-def test_a_cut_model_is_saved_loaded_and_held_in_8_bits(make, tiny, tmp_path, name):
+def test_pruned_model_can_be_saved_and_quantized(make, tiny, tmp_path, name):
     model, texts = make.classifier(name), tiny.rows(8)[0]
     blocks = len(model.encoder.layers)
-    smaller = cut_heads(model, heads={0: [0], blocks - 1: [1, 3]})
+    smaller = prune_heads(model, heads={0: [0], blocks - 1: [1, 3]})
     smaller.save_pretrained(tmp_path / "m")
     loaded = kb.load_task(tmp_path / "m")
     assert loaded.encoder.options == smaller.encoder.options
@@ -61,15 +61,15 @@ def test_a_cut_model_is_saved_loaded_and_held_in_8_bits(make, tiny, tmp_path, na
     make.assert_equal_weights(quantized, smaller)
 
 
-def test_a_keras_file_keeps_the_cut(make, tmp_path):
-    smaller = cut_heads(make.classifier(), heads={1: [0]})
+def test_keras_file_keeps_pruned_sizes(make, tmp_path):
+    smaller = prune_heads(make.classifier(), heads={1: [0]})
     smaller.save(tmp_path / "m.keras")
     again = keras.models.load_model(tmp_path / "m.keras")
     assert again.encoder.options == {"cut": {"heads": [4, 3]}}
     make.assert_equal_weights(again, smaller)
 
 
-def test_the_derivative_is_that_of_the_loss(make, tiny):
+def test_gate_derivative_matches_finite_difference(make, tiny):
     """Against the loss itself, with one head's output a little larger and a little smaller."""
     model, (texts, labels) = make.classifier(), tiny.rows(1)
     points = [block.attention.context for block in model.encoder.layers]
@@ -86,7 +86,7 @@ def test_the_derivative_is_that_of_the_loss(make, tiny):
     assert all(point.observer is None for point in points)
 
 
-def test_sizes_of_derivatives_are_averaged_over_texts(make, tiny):
+def test_absolute_derivatives_are_averaged_over_texts(make, tiny):
     """Texts whose losses would change in opposite directions do not cancel out."""
     model, (texts, labels) = make.classifier(), tiny.rows(4)
     points = [block.attention.context for block in model.encoder.layers]
@@ -96,7 +96,7 @@ def test_sizes_of_derivatives_are_averaged_over_texts(make, tiny):
     np.testing.assert_allclose(together, np.mean(alone, axis=0), rtol=1e-3)
 
 
-def test_importance_has_length_one_in_each_layer_and_does_not_touch_the_task(make, tiny):
+def test_importance_is_normalized_and_leaves_the_task_unchanged(make, tiny):
     model = make.classifier(num_hidden_layers=3)
     before = {path: variable.numpy() for path, variable in model.variables_by_path().items()}
     found = head_importance(model, tiny.rows(6), batch_size=4)
@@ -108,26 +108,26 @@ def test_importance_has_length_one_in_each_layer_and_does_not_touch_the_task(mak
         np.testing.assert_array_equal(model.variables_by_path()[path], value)
 
 
-def test_ranked_together_or_in_every_layer(make, tiny):
+def test_heads_are_ranked_globally_or_per_layer(make, tiny):
     model, data = make.classifier(), tiny.rows(8)
     silence(model, {0: [0, 1, 2, 3]})
-    together = cut_heads(model, share=0.5, data=data)
+    together = prune_heads(model, share=0.5, data=data)
     assert together.encoder.options == {"cut": {"heads": [1, 3]}}  # the last one stays
-    alike = cut_heads(model, share=0.5, data=data, per_layer=True)
+    alike = prune_heads(model, share=0.5, data=data, per_layer=True)
     assert alike.encoder.options == {"cut": {"heads": [2, 2]}}
-    again = cut_heads(alike, share=0.5, data=data, per_layer=True)
+    again = prune_heads(alike, share=0.5, data=data, per_layer=True)
     assert again.encoder.options == {"cut": {"heads": [1, 1]}}
 
 
-def test_a_shared_block_is_judged_by_all_its_calls(make, tiny):
+def test_importance_of_shared_block_covers_all_calls(make, tiny):
     model = make.classifier("albert", num_hidden_layers=3)
     found = head_importance(model, tiny.rows(4))
     assert [values.shape for values in found] == [(4,)]
-    smaller = cut_heads(model, share=0.5, data=tiny.rows(4))
+    smaller = prune_heads(model, share=0.5, data=tiny.rows(4))
     assert smaller.encoder.options == {"cut": {"heads": [2]}}
 
 
-def test_other_tasks_have_losses_too(make, tiny):
+def test_other_tasks_have_importance(make, tiny):
     texts = tiny.rows(4)[0]
     data = {
         MaskedLM: texts,
@@ -143,8 +143,8 @@ def test_other_tasks_have_losses_too(make, tiny):
         assert [values.shape for values in found] == [(4,), (4,)] and all((values > 0).any() for values in found)
 
 
-def test_a_folder_whose_cut_is_wrong(make, tmp_path):
-    cut_heads(make.classifier(), heads={1: [0]}).save_pretrained(tmp_path / "m")
+def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
+    prune_heads(make.classifier(), heads={1: [0]}).save_pretrained(tmp_path / "m")
     path = tmp_path / "m" / "kerasbert.json"
     own = json.loads(path.read_text("utf-8"))
     for cut, message in [
@@ -180,16 +180,16 @@ def test_a_folder_whose_cut_is_wrong(make, tmp_path):
         ({}, "expected one of share and heads, received none"),
     ],
 )
-def test_what_cannot_be_cut(plain, arguments, message):
+def test_invalid_arguments_are_refused(plain, arguments, message):
     with pytest.raises(KerasBertError, match=message):
-        cut_heads(plain, **arguments)
+        prune_heads(plain, **arguments)
 
 
-def test_a_task_without_a_loss(make, tiny):
+def test_task_without_loss_is_refused(make, tiny):
     with pytest.raises(KerasBertError, match="expected a task with a loss, received a Pretrainer"):
-        cut_heads(make.classifier(task=Pretrainer), share=0.5, data=tiny.rows(4))
+        prune_heads(make.classifier(task=Pretrainer), share=0.5, data=tiny.rows(4))
 
 
-def test_a_quantized_task_is_not_cut(quantized, tiny):
+def test_quantized_task_is_refused(quantized, tiny):
     with pytest.raises(KerasBertError, match="cut first, quantize then"):
-        cut_heads(quantized, share=0.5, data=tiny.rows(4))
+        prune_heads(quantized, share=0.5, data=tiny.rows(4))

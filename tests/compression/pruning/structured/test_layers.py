@@ -7,7 +7,7 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.compression.pruning.structured import drop_layers, layer_similarities
-from kerasbert.compression.pruning.structured.layers import _dropped
+from kerasbert.compression.pruning.structured.layers import _dropped_layers
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import SentenceEncoder
 
@@ -31,12 +31,12 @@ def twelve(make):
         ("symmetric", 7, [5, 6, 7, 8, 9]),
     ],
 )
-def test_strategies_drop_what_the_paper_drops(twelve, strategy, keep, dropped):
-    assert sorted(1 + layer for layer in _dropped(twelve, keep, strategy, None, 32)) == dropped
+def test_strategies_drop_the_layers_of_the_paper(twelve, strategy, keep, dropped):
+    assert sorted(1 + layer for layer in _dropped_layers(twelve, keep, strategy, None, 32)) == dropped
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_layers_keep_their_weights_and_the_folder_follows(make, tiny, tmp_path, name):
+def test_kept_layers_keep_their_weights_and_survive_saving(make, tiny, tmp_path, name):
     model = make.classifier(name, num_hidden_layers=3)
     smaller = drop_layers(model, layers=[0, 2])
     assert type(smaller) is type(model) and smaller.config.num_hidden_layers == 2 and smaller.encoder.cut is None
@@ -58,7 +58,7 @@ def test_layers_keep_their_weights_and_the_folder_follows(make, tiny, tmp_path, 
 
 
 @pytest.mark.parametrize("name", ["bert", "mobilebert"])
-def test_a_layer_that_does_nothing_is_the_one_that_goes(make, tiny, name):
+def test_contribution_drops_the_layer_without_effect(make, tiny, name):
     """Its output is its input, but for the norms that a BERT's layer ends with."""
     model, texts = make.classifier(name, num_hidden_layers=3, moves=False), tiny.rows(6)[0]
     for path, variable in model.variables_by_path().items():
@@ -75,7 +75,7 @@ def test_a_layer_that_does_nothing_is_the_one_that_goes(make, tiny, name):
     np.testing.assert_allclose(make.output(smaller, texts), make.output(model, texts), atol=1e-4)
 
 
-def test_groups_of_an_albert(make, tiny):
+def test_albert_drops_groups_without_calls(make, tiny):
     sizes = {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2}
     model, texts = make.classifier("albert", **sizes), tiny.rows(4)[0]
     assert layer_similarities(model, texts).shape == (4,)
@@ -91,7 +91,7 @@ def test_groups_of_an_albert(make, tiny):
         drop_layers(model, layers=[0, 2, 3])
 
 
-def test_adapters_and_the_mix_of_layers_go_along(make):
+def test_adapters_and_layer_mix_of_kept_layers_are_kept(make):
     model = make.classifier(num_hidden_layers=3, options={"adapters": 2, "layer_mix": True})
     smaller = drop_layers(model, layers=[0, 2])
     scores = model.encoder.layer_mix.scores.numpy()
@@ -99,7 +99,7 @@ def test_adapters_and_the_mix_of_layers_go_along(make):
     assert smaller.encoder.options == {"adapters": 2, "layer_mix": True}
 
 
-def test_a_task_without_labels_too(make, tiny):
+def test_masked_language_model_drops_layers(make, tiny):
     model = make.classifier(task=SentenceEncoder, num_hidden_layers=3)
     smaller = drop_layers(model, keep=1, strategy="contribution", data=tiny.rows(4)[0])
     assert make.output(smaller, tiny.rows(2)[0]).shape == (2, 8)
@@ -122,7 +122,7 @@ def test_a_task_without_labels_too(make, tiny):
         ({"keep": 1, "strategy": "contribution"}, "expected data to compare layers"),
     ],
 )
-def test_what_cannot_be_dropped(plain, arguments, message):
+def test_invalid_arguments_are_refused(plain, arguments, message):
     with pytest.raises(KerasBertError, match=message):
         drop_layers(plain, **arguments)
 
@@ -132,6 +132,6 @@ def test_too_few_layers_for_a_strategy(twelve):
         drop_layers(twelve, keep=2, strategy="alternate")
 
 
-def test_a_quantized_task_is_not_cut(quantized):
+def test_quantized_task_is_refused(quantized):
     with pytest.raises(KerasBertError, match="cut first, quantize then"):
         drop_layers(quantized, keep=1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.compression.pruning.structured import cut_heads, trim_vocabulary
-from kerasbert.compression.pruning.structured.tokenizers import with_tokens, with_what_they_need
+from kerasbert.compression.pruning.structured import prune_heads, trim_vocabulary
+from kerasbert.compression.pruning.structured.tokenizers import add_required_ids, trim_tokenizer
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM, TextClassifier, TokenTagger
 from kerasbert.text import (
@@ -65,11 +65,11 @@ def tokens(tokenizer, texts) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("characters", [True, False])
-def test_the_corpus_is_split_as_before(tokenizer, characters, tmp_path):
+def test_corpus_is_tokenized_as_before(tokenizer, characters, tmp_path):
     for corpus in (CORPUS[:1], CORPUS, CORPUS[2:4]):
         used = {i for row in tokenizer.encode(corpus, max_length=512).input_ids for i in row}
-        ids = sorted(with_what_they_need(tokenizer, used, characters))
-        smaller = with_tokens(tokenizer, ids)
+        ids = sorted(add_required_ids(tokenizer, used, characters))
+        smaller = trim_tokenizer(tokenizer, ids)
         assert smaller.vocabulary == tuple(tokenizer.vocabulary[i] for i in ids)
         assert len(ids) < tokenizer.vocabulary_size
         assert tokens(smaller, corpus) == tokens(tokenizer, corpus)
@@ -78,14 +78,14 @@ def test_the_corpus_is_split_as_before(tokenizer, characters, tmp_path):
         assert again.vocabulary == smaller.vocabulary and tokens(again, corpus) == tokens(tokenizer, corpus)
 
 
-def test_characters_let_other_words_be_spelled():
+def test_characters_spell_unseen_words():
     tokenizer = WordPiece([*"[PAD] [UNK] [CLS] [SEP] [MASK] lamp l a m p ##a ##m ##p".split()])
     for characters, found in ((True, ["m", "##a", "##p"]), (False, ["[UNK]"])):
-        ids = sorted(with_what_they_need(tokenizer, {tokenizer.vocabulary.index("lamp")}, characters))
-        assert tokens(with_tokens(tokenizer, ids), ["map"])[0][1:-1] == found
+        ids = sorted(add_required_ids(tokenizer, {tokenizer.vocabulary.index("lamp")}, characters))
+        assert tokens(trim_tokenizer(tokenizer, ids), ["map"])[0][1:-1] == found
 
 
-def test_an_unknown_character_costs_what_it_did():
+def test_unknown_characters_keep_their_unigram_cost():
     """`xy` falls to x + y, which are unlikely; if an unknown character became cheaper, it would be unknown + `yz`."""
     from kerasbert.text.sentencepiece_model import build_model
 
@@ -96,13 +96,13 @@ def test_an_unknown_character_costs_what_it_did():
     assert tokens(tokenizer, ["xyz"])[0][1:-1] == ["\u2581", "xy", "z"]
     used = set(tokenizer.encode(["xyz", "yz"], max_length=16).input_ids[0])
     used |= set(tokenizer.encode(["yz"], max_length=16).input_ids[0])
-    smaller = with_tokens(tokenizer, sorted(with_what_they_need(tokenizer, used, False)))
+    smaller = trim_tokenizer(tokenizer, sorted(add_required_ids(tokenizer, used, False)))
     assert "rare" in smaller.vocabulary and "x" not in smaller.vocabulary
     assert tokens(smaller, ["xyz", "yz"]) == tokens(tokenizer, ["xyz", "yz"])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_answers_to_the_corpus_are_the_same(make, tiny, tmp_path, name):
+def test_predictions_for_the_corpus_are_the_same(make, tiny, tmp_path, name):
     model, texts = make.classifier(name), tiny.rows(5, seed=3)[0]
     smaller = trim_vocabulary(model, texts, keep=["cold"])
     assert type(smaller) is type(model) and smaller.config.vocab_size == smaller.tokenizer.vocabulary_size
@@ -119,7 +119,7 @@ def test_answers_to_the_corpus_are_the_same(make, tiny, tmp_path, name):
 
 
 @pytest.mark.parametrize(("name", "tied"), [("bert", True), ("bert", False), ("mobilebert", True)])
-def test_decoders_of_words_go_along(make, tiny, name, tied):
+def test_masked_lm_decoders_are_trimmed(make, tiny, name, tied):
     model = make.classifier(name, MaskedLM, tie_word_embeddings=tied)
     texts = tiny.rows(5, seed=3)[0]
     smaller = trim_vocabulary(model, texts)
@@ -128,7 +128,7 @@ def test_decoders_of_words_go_along(make, tiny, name, tied):
     np.testing.assert_allclose(make.output(smaller, texts)[mask], logits[..., places][mask], rtol=1e-5, atol=1e-5)
 
 
-def test_positions_of_a_roberta_stay(make, tiny):
+def test_roberta_keeps_its_position_offset(make, tiny):
     """They are counted from the padding word's id on, which here is not among the first ones."""
     special = ("[UNK]", "[CLS]", "never", "seen", "[PAD]", "[SEP]", "[MASK]")
     tokenizer = WordPiece((*special, *tiny.vocabulary[5:]))
@@ -139,13 +139,13 @@ def test_positions_of_a_roberta_stay(make, tiny):
     np.testing.assert_array_equal(make.output(smaller, texts), make.output(model, texts))
 
 
-def test_rows_behind_the_vocabulary_are_gone(make, tiny):
+def test_embedding_rows_beyond_the_vocabulary_are_removed(make, tiny):
     model = make.classifier(vocab_size=64)
     smaller = trim_vocabulary(model, tiny.rows(5)[0], characters=False)
     assert smaller.config.vocab_size == smaller.tokenizer.vocabulary_size < len(tiny.vocabulary)
 
 
-def test_pairs_words_and_what_is_cut(make, tiny):
+def test_pairs_and_truncated_examples_count_by_their_features(make, tiny):
     texts = tiny.rows(4, seed=3)[0]
     model = make.classifier()
     smaller = trim_vocabulary(model, (texts, texts[::-1]))
@@ -154,7 +154,7 @@ def test_pairs_words_and_what_is_cut(make, tiny):
     long = " ".join(["the"] * 40 + ["grim"])
     assert "grim" in trim_vocabulary(model, [long]).tokenizer.vocabulary
     words = [["the", "grim", "film"], ["we", "saw"]]
-    kept = with_what_they_need(model.tokenizer, set(), True)
+    kept = add_required_ids(model.tokenizer, set(), True)
     from kerasbert.encoders import BertConfig, BertEncoder
 
     encoder = BertEncoder(BertConfig(**{**tiny.sizes, "hidden_size": 8}), pooler=False)
@@ -163,24 +163,24 @@ def test_pairs_words_and_what_is_cut(make, tiny):
     assert tagger.truncated_texts == 0
 
 
-def test_japanese_vocabularies():
+def test_japanese_vocabulary_is_trimmed():
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokenizer = JapaneseTokenizer([*special, "東京", "##都", "都", "に", "住ん", "猫"], lowercase=True)
-    ids = sorted(with_what_they_need(tokenizer, {5, 6}, True))
-    smaller = with_tokens(tokenizer, ids)
+    ids = sorted(add_required_ids(tokenizer, {5, 6}, True))
+    smaller = trim_tokenizer(tokenizer, ids)
     assert smaller.vocabulary == (*special, "東京", "##都", "都", "に", "猫")
     assert smaller.lowercase and smaller.dictionary == tokenizer.dictionary
 
 
-def test_vocabularies_of_clients_keep_their_rules():
+def test_client_vocabulary_keeps_its_rules():
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokenizer = ClientWordPiece([*special, "caf", "##é", "tea", "a"], tokenize_as="mediapipe")
-    smaller = with_tokens(tokenizer, sorted(with_what_they_need(tokenizer, {5, 6}, True)))
+    smaller = trim_tokenizer(tokenizer, sorted(add_required_ids(tokenizer, {5, 6}, True)))
     assert smaller.get_config() == {**tokenizer.get_config(), "vocabulary": [*special, "caf", "##é", "a"]}
 
 
-def test_a_cut_model_can_be_trimmed(make, tiny):
-    smaller = trim_vocabulary(cut_heads(make.classifier(), heads={0: [1]}), tiny.rows(4)[0])
+def test_model_with_pruned_heads_can_be_trimmed(make, tiny):
+    smaller = trim_vocabulary(prune_heads(make.classifier(), heads={0: [1]}), tiny.rows(4)[0])
     assert smaller.encoder.options == {"cut": {"heads": [3, 4]}}
 
 
@@ -199,12 +199,12 @@ class _Odd(WordPiece):
         (["the film"], "film", "expected tokens to keep as a list"),
     ],
 )
-def test_what_cannot_be_trimmed(plain, texts, keep, message):
+def test_invalid_texts_and_tokens_are_refused(plain, texts, keep, message):
     with pytest.raises(KerasBertError, match=message):
         trim_vocabulary(plain, texts, keep)
 
 
-def test_tokenizers_that_are_not_known(tiny, make, quantized):
+def test_tokenizers_that_cannot_be_trimmed_are_refused(tiny, make, quantized):
     with pytest.raises(KerasBertError, match="JapaneseTokenizer, SentencePiece, ByteLevelBPE to trim, received a _Odd"):
         trim_vocabulary(make.classifier(tokenizer=_Odd(tiny.vocabulary)), ["the film"])
     without = TextClassifier(tiny.encoder(), None, labels=tiny.labels)
