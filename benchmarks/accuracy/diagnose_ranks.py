@@ -181,25 +181,25 @@ class EnergyObserver:
         self.decibels: dict = {}
 
     def __call__(self, quantizer: Any, x: Any) -> Any:
-        from kerasbert.compression.quantization.observers import attended_values, key_of, quantized
+        from kerasbert.compression.quantization.observers import attended_values, fake_quantize, quantizer_key
         from kerasbert.compression.quantization.signal_to_noise import decibels
         from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 
-        output = quantized(quantizer, x)
+        output = fake_quantize(quantizer, x)
         if isinstance(quantizer, ActivationFakeQuant):
             sides = (attended_values(values.numpy(), self.attended)[0] for values in (x, output))
-            self.decibels[key_of(quantizer)] = decibels(*sides)
+            self.decibels[quantizer_key(quantizer)] = decibels(*sides)
         return output
 
 
 def rank_by_energy(model: Any, texts: list[str]) -> list[str]:
     """List the paths of activations, the worst first."""
-    from kerasbert.compression.quantization.observers import observed, packed
+    from kerasbert.compression.quantization.observers import observe_quantizers, pack_rows
 
     rows = model.features(texts, scoring=True)[1]
-    inputs = packed(model, rows, range(len(rows)))
+    inputs = pack_rows(model, rows, range(len(rows)))
     observer = EnergyObserver(inputs["attention_mask"].numpy().astype(bool))
-    with observed(model, observer):
+    with observe_quantizers(model, observer):
         model.serve(inputs)
     return [path for path, _ in sorted(observer.decibels, key=lambda key: observer.decibels[key])]
 
