@@ -11,7 +11,7 @@ from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark
 from kerasbert.export.runtime import benchmark_worker
-from kerasbert.export.runtime.benchmark_worker import OnnxSubject, measured
+from kerasbert.export.runtime.benchmark_worker import OnnxRunner, measure
 
 
 def test_measures_and_compares(resizable_file, int8_file):
@@ -98,24 +98,24 @@ def onnx(monkeypatch):
 def test_an_onnx_file_runs_each_text_as_long_as_it_is(onnx, lengths_file):
     rows = {"input_ids": [[1, 2, 3], [1, 2, 3, 4, 5]], "token_type_ids": [[0] * 3, [0] * 5], "longest": 16}
     paths = [str(lengths_file), "open.onnx"]
-    found = measured(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
+    found = measure(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
     assert [len(seconds) for seconds in found["seconds"]] == [4, 4] and found["tokens"] == [3, 5]
     assert {shapes["input_ids"] for shapes in Session.fed} == {(1, 3), (1, 5)}
-    measured(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
+    measure(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
     assert Session.fed[-1] == {"input_ids": (1, 12), "attention_mask": (1, 12)}
 
 
 def test_onnx_files_that_do_not_open(onnx, monkeypatch):
     with pytest.raises(KerasBertError, match="Protobuf parsing failed"):
-        OnnxSubject("bad.onnx", None, 1, None)
+        OnnxRunner("bad.onnx", None, 1, None)
     with pytest.raises(KerasBertError, match="received pixels"):
-        OnnxSubject("other.onnx", None, 1, None)
+        OnnxRunner("other.onnx", None, 1, None)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(KerasBertError, match="package onnxruntime"):
-        OnnxSubject("open.onnx", None, 1, None)
+        OnnxRunner("open.onnx", None, 1, None)
 
 
-def test_what_cannot_be_measured(float_file, lengths_file):
+def test_what_cannot_be_measure(float_file, lengths_file):
     with pytest.raises(KerasBertError, match="received both"):
         benchmark(lengths_file, data=["good"], lengths=[8])
     with pytest.raises(KerasBertError, match="metadata"):

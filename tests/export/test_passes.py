@@ -15,6 +15,7 @@ from kerasbert.export.tflite import model as tflite_model
 def counts(monkeypatch):
     """How often files are decoded and encoded, by whichever module."""
     from kerasbert.export import conversion
+    from kerasbert.export.lowering import lowered_model
     from kerasbert.export.passes import quantize
 
     seen = {"decode": 0, "encode": 0}
@@ -30,7 +31,7 @@ def counts(monkeypatch):
 
     for name in seen:
         call = counted(name)
-        for module in (tflite_model, conversion, quantize):
+        for module in (tflite_model, conversion, lowered_model, quantize):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, call)
     return seen

@@ -133,7 +133,7 @@ def test_a_part_that_is_missing_or_another_models(made, new_file, tmp_path):
     alone.write_bytes(path.read_bytes())
     with pytest.raises(KerasBertError, match="expected alone.host.tflite beside alone.tflite"):
         open_model(alone)
-    with pytest.raises(KerasBertError, match="Save both parts"):
+    with pytest.raises(KerasBertError, match="save both parts"):
         open_model(path.read_bytes())
     host_path(alone).write_bytes(host_path(new_file).read_bytes())
     with pytest.raises(KerasBertError, match="to give what"):

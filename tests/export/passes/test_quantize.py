@@ -53,18 +53,23 @@ def test_plans_carry_the_ranges(parts):
     attention = model.encoder.layers[0].attention
     key, query = by_path[attention.key.path], by_path[attention.query.path]
     assert (
-        key.reads == query.reads == (float(attention.input_quantizer.minimum), float(attention.input_quantizer.maximum))
+        key.input_range
+        == query.input_range
+        == (float(attention.input_quantizer.minimum), float(attention.input_quantizer.maximum))
     )
-    assert key.writes == (float(attention.key.output_quantizer.minimum), float(attention.key.output_quantizer.maximum))
+    assert key.output_range == (
+        float(attention.key.output_quantizer.minimum),
+        float(attention.key.output_quantizer.maximum),
+    )
     np.testing.assert_allclose(
-        query.writes,
+        query.output_range,
         np.array([attention.query.output_quantizer.minimum, attention.query.output_quantizer.maximum])
         * attention.scale,
         rtol=1e-6,
     )
     for path in ("layers.0.feed_forward.output_dense", "classifier"):
-        assert by_path[path].reads is by_path[path].writes is None
-    assert all(plan.reads is None for plan in dense_plans(model, parts[1], static=False))
+        assert by_path[path].input_range is by_path[path].output_range is None
+    assert all(plan.input_range is None for plan in dense_plans(model, parts[1], static=False))
 
 
 def test_a_dense_that_is_not_served_has_no_plan(vectors):

@@ -18,6 +18,7 @@ from kerasbert.export.validation.checks import (
     check_row,
 )
 from kerasbert.export.validation.comparison import Metric, compare
+from kerasbert.processors.classification import SingleLabel
 
 HOSTILE = "<script>alert('x')</script>&\""
 
@@ -63,7 +64,7 @@ def report():
         HOSTILE,
         HOSTILE,
         "static_wi8_ai8",
-        "single_label",
+        SingleLabel(("a", "b", "c")),
         50,
         8,
         Tolerance(),

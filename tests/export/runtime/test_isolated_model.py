@@ -19,7 +19,7 @@ from kerasbert.export import benchmark
 from kerasbert.export.runtime import isolated_model
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.runtime.messages import Channel, Ending, Silence
+from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.reference import open_reference
@@ -107,11 +107,11 @@ def test_memory_is_limited_by_the_size_of_the_file(float_file):
 def test_messages():
     (reader, out), values = os.pipe(), {"a": np.arange(6, dtype=np.int32).reshape(2, 3), "text": np.array(["größe"])}
     channel = Channel(reader, out)
-    with pytest.raises(Silence):
+    with pytest.raises(ChannelTimeout):
         channel.receive(0.01)
-    channel.send({"ask": "run"}, values)
+    channel.send({"request": "run"}, values)
     header, found = channel.receive(5)
-    assert header == {"ask": "run"} and all((found[name] == values[name]).all() for name in values)
+    assert header == {"request": "run"} and all((found[name] == values[name]).all() for name in values)
     for bad in (
         b"\xff" * 8,
         b"\x02" + b"\0" * 7 + b"[]",
@@ -121,7 +121,7 @@ def test_messages():
         with pytest.raises((ValueError, TypeError, AttributeError)):
             channel.receive(5)
     os.close(out)
-    with pytest.raises(Ending):
+    with pytest.raises(ChannelClosed):
         channel.receive(5)
     os.close(reader)
 
@@ -129,13 +129,13 @@ def test_messages():
 def test_many_rows_go_in_few_messages(known_file, monkeypatch):
     """As many answers as here, in the order of the texts, in messages of many rows."""
     texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
-    predictor, asked = open_predictor(known_file, isolated=True), []
-    ask = IsolatedFile.ask
+    predictor, sent = open_predictor(known_file, isolated=True), []
+    request = IsolatedFile.request
     monkeypatch.setattr(
-        IsolatedFile, "ask", lambda self, header, arrays=None: asked.append(header) or ask(self, header, arrays)
+        IsolatedFile, "request", lambda self, header, arrays=None: sent.append(header) or request(self, header, arrays)
     )
     assert predictor.predictions(texts) == open_predictor(known_file).predictions(texts)
-    assert sum(header.get("rows", 0) for header in asked) == 40 and len(asked) < 30
+    assert sum(header.get("rows", 0) for header in sent) == 40 and len(sent) < 30
 
 
 def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):

@@ -114,11 +114,11 @@ def test_mistakes_are_told(classifier, encoder, tmp_path):
     for call, said in (
         (
             lambda: model.similarity("a", "b"),
-            "sentence encoder to compare texts, received a model of the task 'single_label'",
+            "sentence encoder to compare texts, received a model of the task type 'single_label'",
         ),
         (lambda: model(5), "a text or several, received int"),
         (lambda: model(["a"], ["b", "c"]), "received 2 for 1"),
-        (lambda: encoder(TEXTS, top_k=2), "for the task 'embedding'"),
+        (lambda: encoder(TEXTS, top_k=2), "for the task type 'embedding'"),
         (lambda: encoder.search(TEXTS, TEXTS), "one text as a query, received list"),
         (lambda: encoder.search("a", "b"), "several texts"),
         (lambda: encoder.search("a", TEXTS, top_k=0), "at least 1"),

@@ -11,6 +11,7 @@ from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite import metadata
 from kerasbert.processors import make_processor
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
 
 
@@ -129,19 +130,19 @@ def test_a_file_without_its_end_is_no_file_without_metadata(float_file, card, ch
 def test_files_of_the_first_versions_are_read(float_file, card):
     old = {
         key: value
-        for key, value in card.card().items()
+        for key, value in card.as_dict().items()
         if key not in ("settings", "row_length", "integer_only", "weights")
     }
     members = {"kerasbert.json": json.dumps(old), "labels.txt": "a\nb\nc\n"}
     found = metadata.read(_pack(float_file.read_bytes(), members))
-    assert found == dataclasses.replace(card, vocabulary=None) and found.settings == {} and found.row_length is None
-    assert found.processor().labels == ("a", "b", "c")
+    assert found == dataclasses.replace(card, vocabulary=None) and found.row_length is None
+    assert found.labels == ("a", "b", "c")
 
 
 def test_settings_travel(float_file, card):
     card = dataclasses.replace(card, processor=Embedding(width=16), row_length=24)
     found = metadata.read(metadata.append(float_file, card))
-    assert found == card and found.processor().width == 16
+    assert found == card and found.processor == Embedding(width=16)
 
 
 @pytest.mark.parametrize(
@@ -155,20 +156,20 @@ def test_settings_travel(float_file, card):
     ],
 )
 def test_wrong_fields_are_refused(float_file, card, field):
-    text = json.dumps(card.card() | field)
+    text = json.dumps(card.as_dict() | field)
     with pytest.raises(KerasBertError, match=next(iter(field))):
         metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}))
 
 
 def test_labels_without_one_are_refused(float_file, card):
-    members = {"kerasbert.json": json.dumps(card.card()), "labels.txt": ""}
+    members = {"kerasbert.json": json.dumps(card.as_dict()), "labels.txt": ""}
     with pytest.raises(KerasBertError, match="an empty labels.txt"):
         metadata.read(_pack(float_file.read_bytes(), members))
 
 
 def test_labels_with_line_breaks_are_refused(card):
     with pytest.raises(KerasBertError, match="line break"):
-        dataclasses.replace(card, labels=("a\nb", "c"))
+        dataclasses.replace(card, processor=SingleLabel(("a\nb", "c")))
 
 
 def test_sidecar(float_file, card, tmp_path):
