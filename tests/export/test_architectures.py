@@ -160,7 +160,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
         agree(content, model, texts, recipe, kernels)
 
 
-def test_a_wrong_range_is_seen(models, texts):
+def test_a_wrong_range_changes_the_outputs(models, texts):
     """What the test above rests on: it does not pass for a file with one range other than the model's."""
     model = models("albert", "static_wi8_ai8")
     point = next(point for point in activation_quantizers(model) if point.ranges and point.path.endswith("context"))
@@ -272,7 +272,7 @@ def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
 @pytest.mark.parametrize(
     ("name", "recipe"), [("electra", "float32"), ("electra", "static_wi8_ai8"), ("mobilebert", "static_wi8_ai8")]
 )
-def test_a_word_table_that_is_the_decoder_is_stored_once(models, files, name, recipe):
+def test_a_tied_decoder_is_stored_once(models, files, name, recipe):
     model, content = models(name, recipe), decode(files(name, recipe))
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     words = model.config.vocab_size, model.config.embedding_size

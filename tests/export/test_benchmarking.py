@@ -14,7 +14,7 @@ from kerasbert.export.runtime import benchmark_worker
 from kerasbert.export.runtime.benchmark_worker import OnnxRunner, measure
 
 
-def test_measures_and_compares(resizable_file, int8_file):
+def test_two_files_are_measured_and_compared(resizable_file, int8_file):
     found = benchmark(resizable_file, lengths=[8], threads=(1,), runs=5, warmup=1, against=int8_file)
     ours, theirs = found.measurements
     assert (ours.model, theirs.model, ours.length, ours.threads) == ("resizable.tflite", "int8.tflite", 8, 1)
@@ -29,7 +29,7 @@ def test_measures_and_compares(resizable_file, int8_file):
     assert f"medians: resizable.tflite {medians[0]}, int8.tflite {medians[1]}; ratio {comparison.ratio:.2f}" in line
 
 
-def test_errors_come_back_from_the_child(float_file, tmp_path):
+def test_errors_of_the_worker_are_raised(float_file, tmp_path):
     with pytest.raises(KerasBertError, match="length 8.*received 16"):
         benchmark(float_file, lengths=[16], runs=1)
     with pytest.raises(KerasBertError, match="not there"):
@@ -59,7 +59,7 @@ def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
     assert "of each text" in found.table()
 
 
-def test_each_row_goes_to_the_shortest_that_fits(tiny, lengths_file):
+def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
     subject = benchmark_worker.TFLiteRunner(str(lengths_file), None, 1, 16)
     subject.open([3, 5, 16])
     assert sorted(subject.models.opened) == [8, 16]
@@ -95,7 +95,7 @@ def onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(InferenceSession=Session, SessionOptions=options))
 
 
-def test_an_onnx_file_runs_each_text_as_long_as_it_is(onnx, lengths_file):
+def test_an_onnx_file_pads_no_texts(onnx, lengths_file):
     rows = {"input_ids": [[1, 2, 3], [1, 2, 3, 4, 5]], "token_type_ids": [[0] * 3, [0] * 5], "longest": 16}
     paths = [str(lengths_file), "open.onnx"]
     found = measure(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
@@ -105,7 +105,7 @@ def test_an_onnx_file_runs_each_text_as_long_as_it_is(onnx, lengths_file):
     assert Session.fed[-1] == {"input_ids": (1, 12), "attention_mask": (1, 12)}
 
 
-def test_onnx_files_that_do_not_open(onnx, monkeypatch):
+def test_onnx_files_that_do_not_open_are_refused(onnx, monkeypatch):
     with pytest.raises(KerasBertError, match="Protobuf parsing failed"):
         OnnxRunner("bad.onnx", None, 1, None)
     with pytest.raises(KerasBertError, match="received pixels"):
@@ -115,7 +115,7 @@ def test_onnx_files_that_do_not_open(onnx, monkeypatch):
         OnnxRunner("open.onnx", None, 1, None)
 
 
-def test_what_cannot_be_measure(float_file, lengths_file):
+def test_conflicting_arguments_are_refused(float_file, lengths_file):
     with pytest.raises(KerasBertError, match="received both"):
         benchmark(lengths_file, data=["good"], lengths=[8])
     with pytest.raises(KerasBertError, match="metadata"):

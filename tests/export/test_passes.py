@@ -51,7 +51,7 @@ def test_a_conversion_decodes_and_encodes_once_around_the_quantizer(counts, tiny
     assert counts == {"decode": expected, "encode": expected}
 
 
-def test_a_new_target_is_one_entry(monkeypatch, tiny):
+def test_a_target_is_one_entry_with_its_own_passes(monkeypatch, tiny):
     ran = []
     mine = replace(
         targets.TARGETS["cpu"],

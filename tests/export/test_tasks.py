@@ -104,18 +104,18 @@ def close(found, expected, at: str = "") -> None:
 
 
 @pytest.mark.parametrize("problem", KINDS)
-def test_a_file_answers_and_scores_as_its_task_does(tiny, tasks, files, problem):
+def test_a_file_predicts_and_scores_as_its_task(tiny, tasks, files, problem):
     task, predictor = tasks[problem], open_predictor(files(problem))
     x, y = data(tiny, problem)
     assert predictor.processor == task.processor
-    told = []
-    found = predictor.predictions(asked(problem, x), report=lambda *step: told.append(step))
+    steps = []
+    found = predictor.predictions(asked(problem, x), report=lambda *step: steps.append(step))
     close(found, task.predictions(asked(problem, x)))
-    assert told[-1][0] == told[-1][1] == len(told)
+    assert steps[-1][0] == steps[-1][1] == len(steps)
     close(predictor.score(x, y), task.score(x, y))
 
 
-def test_a_resizable_file_answers_so_too(tiny, tasks, files):
+def test_a_resizable_file_predicts_as_its_task(tiny, tasks, files):
     x, _ = data(tiny, "question_answering", 8)
     predictor = open_predictor(files("question_answering", "resizable"))
     assert predictor.length == tiny.length
@@ -123,7 +123,7 @@ def test_a_resizable_file_answers_so_too(tiny, tasks, files):
 
 
 @pytest.mark.parametrize("problem", KINDS)
-def test_validation_of_a_good_file(tiny, tasks, files, problem, tmp_path):
+def test_a_good_file_passes_validation(tiny, tasks, files, problem, tmp_path):
     page = tmp_path / "report.html" if problem == "question_answering" else None
     report = validate(files(problem), against=tasks[problem], data=data(tiny, problem), reference_rows=4, report=page)
     assert report.ok, report.table()
@@ -137,7 +137,7 @@ def test_validation_of_a_good_file(tiny, tasks, files, problem, tmp_path):
 
 
 @pytest.mark.parametrize("problem", KINDS)
-def test_validation_of_a_file_with_the_head_of_another_model(tiny, tasks, files, problem):
+def test_a_file_with_another_head_fails_validation(tiny, tasks, files, problem):
     other = made(tiny, problem)
     head = next((getattr(other, name) for name in other.heads), other.encoder)
     draw = np.random.default_rng(1)
@@ -149,7 +149,7 @@ def test_validation_of_a_file_with_the_head_of_another_model(tiny, tasks, files,
 
 
 @pytest.mark.parametrize(("problem", "recipe"), QUANTIZED.items())
-def test_quantized_files(tiny, tasks, tmp_path, problem, recipe):
+def test_quantized_files_pass_validation(tiny, tasks, tmp_path, problem, recipe):
     x, y = data(tiny, problem)
     model = kb.compression.quantize(tasks[problem], recipe, calibration=x)
     path = convert(model, recipe=recipe).save(tmp_path / "model.tflite")
@@ -159,7 +159,7 @@ def test_quantized_files(tiny, tasks, tmp_path, problem, recipe):
     assert report.recipe == recipe and 0 < report.checks[1].outputs[0].max_error
 
 
-def test_the_card_has_the_problems_settings(tiny, files, tasks):
+def test_metadata_has_the_settings_of_the_processor(tiny, files, tasks):
     path = files("embedding")
     card = metadata.read(path)
     assert card.processor.settings() == {"width": 16} and card.row_length == tiny.length
@@ -167,7 +167,7 @@ def test_the_card_has_the_problems_settings(tiny, files, tasks):
 
 
 @pytest.mark.parametrize("problem", ["tagging", "question_answering", "masked_lm", "multiple_choice"])
-def test_packed_rows_of_tokens(tiny, tasks, files, problem):
+def test_packed_rows_pass_validation(tiny, tasks, files, problem):
     task, packed = tasks[problem], tasks[problem].pack(tiny.rows(12, seed=6)[0])
     if problem == "multiple_choice":
         packed = {name: values.reshape(4, 3, -1) for name, values in packed.items()}

@@ -88,7 +88,7 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_nothing_between_ids_and_result_is_float(made, name):
+def test_no_operator_computes_in_float(made, name):
     content = made[name][1].content
     *between, (last, last_types) = dtypes(content)
     assert [entry for entry in between if not set(entry[1]) <= INTEGERS] == []
@@ -102,7 +102,7 @@ def test_nothing_between_ids_and_result_is_float(made, name):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("name", MADE)
-def test_it_decides_as_the_keras_model_does(tiny, made, name, kernels):
+def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
     model, result = made[name]
     texts, labels = tiny.rows(120, seed=9)
     packed = model.pack(texts)
@@ -116,7 +116,7 @@ def test_it_decides_as_the_keras_model_does(tiny, made, name, kernels):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("length", [None, "resizable"])
-def test_what_stands_in_the_padding_does_not_matter(tiny, learned_mobilebert, resizable, made, length, kernels):
+def test_padding_does_not_change_outputs(tiny, learned_mobilebert, resizable, made, length, kernels):
     """The neighbours of a text's last token are part of its trigrams, so the padding right behind it stays."""
     content = resizable if length else made["mobilebert"][1].content
     texts = [text for text in tiny.rows(60, seed=4)[0] if len(text.split()) <= 8][:20]
@@ -149,7 +149,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
 
 
 @pytest.mark.parametrize("name", ["mobilebert_trained", "bert_trained"])
-def test_trained_ranges_stand(made, name):
+def test_tensors_have_the_trained_ranges(made, name):
     model, result = made[name]
     content = decode(result.content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
@@ -169,7 +169,7 @@ def test_trained_ranges_stand(made, name):
         )
 
 
-def test_tables_and_kernels_lie_around_zero(made):
+def test_tables_and_kernels_are_symmetric(made):
     content = decode(made["mobilebert_trained"][1].content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     for operator in graph.operators:
@@ -200,7 +200,7 @@ def test_rows_without_padding_still_give_the_mask_a_range(shallow):
         assert lowest < 0.9 * INTEGER_MASK
 
 
-def test_the_card_and_inspect_say_it(made, tmp_path):
+def test_metadata_and_inspection_name_it(made, tmp_path):
     path = made["mobilebert"][1].save(tmp_path / "model.tflite")
     card = metadata.read(path)
     assert card.recipe == "static_wi8_ai8" and card.integer_only is True
@@ -210,14 +210,14 @@ def test_the_card_and_inspect_say_it(made, tmp_path):
     assert found.quantized_parameter_share > 0.9
 
 
-def test_mobilebert_is_quiet(shallow, calibration, capfd):
+def test_converting_mobilebert_prints_nothing(shallow, calibration, capfd):
     convert(shallow, integer_only=True, calibration=calibration[:4], length=8)
     written = capfd.readouterr()
     assert "note" not in written.err and "%|" not in written.err and written.out == ""
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("arguments", "message"),
     [
         ({}, "calibration texts .* received none"),
         ({"calibration": []}, "calibration texts .* received none"),
@@ -226,9 +226,9 @@ def test_mobilebert_is_quiet(shallow, calibration, capfd):
         ({"calibration": "film"}, "list of texts"),
     ],
 )
-def test_wrong_wishes_are_one_line(trained, wish, told):
-    with pytest.raises(KerasBertError, match=told) as error:
-        convert(trained, integer_only=True, **wish)
+def test_invalid_arguments_are_refused_in_one_line(trained, arguments, message):
+    with pytest.raises(KerasBertError, match=message) as error:
+        convert(trained, integer_only=True, **arguments)
     assert "\n" not in str(error.value)
 
 
@@ -237,19 +237,19 @@ def test_a_model_of_another_policy_is_refused(dynamic_model, calibration):
         convert(dynamic_model, integer_only=True, calibration=calibration)
 
 
-def test_what_stays_in_float_is_named(tiny, calibration):
+def test_operators_that_stay_in_float_are_named(tiny, calibration):
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     with pytest.raises(KerasBertError, match="stay in float: .*RSQRT.*without integer_only"):
         convert(tiny.sentence_encoder(sizes=sizes), integer_only=True, calibration=calibration[:4])
 
 
-def test_the_same_bytes_after_unpacking(made):
+def test_decoding_and_encoding_keeps_the_bytes(made):
     content = made["mobilebert"][1].content
     again = encode(decode(content))
     assert dtypes(again) == dtypes(content) and len(again) <= len(content)
 
 
-def test_the_command(shallow, tiny, tmp_path, capsys):
+def test_the_command_converts_to_integers(shallow, tiny, tmp_path, capsys):
     shallow.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.tsv").write_text("text\n" + "\n".join(tiny.rows(30)[0]) + "\n", "utf-8")
     out = tmp_path / "model.tflite"
@@ -257,6 +257,6 @@ def test_the_command(shallow, tiny, tmp_path, capsys):
     assert main(command) == 2 and not out.exists()
     assert "calibration texts" in capsys.readouterr().err
     code = main([*command, "--calibration", str(tmp_path / "texts.tsv"), "--calibration-rows", "8", "--json"])
-    said = json.loads(capsys.readouterr().out)
-    assert code == 0 and said["integer_only"] is True and said["recipe"] == "static_wi8_ai8"
+    result = json.loads(capsys.readouterr().out)
+    assert code == 0 and result["integer_only"] is True and result["recipe"] == "static_wi8_ai8"
     assert metadata.read(out).integer_only

@@ -56,7 +56,7 @@ def test_every_operator_of_the_body_is_forecast_as_mapped(made):
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_two_parts_give_what_one_file_gives(tiny, made, kernels):
+def test_two_files_compute_what_one_file_computes(tiny, made, kernels):
     task, path, whole = made
     rows = task.pack(tiny.rows(48, seed=7)[0])
     expected = outputs(whole, rows, kernels)
@@ -66,14 +66,14 @@ def test_two_parts_give_what_one_file_gives(tiny, made, kernels):
     assert 0.3 < expected.argmax(1).mean() < 0.7
 
 
-def test_kernels_agree(tiny, made):
+def test_kernel_sets_agree(tiny, made):
     task, path, _ = made
     rows = task.pack(tiny.rows(48, seed=7)[0])
     differences = np.abs(outputs(path, rows, "xnnpack") - outputs(path, rows, "reference"))
     assert differences.mean() < 0.01
 
 
-def test_it_answers_texts_and_is_validated(tiny, made):
+def test_it_predicts_and_passes_validation(tiny, made):
     task, path, _ = made
     texts, labels = tiny.rows(200, seed=7)
     assert open_predictor(path).score(texts, labels)["accuracy"] > 0.85
@@ -85,7 +85,7 @@ def test_it_answers_texts_and_is_validated(tiny, made):
     assert {found["edge-tpu compiler"].status, found["edge-tpu device"].status} == {NOT_RUN}
 
 
-def test_a_whole_file_has_no_body_to_run(tiny, made):
+def test_an_unpartitioned_file_has_no_body(tiny, made):
     task, _, whole = made
     found = {check.name: check for check in validate(whole, against=task, data=tiny.rows(8), on="edge-tpu").checks}
     assert found["edge-tpu body"].status == NOT_RUN and "--target edge-tpu" in found["edge-tpu body"].reason
@@ -104,7 +104,7 @@ def new_file(tiny, calibration, tmp_path_factory):
     return out
 
 
-def test_a_dense_without_a_bias(new_file):
+def test_a_dense_layer_without_a_bias_gets_zeros(new_file):
     """A new model's are zero, and the converter leaves them out."""
     assert set(open_model(new_file).body.ops_by_backend["xnnpack"]) >= {"CONV_2D"}
 
@@ -115,7 +115,7 @@ def bert_file(trained, calibration, tmp_path_factory):
     return made.save(tmp_path_factory.mktemp("bert") / "bert.tflite")
 
 
-def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
+def test_gelu_and_norms_are_forecast_on_the_cpu(tiny, trained, bert_file):
     """A mistake on purpose: this encoder is none for an Edge TPU, and the forecast names why, causes first."""
     refused = Counter(
         verdict.operator for verdict in forecast(TFLiteFile.read(bert_file)) if verdict.refused == "no such operator"
@@ -127,7 +127,7 @@ def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
     assert found["edge-tpu body"].status == PASSED
 
 
-def test_a_part_that_is_missing_or_another_models(made, new_file, tmp_path):
+def test_a_missing_or_foreign_host_model_is_refused(made, new_file, tmp_path):
     _, path, _ = made
     alone = tmp_path / "alone.tflite"
     alone.write_bytes(path.read_bytes())
@@ -140,16 +140,16 @@ def test_a_part_that_is_missing_or_another_models(made, new_file, tmp_path):
         open_model(alone)
 
 
-def test_what_cannot_be_split(tiny, calibration, learned_mobilebert):
+def test_unsupported_tasks_and_options_are_refused(tiny, calibration, learned_mobilebert):
     with pytest.raises(KerasBertError, match="received a SentenceEncoder"):
         convert(tiny.sentence_encoder(), target="edge-tpu", calibration=calibration)
-    for settings, said in (
+    for settings, message in (
         ({"length": "resizable"}, "received a resizable length"),
         ({"length": [8, 16]}, "expected one length"),
         ({"recipe": "float32"}, "expected the recipe 'static_wi8_ai8'"),
         ({}, "expected calibration texts"),
     ):
-        with pytest.raises(KerasBertError, match=said):
+        with pytest.raises(KerasBertError, match=message):
             convert(learned_mobilebert, target="edge-tpu", **settings)
 
 

@@ -16,7 +16,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_file_is_tensorflows_to_the_byte(folder, monkeypatch):
+def test_files_equal_those_of_tensorflows_converter(folder, monkeypatch):
     from tensorflow.lite.python import lite
 
     loads, load = [], lite._load
@@ -33,6 +33,6 @@ def test_the_file_is_tensorflows_to_the_byte(folder, monkeypatch):
     assert ours == bytes(theirs.convert())
 
 
-def test_variables_that_the_graph_does_not_read_are_not_saved(folder):
+def test_unread_variables_are_not_saved(folder):
     names = [name for name, _ in tf.train.list_variables(str(folder / "variables" / "variables"))]
     assert [name for name in names if name.startswith("weights/")] == ["weights/0/.ATTRIBUTES/VARIABLE_VALUE"]

@@ -39,7 +39,7 @@ def known_file(float_file, card, tmp_path):
     return path
 
 
-def test_it_gives_what_the_file_gives_here(float_file, helpers):
+def test_outputs_equal_those_in_this_process(float_file, helpers):
     rows, here, there = helpers.packed_rows(3), open_model(float_file), IsolatedFile(float_file).open()
     assert (there.inputs, there.outputs, there.signature) == (here.inputs, here.outputs, here.signature)
     assert (there.length, there.lengths, there.resizable) == (here.length, (), False)
@@ -51,7 +51,7 @@ def test_it_gives_what_the_file_gives_here(float_file, helpers):
         there.run({"input_ids": rows["input_ids"][:1]})
 
 
-def test_a_length_that_the_caller_sets(resizable_file, helpers):
+def test_a_resizable_file_runs_at_several_lengths(resizable_file, helpers):
     file = IsolatedFile(resizable_file)
     assert [file.open(length).run(helpers.packed_rows(1, length))["probabilities"].shape for length in (5, 9)] == [
         (1, 3)
@@ -61,7 +61,7 @@ def test_a_length_that_the_caller_sets(resizable_file, helpers):
 
 
 @pytest.mark.parametrize("code", ENDS)
-def test_a_process_that_ends_is_one_line(float_file, monkeypatch, code):
+def test_a_process_that_ends_is_an_error_of_one_line(float_file, monkeypatch, code):
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", code))
     with pytest.raises(KerasBertError) as error:
         IsolatedFile(float_file, seconds=10).open()
@@ -77,13 +77,13 @@ def test_a_process_that_hangs_is_stopped(float_file, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [("predict", "FILE", "word1"), ("inspect", "FILE", "--targets")])
-def test_a_native_crash_is_one_line_of_the_command(known_file, monkeypatch, capfd, words):
+def test_a_native_crash_is_an_error_of_one_line_in_commands(known_file, monkeypatch, capfd, words):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     code = main([str(known_file) if word == "FILE" else word for word in words])
     out, err = capfd.readouterr()
-    said = err if words[0] == "predict" else out
-    assert "killed by SIGSEGV" in said and "Fatal" not in err
+    output = err if words[0] == "predict" else out
+    assert "killed by SIGSEGV" in output and "Fatal" not in err
     assert (code, err.count("\n")) == ((2, 1) if words[0] == "predict" else (0, 0))
 
 
@@ -104,7 +104,7 @@ def test_memory_is_limited_by_the_size_of_the_file(float_file):
     assert subprocess.run([sys.executable, "-c", code, float_file], check=False).returncode == 7
 
 
-def test_messages():
+def test_messages_are_sent_and_damaged_ones_refused():
     (reader, out), values = os.pipe(), {"a": np.arange(6, dtype=np.int32).reshape(2, 3), "text": np.array(["größe"])}
     channel = Channel(reader, out)
     with pytest.raises(ChannelTimeout):
@@ -126,7 +126,7 @@ def test_messages():
     os.close(reader)
 
 
-def test_many_rows_go_in_few_messages(known_file, monkeypatch):
+def test_many_rows_share_messages(known_file, monkeypatch):
     """As many answers as here, in the order of the texts, in messages of many rows."""
     texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
     predictor, sent = open_predictor(known_file, isolated=True), []
@@ -138,7 +138,7 @@ def test_many_rows_go_in_few_messages(known_file, monkeypatch):
     assert sum(header.get("rows", 0) for header in sent) == 40 and len(sent) < 30
 
 
-def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
+def test_a_crash_of_the_reference_is_an_error_of_one_line(known_file, monkeypatch):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):

@@ -94,7 +94,7 @@ def with_a_signature_of_the_middle(content, graph):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "said"),
+    ("kind", "change", "message"),
     [
         ("SOFTMAX", as_activation_in_a_constant, r"bytes for float32|has values already"),
         ("SOFTMAX", as_another_operator, "GATHER without a second input"),
@@ -106,13 +106,13 @@ def with_a_signature_of_the_middle(content, graph):
         (None, with_a_signature_of_the_middle, "an output that its graph does not have"),
     ],
 )
-def test_contradictions_are_not_run(float_file, kind, change, said):
-    with pytest.raises(KerasBertError, match=said):
+def test_contradicting_graphs_are_refused(float_file, kind, change, message):
+    with pytest.raises(KerasBertError, match=message):
         check_structure(changed(float_file, change, kind))
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"scale": [np.nan]}, "a scale that is negative or no number"),
         ({"scale": [-1.0]}, "a scale that is negative or no number"),
@@ -121,18 +121,18 @@ def test_contradictions_are_not_run(float_file, kind, change, said):
         ({"scale": [1.0] * 5, "zeroPoint": [0] * 5}, "5 scales along axis 0"),
     ],
 )
-def test_scales_that_kernels_crash_on(int8_file, values, said):
+def test_invalid_scales_are_refused(int8_file, values, message):
     def change(content, graph):
         kernel = next(t for t in graph.tensors if t.type == 9 and content.buffers[t.buffer].data is not None)
         settings = {"scale": [1.0], "zeroPoint": [0], **values}
         for name, given in settings.items():
             setattr(kernel.quantization, name, np.array(given, np.float32 if name == "scale" else np.int64))
 
-    with pytest.raises(KerasBertError, match=said):
+    with pytest.raises(KerasBertError, match=message):
         check_structure(changed(int8_file, change))
 
 
-def test_negative_offsets_are_outside(float_file):
+def test_negative_offsets_are_refused(float_file):
     """Python would count them from the end, and a runtime reads what lies before the file."""
     data = bytearray(float_file.read_bytes())
     place = int.from_bytes(data[:4], "little")
