@@ -59,9 +59,8 @@ def convert(
             float32, and 1.4 to 2.2 times slower (`passes.split_k`).
 
     Raises:
-        KerasBertError: when the recipe or target is unknown, the target cannot run the recipe, the model does not have the length, a static
-            recipe lacks ranges, an integer-only file has another recipe or lacks calibration texts, or the file needs a newer runtime than
-            `min_runtime`.
+        KerasBertError: when an argument is unknown or does not fit the model, the recipe or the target; when ranges or calibration texts
+            are missing; when the file would need a newer runtime than `min_runtime`.
     """
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
     task = _quantized_task(task, options, calibration)

@@ -130,7 +130,7 @@ def _check_integer_only(task: "Task", options: ConversionOptions) -> None:
     if not options.target.squares_by_itself and sublayers(task, LayerNorm):
         raise KerasBertError(
             f"expected a file with floats for the target {options.target.name!r}, received integers only: their layer norms multiply a "
-            "tensor by itself, which crashes the accelerator; leave out `integer_only=`, or take a model with NoNorm"
+            "tensor by itself, which ends the accelerator's process; leave out `integer_only=`, or take a model with NoNorm"
         )
 
 

@@ -78,8 +78,8 @@ class Target:
         if name in self.refused_recipes:
             others = ", ".join(recipe for recipe in RECIPES if recipe not in self.refused_recipes)
             raise KerasBertError(
-                f"expected a recipe that the target {self.name!r} can run, received {name!r}: {self.refused_recipes[name]}; "
-                f"name one of {others}"
+                f"expected a recipe that the target {self.name!r} can run ({others}), received {name!r}: {self.refused_recipes[name]}; "
+                "name another recipe"
             )
 
 

@@ -61,7 +61,7 @@ class InterpreterModel:
         self._input_indices, self._output_indices = _tensor_indices(interpreter, self.signature)
         details = self._details(self._input_indices)
         self.resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-        self._set_length(details, length)
+        _resize_inputs(interpreter, name, details, length, self.resizable)
         if self._subgraph:
             interpreter._interpreter.AllocateTensors(self._subgraph)
         else:
@@ -196,27 +196,30 @@ class InterpreterModel:
     def _details(self, indices: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         return {key: self._interpreter._get_tensor_details(index, self._subgraph) for key, index in indices.items()}
 
-    def _set_length(self, details: Mapping[str, dict[str, Any]], length: int | None) -> None:
-        """Resizes the inputs of a resizable file to `length`; of another one it checks the length."""
-        if not self.resizable:
-            fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
-            if length is not None and length != fixed:
-                raise KerasBertError(
-                    f"expected length {fixed}, the one {self.name} was converted for, received {length}; "
-                    "use that length, or convert with a resizable one"
-                )
-            return
-        if length is None or length < 1:
+
+def _resize_inputs(
+    interpreter: Any, name: str, details: Mapping[str, dict[str, Any]], length: int | None, resizable: bool
+) -> None:
+    """Resizes the inputs of a resizable file to `length`; for another one it checks the length."""
+    if not resizable:
+        fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
+        if length is not None and length != fixed:
             raise KerasBertError(
-                f"expected a sequence length for {self.name}, which is resizable, received {length}; give `length=`"
+                f"expected length {fixed}, the one {name} was converted for, received {length}; "
+                "use that length, or convert with a resizable one"
             )
-        for detail in details.values():
-            # Axis 0 is the batch wherever the file leaves both open.
-            shape = [
-                (_BATCH if axis == 0 else length) if size == -1 else int(size)
-                for axis, size in enumerate(detail["shape_signature"])
-            ]
-            self._interpreter.resize_tensor_input(detail["index"], shape)
+        return
+    if length is None or length < 1:
+        raise KerasBertError(
+            f"expected a sequence length for {name}, which is resizable, received {length}; give `length=`"
+        )
+    for detail in details.values():
+        # Axis 0 is the batch wherever the file leaves both open.
+        shape = [
+            (_BATCH if axis == 0 else length) if size == -1 else int(size)
+            for axis, size in enumerate(detail["shape_signature"])
+        ]
+        interpreter.resize_tensor_input(detail["index"], shape)
 
 
 def _signature_lengths(interpreter: Any) -> tuple[int, ...]:
