@@ -227,14 +227,14 @@ def _time_rounds(prepared: Sequence[Sequence[Run]], warmup: int, rounds: int) ->
         The seconds of each model.
     """
     seconds: list[list[float]] = [[] for _ in prepared[0]]
-    for turn in range(warmup + rounds):
+    for round_number in range(warmup + rounds):
         for number, row in enumerate(prepared):
-            order = range(len(row)) if (turn + number) % 2 else reversed(range(len(row)))
+            order = range(len(row)) if (round_number + number) % 2 else reversed(range(len(row)))
             for model in order:
                 start = time.perf_counter()
                 row[model]()
                 elapsed = time.perf_counter() - start
-                if turn >= warmup:
+                if round_number >= warmup:
                     seconds[model].append(elapsed)
     return seconds
 

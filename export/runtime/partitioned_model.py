@@ -75,7 +75,7 @@ class PartitionedModel(InterpreterModel):
         self.signature, self.resizable, self.lengths = body.signature, False, ()
         if host.outputs != body.inputs:
             raise KerasBertError(
-                f"expected {host.name} to give what {body.name} takes, received {_format_ports(host.outputs)} for "
+                f"expected outputs of {host.name} that fit {body.name}, received {_format_ports(host.outputs)} for "
                 f"{_format_ports(body.inputs)}; convert the model again"
             )
         self.inputs = host.inputs

@@ -67,7 +67,7 @@ def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
 
 
 class Session:
-    """ONNX Runtime's part: remembers what it is fed."""
+    """A stub of ONNX Runtime's session that records the shapes of its inputs."""
 
     fed: list = []
 

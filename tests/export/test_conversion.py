@@ -1,4 +1,4 @@
-"""Every recipe of every task: the file computes what the Keras model computes, and is built as it should be."""
+"""Files of every recipe and task compute what the Keras model computes, and have the expected structure."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ QUANTIZED = {
     "static_vectors": "static_wi8_ai8",
 }
 
-# What a recipe does to a resizable graph it does whatever stands on top.
+# A recipe changes a resizable graph in the same way under every head.
 FIXED_AND_RESIZABLE = [
     *((name, None) for name in QUANTIZED),
     ("dynamic_model", "resizable"),
@@ -43,7 +43,7 @@ def dynamic_vectors(vectors):
 
 @pytest.fixture(scope="module")
 def converted(request):
-    """Files by model, recipe and length, each made once."""
+    """Converts by model, recipe and length, each once."""
     made = {}
 
     def make(name: str, recipe: str, length=None):
@@ -55,7 +55,7 @@ def converted(request):
 
 
 def run(content: bytes, packed: dict, kernels: str = "xnnpack") -> np.ndarray:
-    """The one output of the file for every row."""
+    """Returns the output of a file with one output, for every row."""
     model = open_model(content, kernels=kernels, length=packed["input_ids"].shape[1])
     (name,) = model.outputs
     rows = range(len(packed["input_ids"]))
@@ -92,8 +92,8 @@ def test_quantized_files_compute_what_training_emulated(request, converted, pack
     model = request.getfixturevalue(name)
     emulated = serve(model, packed)
     difference = np.abs(run(converted(name, QUANTIZED[name]).content, packed, kernels) - emulated)
-    # XNNPACK rounds a static file as the emulation does; its other kernels, and ranges found at run time, leave a value on the edge of
-    # two 8-bit steps to fall either way.
+    # XNNPACK rounds a static file as the emulation does. Other kernels, and ranges found at run time, may round a value between two LSBs
+    # the other way.
     exact = kernels == "xnnpack" and name.startswith("static")
     assert difference.mean() < (5e-5 if exact else 1e-3)
     assert difference.max() < (3e-3 if exact else 0.01)
@@ -220,7 +220,7 @@ def test_a_resizable_file_leaves_the_length_open(converted, recipe):
 
 
 class Graph:
-    """Operators and tensors of a file with their quantization, straight from the schema."""
+    """Operators and tensors of a file with their quantization, read with the schema."""
 
     def __init__(self, content: bytes):
         from ai_edge_litert import schema_py_generated as schema
@@ -245,7 +245,7 @@ class Graph:
         return np.asarray(quantization.scale), np.asarray(quantization.zeroPoint)
 
     def values(self, index: int) -> np.ndarray:
-        """An int8 constant in real numbers."""
+        """Returns the real values of an int8 constant."""
         tensor = self.graph.tensors[index]
         stored = np.frombuffer(np.asarray(self.model.buffers[tensor.buffer].data, np.uint8).tobytes(), np.int8)
         scale, zero = self.scale(index)
@@ -255,18 +255,18 @@ class Graph:
 
 
 def grid(model, dense) -> np.ndarray:
-    """A kernel as training saw it, (out, in); the query's carries the scale of attention."""
+    """Returns a kernel `(out, in)` as training emulated it; the query's has the scale of attention."""
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
     return dense.kernel_quantizer(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
 
 
 def _on_one_grid(steps: np.ndarray) -> bool:
-    """Whether two kernels, so many steps apart, are the same; a weight in the middle between two steps may be rounded to either."""
+    """Returns whether differences in LSBs are rounding alone: a weight in the middle may be rounded either way."""
     return steps.max() < 1.001 and (steps > 1e-3).sum() <= 2
 
 
 def matched(model, graph: Graph) -> list:
-    """(dense, operator) pairs: every served dense with the operator that holds its kernel."""
+    """Pairs every served Dense layer with the operator that has its kernel."""
     operators = {operator: graph.values(operator.inputs[1]) for operator in graph.operators("FULLY_CONNECTED")}
     pairs = []
     for dense in dense_layers(model):
@@ -345,7 +345,7 @@ def test_files_with_fewer_bits_are_smaller(converted):
     assert sizes == sorted(sizes, reverse=True)
 
 
-# -- what travels with a file ----------------------------------------------------------------------------------------------------------
+# -- metadata and saving ----------------------------------------------------------------------------------------------------------------
 
 
 def test_metadata_is_in_the_file_and_in_the_sidecar(converted, static_model, tmp_path):
@@ -397,7 +397,7 @@ def test_files_of_other_programs_are_not_replaced(converted, tmp_path, name):
         result.save(tmp_path / "model.tflite")
     assert len(list(tmp_path.iterdir())) == 2 and (tmp_path / name).read_text() == "my questions"
     (tmp_path / name).unlink()
-    for _ in range(2):  # its own it replaces
+    for _ in range(2):  # it replaces its own files
         result.save(tmp_path / "model.tflite")
     assert (tmp_path / "model.json").read_text() == "my questions"
 
@@ -411,7 +411,7 @@ def test_converting_does_not_change_the_model(static_model, converted, packed):
     assert not any(point.observer for point in activation_quantizers(static_model))
 
 
-# -- wrong wishes ----------------------------------------------------------------------------------------------------------------------
+# -- invalid arguments ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def on_a_device(checks, name):
 
 @pytest.fixture
 def graph_file(tmp_path, helpers):
-    """Converts a function of looked-up words (1, S, H), or of the look-up itself, to a file that says probabilities."""
+    """Converts a function of gathered embeddings `(1, S, H)`, or of table and ids, to a file with probabilities."""
 
     def make(function, name="graph"):
         draw = np.random.default_rng(0)
@@ -67,7 +67,7 @@ def test_a_mask_that_overflows_float16_is_found(monkeypatch, trained, tiny, tmp_
 
 @pytest.mark.environment
 def test_a_gather_with_rank_2_ids_is_found(graph_file, helpers):
-    """Row 0 of the constant is added everywhere, and the accelerator says that it ran all."""
+    """The accelerator adds row 0 of the constant everywhere, and reports that it ran all operators."""
     positions = tf.constant(np.random.default_rng(1).normal(size=(LENGTH, WIDTH)), tf.float32)
 
     def summed(table, ids):

@@ -13,7 +13,7 @@ from kerasbert.export.tflite import model as tflite_model
 
 @pytest.fixture
 def counts(monkeypatch):
-    """How often files are decoded and encoded, by whichever module."""
+    """Counts how often any module decodes and encodes files."""
     from kerasbert.export import conversion
     from kerasbert.export.lowering import lowered_model
     from kerasbert.export.passes import quantize

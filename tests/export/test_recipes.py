@@ -1,4 +1,4 @@
-"""Recipes beside the two usual ones: the file computes what was trained, on XNNPACK and on reference kernels."""
+"""Files of less common recipes compute what was trained, on XNNPACK and on reference kernels."""
 
 import numpy as np
 import pytest

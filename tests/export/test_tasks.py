@@ -1,4 +1,4 @@
-"""Every task from its raw examples to a file and back: what the file answers, and whether a validation tells a good file from a bad one."""
+"""Files of every task predict as the task does, and validation separates good files from bad ones."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ KINDS = {
     "single_label": ("NextSentencePredictor", {}),
     "embedding": ("SentenceEncoder", {}),
 }
-# The dynamic file follows no emulation, and random weights amplify that.
+# No emulation precedes the dynamic file, and random weights amplify the difference.
 QUANTIZED = {
     "tagging": "static_wi8_ai8",
     "question_answering": "static_wi8_ai8",
@@ -41,7 +41,7 @@ def made(tiny, problem: str, seed: int = 0):
 
 
 def data(tiny, problem: str, rows: int = 24):
-    """Examples as users hold them, with labels that have nothing to do with what the model says."""
+    """Returns examples as users pass them, with labels that are independent of the model."""
     texts, labels = tiny.rows(2 * rows, seed=4)
     first, second = texts[:rows], texts[rows:]
     if problem == "tagging":
@@ -64,7 +64,7 @@ def data(tiny, problem: str, rows: int = 24):
 
 
 def asked(problem: str, x):
-    """What `answer` takes where that is not what `score` takes: texts with gaps."""
+    """Returns the examples for `predictions`, where they differ from those for `score`: texts with masks."""
     return [f"{text} [MASK]" for text in x] if problem == "masked_lm" else x
 
 
@@ -75,7 +75,7 @@ def tasks(tiny):
 
 @pytest.fixture(scope="module")
 def files(tasks, tmp_path_factory):
-    """Paths of float files by problem and length, each made once."""
+    """Returns paths of float files by task and length, each converted once."""
     found, folder = {}, tmp_path_factory.mktemp("files")
 
     def path(problem: str, length=None):
@@ -88,7 +88,7 @@ def files(tasks, tmp_path_factory):
 
 
 def close(found, expected, at: str = "") -> None:
-    """The same answer, numbers within rounding."""
+    """Asserts that predictions are equal, numbers within rounding."""
     if isinstance(expected, dict):
         assert found.keys() == expected.keys(), at
         for key, value in expected.items():
@@ -179,7 +179,7 @@ def test_packed_rows_pass_validation(tiny, tasks, files, problem):
 
 
 def test_a_wide_distribution_is_compared_by_its_best_words():
-    """And the arg-max is that of the whole, also where the other side's is another word."""
+    """The arg-max is that of the whole distribution, also if the other side has another word."""
     from kerasbert.processors import make_processor
 
     draw = np.random.default_rng(0)
@@ -187,7 +187,7 @@ def test_a_wide_distribution_is_compared_by_its_best_words():
     examples = packed_examples(read_data(packed, None), make_processor("masked_lm"), None)
     reference, model = draw.normal(size=(2, 1, 4, 5000)).astype(np.float32)
     model[0, :3] = reference[0, :3]
-    # A word that the reference thinks nothing of, before one that both think much of.
+    # A word that is unlikely in the reference, before one that is likely in both.
     model[0, 2, reference[0, 2].argmin()] = 9
     one = examples.keep({"logits": reference}, 0)
     two = examples.keep({"logits": model}, 0, like=one)

@@ -1,4 +1,4 @@
-"""Files that compute in integers throughout: what is in them, what they compute, and what cannot be had."""
+"""Integer-only files: their operators, their outputs, and unsupported options."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]
 
 
 def trained_in_integers(tiny, model):
-    """The same after quantization-aware training without any float."""
+    """Returns the model after integer-only quantization-aware training."""
     texts, labels = tiny.rows(128, seed=1)
     model = kb.compression.quantize(model, "static_wi8_ai8", calibration=texts[:64], integer_only=True)
     model.compile(kb.adamw(1e-3), run_eagerly=True)  # a few steps take less than tracing one
@@ -48,7 +48,7 @@ def calibration(tiny):
 
 @pytest.fixture(scope="module")
 def made(learned_mobilebert, integer_learned, integer_bert, calibration):
-    """Model and file by name: a MobileBERT calibrated for its file, and one and a BERT trained for it."""
+    """Models and files by name: a calibrated MobileBERT, a trained one, and a trained BERT."""
     calibrated = convert(learned_mobilebert, recipe="static_wi8_ai8", integer_only=True, calibration=calibration)
     trained_for = {"mobilebert_trained": integer_learned, "bert_trained": integer_bert}
     return {"mobilebert": (learned_mobilebert, calibrated)} | {
@@ -58,13 +58,13 @@ def made(learned_mobilebert, integer_learned, integer_bert, calibration):
 
 @pytest.fixture(scope="module")
 def resizable(learned_mobilebert, calibration):
-    """A file whose length the caller sets."""
+    """A resizable file."""
     return convert(learned_mobilebert, length="resizable", integer_only=True, calibration=calibration).content
 
 
 @pytest.fixture(scope="module")
 def shallow(tiny):
-    """An untrained MobileBERT of one layer, for what does not depend on depth."""
+    """An untrained MobileBERT of one layer, for tests that do not depend on depth."""
     return tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1)
 
 
@@ -75,7 +75,7 @@ def run(content: bytes, packed: dict, kernels: str = "xnnpack") -> np.ndarray:
 
 
 def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
-    """(kind, dtypes of everything it touches) of each operator."""
+    """Returns the kind and the dtypes of all tensors of each operator."""
     from ai_edge_litert.schema_py_generated import TensorType
 
     names = {value: name for name, value in vars(TensorType).items()}
@@ -108,7 +108,9 @@ def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
     packed = model.pack(texts)
     expected = model.serve_numpy(packed)["probabilities"]
     decided = np.asarray(labels) == np.asarray(model.labels)[expected.argmax(1)]
-    assert decided.mean() > 0.85 and 0.3 < expected.argmax(1).mean() < 0.7  # it has learned something, and says both
+    assert (
+        decided.mean() > 0.85 and 0.3 < expected.argmax(1).mean() < 0.7
+    )  # it has learned something, and predicts both classes
     found = run(result.content, packed, kernels)
     assert (found.argmax(1) == expected.argmax(1)).mean() > 0.95
     assert np.abs(found - expected).mean() < 0.03
@@ -117,7 +119,7 @@ def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("length", [None, "resizable"])
 def test_padding_does_not_change_outputs(tiny, learned_mobilebert, resizable, made, length, kernels):
-    """The neighbours of a text's last token are part of its trigrams, so the padding right behind it stays."""
+    """The padding right after a text stays, because MobileBERT's trigrams include it."""
     content = resizable if length else made["mobilebert"][1].content
     texts = [text for text in tiny.rows(60, seed=4)[0] if len(text.split()) <= 8][:20]
     packed = learned_mobilebert.pack(texts)
@@ -141,7 +143,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     products = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "BATCH_MATMUL"]
     second = [graph.tensors[product.inputs[1]] for product in products]
-    # the others add up norms' squares
+    # the others sum the squares of norms
     of_heads = [tensor for tensor in second if len(tensor.shape) == 4 and tensor.shape[1] == 4]
     assert len(of_heads) == 4  # two in each of two layers
     assert {int(tensor.quantization.zeroPoint[0]) for tensor in of_heads} == {0}
@@ -188,7 +190,7 @@ def test_tables_and_kernels_are_symmetric(made):
 
 
 def test_rows_without_padding_still_give_the_mask_a_range(shallow):
-    """Otherwise the mask has no range, and padding is attended."""
+    """Without a range of the mask, padding would be attended."""
     full = shallow.pack([" ".join([word] * 20) for word in ("film", "book", "song", "end")])
     assert full["attention_mask"].all()
     content = decode(convert(shallow, integer_only=True, calibration=full).content)

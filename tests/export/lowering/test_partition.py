@@ -1,4 +1,4 @@
-"""A file in two parts for an Edge TPU and its host."""
+"""Partitioned models for an Edge TPU and its host."""
 
 from collections import Counter
 
@@ -28,7 +28,7 @@ def calibration(tiny):
 
 @pytest.fixture(scope="module")
 def made(learned_mobilebert, calibration, tmp_path_factory):
-    """A calibrated task, its file in two parts, and the whole one of integers only."""
+    """A calibrated task, its partitioned model, and its integer-only file."""
     task = kb.compression.quantize(learned_mobilebert, "static_wi8_ai8", calibration=calibration, integer_only=True)
     folder = tmp_path_factory.mktemp("split")
     return (
@@ -61,7 +61,7 @@ def test_two_files_compute_what_one_file_computes(tiny, made, kernels):
     rows = task.pack(tiny.rows(48, seed=7)[0])
     expected = outputs(whole, rows, kernels)
     found = outputs(path, rows, kernels)
-    assert np.abs(found - expected).mean() < 0.01  # a doubtful text alone moves further
+    assert np.abs(found - expected).mean() < 0.01  # single uncertain texts may differ more
     assert (found.argmax(1) == expected.argmax(1)).mean() > 0.95
     assert 0.3 < expected.argmax(1).mean() < 0.7
 
@@ -94,7 +94,7 @@ def test_an_unpartitioned_file_has_no_body(tiny, made):
 
 @pytest.fixture(scope="module")
 def new_file(tiny, calibration, tmp_path_factory):
-    """A model of one block that was never trained, at another length; made by the command."""
+    """An untrained model of one block at another length, converted by the command."""
     folder = tmp_path_factory.mktemp("new")
     tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1).save_pretrained(folder / "task")
     texts, out = folder / "texts.tsv", folder / "new.tflite"
@@ -105,7 +105,7 @@ def new_file(tiny, calibration, tmp_path_factory):
 
 
 def test_a_dense_layer_without_a_bias_gets_zeros(new_file):
-    """A new model's are zero, and the converter leaves them out."""
+    """A new model's biases are zero, and the converter leaves them out."""
     assert set(open_model(new_file).body.ops_by_backend["xnnpack"]) >= {"CONV_2D"}
 
 
@@ -116,7 +116,7 @@ def bert_file(trained, calibration, tmp_path_factory):
 
 
 def test_gelu_and_norms_are_forecast_on_the_cpu(tiny, trained, bert_file):
-    """A mistake on purpose: this encoder is none for an Edge TPU, and the forecast names why, causes first."""
+    """The forecast names the operators of an unsuitable encoder, causes first."""
     refused = Counter(
         verdict.operator for verdict in forecast(TFLiteFile.read(bert_file)) if verdict.refused == "no such operator"
     )
@@ -136,7 +136,7 @@ def test_a_missing_or_foreign_host_model_is_refused(made, new_file, tmp_path):
     with pytest.raises(KerasBertError, match="save both parts"):
         open_model(path.read_bytes())
     host_path(alone).write_bytes(host_path(new_file).read_bytes())
-    with pytest.raises(KerasBertError, match="to give what"):
+    with pytest.raises(KerasBertError, match="expected outputs of alone.host.tflite that fit"):
         open_model(alone)
 
 

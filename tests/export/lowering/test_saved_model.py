@@ -1,4 +1,4 @@
-"""The converter that loads nothing gives what TensorFlow's own gives."""
+"""The converter that loads no weights makes the same files as TensorFlow's own."""
 
 import pytest
 import tensorflow as tf
@@ -23,8 +23,8 @@ def test_files_equal_those_of_tensorflows_converter(folder, monkeypatch):
     monkeypatch.setattr(lite, "_load", lambda *arguments: loads.append(arguments) or load(*arguments))
     ours = converted_graph(folder)
     assert not loads  # neither for signatures nor for messages
-    monkeypatch.setattr(lite, "TFLiteSavedModelConverterV2", None)  # as where TensorFlow is built otherwise
-    with pytest.raises(TypeError):  # TensorFlow's own way was taken, which needs that class
+    monkeypatch.setattr(lite, "TFLiteSavedModelConverterV2", None)  # as in other builds of TensorFlow
+    with pytest.raises(TypeError):  # TensorFlow's own converter needs that class
         saved_model_converter(folder, SIGNATURE)
     assert len(loads) == 1
     monkeypatch.undo()

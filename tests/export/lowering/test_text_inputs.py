@@ -1,4 +1,4 @@
-"""A file that takes a text: the tokenizer is in its graph."""
+"""Files that take texts, with the tokenizer in their graph."""
 
 import pytest
 

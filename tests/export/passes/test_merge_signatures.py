@@ -1,4 +1,4 @@
-"""One file of several lengths: a signature of each, one copy of the weights."""
+"""A file of several lengths has a signature for each, and one copy of the weights."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LENGTHS = (8, 16)
 
 @pytest.fixture(scope="module")
 def files(trained, tmp_path_factory):
-    """The file of all lengths, and one of each."""
+    """A file of all lengths, and a file of each."""
     folder = tmp_path_factory.mktemp("lengths")
     several = kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=[16, 8]).save(folder / "several.tflite")
     single = {
@@ -57,7 +57,7 @@ def test_weights_are_stored_once(files):
     tables = [next(op.inputs[0] for op in graph.operators if op.name == "GATHER") for graph in graphs.subgraphs]
     buffers = {graph.tensors[table].buffer for graph, table in zip(graphs.subgraphs, tables, strict=True)}
     assert len(buffers) == 1
-    # 12 bytes a channel for scales would come again with each length.
+    # Otherwise each length would add 12 bytes a channel for scales.
     assert several.stat().st_size - single[16].stat().st_size < 0.6 * single[8].stat().st_size
 
 

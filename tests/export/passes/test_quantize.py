@@ -1,4 +1,4 @@
-"""The step from a float file to an int8 one: dense_layers and tables are found by what they hold, and nothing is guessed."""
+"""The quantizer finds Dense layers and tables of a float file by their contents."""
 
 from dataclasses import replace
 
@@ -142,7 +142,7 @@ def test_every_integer_recipe_has_a_policy():
 
 
 def test_gpu_tables_are_quantized_with_rank_2(static_model, monkeypatch):
-    """Others fail above 32 MiB, which no tiny model has; the file has three again."""
+    """Other ranks fail above 32 MiB, a size that no tiny model has. The file has rank 3 again."""
     given = []
     monkeypatch.setattr(module, "encode", lambda model: given.append(encode(model)) or given[-1])
     made = kb.export.convert(static_model, target="gpu").content

@@ -1,4 +1,4 @@
-"""Denses of the gpu target, whose sums are made in parts: the same values, every kernel held once, less rounded away in 16 bits."""
+"""Split-K keeps the values, stores every kernel once, and reduces rounding errors in 16 bits."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def _operators(content: bytes, kind: str) -> list:
 
 
 def _widths(content: bytes) -> list[int]:
-    """Of every dense, over how many products it adds up."""
+    """Returns the number of products that each FULLY_CONNECTED adds up."""
     return [int(graph.tensors[each.inputs[1]].shape[1]) for graph, each in _operators(content, "FULLY_CONNECTED")]
 
 
@@ -88,7 +88,7 @@ def test_activation_and_bias_are_applied_once(tiny):
 
 
 def test_a_tied_decoder_stays_whole(tiny):
-    """Its parts would be a second copy of the largest table."""
+    """Its parts would be a second copy of the embedding table."""
     model = MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
     content = decode(_cpu(model))
     split_k_fully_connected(content, PassContext(RECIPES["float32"], split_k=True))
@@ -124,7 +124,7 @@ def test_products_are_split_only_on_request(tiny, capsys, tmp_path):
 
 
 def test_split_sums_have_a_smaller_rounding_error():
-    """Products added up one after the other in 16 bits, as the accelerator does it."""
+    """Products are added one after the other in 16 bits, as on the accelerator."""
     draw = np.random.default_rng(0)
     x, kernel = (draw.normal(size=shape).astype(np.float16).astype(np.float32) for shape in ((64, 384), (384, 32)))
 

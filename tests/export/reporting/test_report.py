@@ -107,7 +107,7 @@ def test_a_page_is_self_contained_and_escaped(report, float_file, tmp_path):
 
 
 def test_remarks_and_labels_are_not_cut(report, tmp_path):
-    """A remark has the width of the table, a label its own line, a bar of a metric the name of its side."""
+    """A remark has the width of the table, a long label its own line, and a metric's bar the name of its model."""
     long = "a remark of many words that no column of a table has room for " * 3
     check = dataclasses.replace(
         report.checks[0], reason=long, metrics=(Metric("accuracy", 0.9, 0.8), Metric("macro F1", 0.7, 0.6))

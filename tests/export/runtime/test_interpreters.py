@@ -86,7 +86,7 @@ def test_the_machine_is_described():
 
 
 def test_errors_of_the_runtime_are_raised(float_file, helpers, monkeypatch):
-    """Damaged files leave tensors without memory; the interpreter then raises at each of the three steps."""
+    """Damaged files leave tensors unallocated, and the interpreter raises in each of the three steps."""
     model, rows = open_model(float_file), helpers.packed_rows(1)
     for step, name in (("fill", "set_tensor"), ("invoke", "invoke"), ("fetch", "get_tensor")):
         with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""A file in a process of its own answers as it does here, and takes nothing along when it ends badly."""
+"""A file in a process of its own computes as in this process, and its crashes stay contained."""
 
 import gc
 import os
@@ -127,7 +127,7 @@ def test_messages_are_sent_and_damaged_ones_refused():
 
 
 def test_many_rows_share_messages(known_file, monkeypatch):
-    """As many answers as here, in the order of the texts, in messages of many rows."""
+    """Predictions keep the order of the texts."""
     texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
     predictor, sent = open_predictor(known_file, isolated=True), []
     request = IsolatedFile.request
@@ -158,7 +158,7 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
     code = (
         "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_model import IsolatedFile\n"
         "file = IsolatedFile(sys.argv[1])\nfile.open()\n"
-        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # held open by another: the pipe alone tells nothing
+        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # another process holds it open, so it does not close
         "holder = os.fork()\nif not holder:\n    null = os.open(os.devnull, os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
         "    os.execlp('sleep', 'sleep', '20')\n"
         "print(file._process.pid, holder, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"

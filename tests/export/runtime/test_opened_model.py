@@ -1,4 +1,4 @@
-"""`kerasbert.open`: one line from a file or folder to answers."""
+"""`kerasbert.open` predicts with files and folders."""
 
 import subprocess
 import sys
@@ -90,7 +90,7 @@ def test_vectors_similarity_and_search(encoder):
 
 
 def test_second_texts_are_combined_as_the_task_needs():
-    """A question's context counts for all questions; choices belong to a prompt."""
+    """One context is repeated for all questions; a list of choices belongs to one prompt."""
     seen = []
 
     def model(name):

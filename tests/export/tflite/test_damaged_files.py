@@ -1,4 +1,4 @@
-"""Files that are wrong on purpose: readers refuse them in one line, and none that contradicts itself reaches a runtime."""
+"""Readers refuse damaged files in one line, and contradicting graphs do not reach a runtime."""
 
 import importlib.util
 from dataclasses import replace
@@ -49,7 +49,7 @@ def test_damaged_files_are_read_or_refused_in_one_line(damage, sources):
 
 
 def changed(path, change, kind=None) -> bytes:
-    """The file after a change of its graph, or of its first operator of a kind."""
+    """Returns a file with a changed graph, or a changed first operator of a kind."""
     content = decode(path.read_bytes())
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     things = [graph] if kind is None else [each for each in graph.operators if kinds[each.opcodeIndex] == kind]
@@ -133,7 +133,7 @@ def test_invalid_scales_are_refused(int8_file, values, message):
 
 
 def test_negative_offsets_are_refused(float_file):
-    """Python would count them from the end, and a runtime reads what lies before the file."""
+    """Python counts negative offsets from the end, and a runtime reads memory before the file."""
     data = bytearray(float_file.read_bytes())
     place = int.from_bytes(data[:4], "little")
     data[place : place + 4] = (2 * place).to_bytes(4, "little")  # of the vtable, counted back

@@ -87,7 +87,7 @@ def test_a_dense_layer_may_lack_its_bias(float_file):
 
 
 def _changed(path, kind: str, change: dict) -> bytes:
-    """The file with other tensors at its first operator of a kind."""
+    """Returns a file with changed tensors in its first operator of a kind."""
     content = decode(path.read_bytes())
     kinds = operator_kinds(content)
     operator = next(each for each in content.subgraphs[0].operators if kinds[each.opcodeIndex] == kind)
@@ -97,7 +97,7 @@ def _changed(path, kind: str, change: dict) -> bytes:
 
 
 def test_many_vectors_at_one_place_are_refused_quickly():
-    """Each of many graphs is the same one, each of whose many tensors is the same one."""
+    """Many graphs are stored at one place, and so are their many tensors."""
     from ai_edge_litert import schema_py_generated as schema
 
     builder, many = flatbuffers.Builder(1024), 3000
