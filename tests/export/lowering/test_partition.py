@@ -136,7 +136,7 @@ def test_a_missing_or_foreign_host_model_is_refused(made, new_file, tmp_path):
     with pytest.raises(KerasBertError, match="save both parts"):
         open_model(path.read_bytes())
     host_path(alone).write_bytes(host_path(new_file).read_bytes())
-    with pytest.raises(KerasBertError, match="expected outputs of alone.host.tflite that fit"):
+    with pytest.raises(KerasBertError, match="expected outputs of .*alone.host.tflite that fit"):
         open_model(alone)
 
 
