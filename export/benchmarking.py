@@ -1,12 +1,14 @@
-"""How fast a `.tflite` file loads and runs, and how much memory it takes, on this machine.
+"""Measures load time, latency and memory of a `.tflite` file on this machine.
 
-Every measurement runs in a child process of its own (`measuring`), so that imports, other models and the caller's threads do not count.
+Every measurement runs in a process of its own (`runtime.benchmark_worker`), so that imports, other models and the caller's threads do not
+count.
 """
 
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,23 +23,31 @@ from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_model import check_runs
 from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.predictor import open_predictor
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.validation.checks import Latency
 from kerasbert.export.validation.examples import read_data
 from kerasbert.files.json_text import read_json_object
 
-CHILD = "kerasbert.export.runtime.benchmark_worker"
+WORKER = "kerasbert.export.runtime.benchmark_worker"
 SECONDS = 3600.0
-_SAFE_IDS = 2  # without a vocabulary: ids that every embedding table has
+_SAFE_IDS = 2  # ids that every embedding table has, for files without a vocabulary
 
 
 @dataclass(frozen=True)
 class Measurement:
     """One file at one length and thread count, batch 1; from a row's arrays to its outputs.
 
-    `length`: None where each text ran at the length that it needs; `by_tokens` then has the median seconds by a text's tokens.
-    `load_seconds`: from the path to a planned model. `first_seconds`: the first run, which packs weights.
-    `peak_bytes`: the process's peak resident memory; `model_bytes`: that peak less what the process held before loading, imports included.
+    Attributes:
+        model: The file's name.
+        length: Tokens of a row; None if each text ran at the length that it needs.
+        threads: Threads of the runtime.
+        latency: Seconds of a row.
+        load_seconds: Seconds from the path to a planned model.
+        first_seconds: Seconds of the first run, which packs weights.
+        peak_bytes: The peak resident memory of the process.
+        model_bytes: The peak less the memory of the process before loading, imports included.
+        partitions: The number of delegate partitions, if the runtime reports it.
+        by_tokens: Median seconds by the tokens of a text; empty if all rows ran at one length.
     """
 
     model: str
@@ -54,7 +64,17 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two files run in turn in one process: `ratio` = median of the other / median of this one; above 1 this one is faster."""
+    """Two files that ran alternately in one process.
+
+    Attributes:
+        model: The file's name.
+        against: The other file's name.
+        length: Tokens of a row; None if each text ran at the length that it needs.
+        threads: Threads of the runtime.
+        latency: Seconds of a row.
+        against_latency: Seconds of a row with the other file.
+        ratio: The other file's median over this one's; above 1 this one is faster.
+    """
 
     model: str
     against: str
@@ -67,17 +87,18 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """All measurements, comparisons if a second file was given, and the machine."""
+    """The measurements, the comparisons with a second file, and the machine."""
 
     measurements: tuple[Measurement, ...]
     comparisons: tuple[Comparison, ...]
     machine: dict[str, str]
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
+        """Returns the fields, JSON-able."""
         return asdict(self)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The measurements as table cells, in the order of `COLUMNS`."""
+        """Returns the measurements as table cells, in the order of `COLUMNS`."""
         return [
             (
                 m.model,
@@ -92,7 +113,7 @@ class Benchmark:
         ]
 
     def blocks(self) -> list[Block]:
-        """The benchmark as a table and lines, for `kerasbert.console.tables.render`."""
+        """Returns the benchmark as a table and lines, for `kerasbert.console.tables.render`."""
         lines: list[Block] = [Table(COLUMNS, self.rows())]
         for c in self.comparisons:
             lines.append(
@@ -103,7 +124,7 @@ class Benchmark:
         return lines
 
     def table(self) -> str:
-        """The benchmark as plain text."""
+        """Returns the benchmark as plain text."""
         return render(self.blocks())
 
 
@@ -131,101 +152,115 @@ def benchmark(
     runs: int = 50,
     warmup: int = 5,
     against: str | os.PathLike | None = None,
-    data=None,
+    data: Any = None,
     rows: int | None = None,
 ) -> Benchmark:
-    """Measures a `.tflite` file, every length with every thread count.
+    """Measures a `.tflite` file at every length with every thread count.
 
     Args:
-        path: the file.
-        lengths: sequence lengths of a resizable file (default 128); a fixed file has its own only.
-        threads: thread counts of the runtime.
-        runs: timed runs each; `warmup` runs come before and do not count.
-        against: a second `.tflite` file, measured too, or an `.onnx` file (with the package onnxruntime) of the same inputs; both run in
-            turn for an honest ratio on a busy machine.
-        data: texts, as `validate` takes them, instead of one made-up row: each runs at the shortest length of the file that it fits, or
-            padded to the next 16 tokens where the caller sets the length; an `.onnx` file with an open length gets it as it is. `runs`
-            then counts texts: each runs equally often, all of them at least once. rows: use so many of them, spread evenly.
+        path: The file.
+        lengths: Sequence lengths of a resizable file, by default 128; a fixed file has its own only.
+        threads: Thread counts of the runtime.
+        runs: Timed runs of each measurement. With `data`, timed texts: each runs equally often, and all of them at least once.
+        warmup: Runs before the timed ones.
+        against: A second `.tflite` file, or an `.onnx` file with the same inputs (needs the package onnxruntime). Both are measured. For a
+            fair ratio on a busy machine they also run alternately.
+        data: Texts as `validate` takes them, in place of one random row. Each text runs at the shortest length of the file that it fits,
+            padded to the next multiple of 16 tokens if the file is resizable. An `.onnx` file with an open length pads nothing.
+        rows: The number of texts to use, sampled evenly; by default all.
 
     Raises:
-        KerasBertError: a file that does not open at that length, or that cannot read texts, and counts below 1.
+        KerasBertError: when a file does not open at a length, texts are given for a file without a tokenizer, or a count is below 1.
     """
-    if runs < 1 or warmup < 0 or any(count < 1 for count in threads) or not threads:
-        raise KerasBertError(
-            f"expected runs and threads of at least 1, received runs={runs}, warmup={warmup}, threads={tuple(threads)}"
-        )
-    if data is not None and lengths:
-        raise KerasBertError("expected a length, or data whose texts have lengths of their own, received both")
-    if os.fspath(path).endswith(ONNX):
-        raise KerasBertError(f"expected a .tflite file, and an .onnx file as the other one, received {path} first")
-    for each in (str(name) for name in (path, against) if name is not None):
-        if not each.endswith(ONNX):
-            packed.check_takes_ids(each, packed.read(each), "to measure it")
-            for length in lengths or (None,):
-                check_runs(each, length)  # measuring itself has an hour's time and all memory
-    texts = None if data is None else _texts(path, data, rows)
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
-    words = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))
+    _check_counts(threads, runs, warmup)
+    if data is not None and lengths:
+        raise KerasBertError(
+            "expected a length, or data whose texts have lengths of their own, received both; leave one of them out"
+        )
+    _check_files(paths, lengths or (None,))
+    texts = None if data is None else _encode_texts(path, data, rows)
+    vocabulary_size = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))
     measurements, comparisons = [], []
     for length in lengths or (None,):
         for count in threads:
-            settings = {"threads": count, "runs": runs, "warmup": warmup, "words": words, "rows": texts}
-            own = length
+            settings = {"threads": count, "runs": runs, "warmup": warmup, "words": vocabulary_size, "rows": texts}
+            own_length = length
             for each in paths:
-                measurements.append(_measured(_child([each], length=own, **settings)))
-                own = measurements[-1].length  # an .onnx file with an open length runs at the other one's
+                measurements.append(_measurement(_run_worker([each], length=own_length, **settings)))
+                own_length = measurements[-1].length  # an .onnx file with an open length runs at the .tflite file's
             if against is not None:
-                comparisons.append(_compared(_child(paths, length=length, **settings)))
+                comparisons.append(_comparison(_run_worker(paths, length=length, **settings)))
     return Benchmark(tuple(measurements), tuple(comparisons), describe_machine())
 
 
-def _texts(path, data, rows: int | None) -> dict:
-    """What the child gets of the texts: their tokens, cut to the file's longest row."""
+def _check_counts(threads: Sequence[int], runs: int, warmup: int) -> None:
+    if runs < 1 or warmup < 0 or any(count < 1 for count in threads) or not threads:
+        raise KerasBertError(
+            f"expected runs and threads of at least 1, received runs={runs}, warmup={warmup}, threads={tuple(threads)}; raise the counts"
+        )
+
+
+def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
+    """Checks that each `.tflite` file runs, in a process with little time and memory; a measurement may take an hour and all memory."""
+    if paths[0].endswith(ONNX):
+        raise KerasBertError(
+            f"expected a .tflite file, and an .onnx file as the other one, received {paths[0]} first; exchange them"
+        )
+    for path in paths:
+        if not path.endswith(ONNX):
+            packed_metadata.check_takes_ids(path, packed_metadata.read(path), "to measure it")
+            for length in lengths:
+                check_runs(path, length)
+
+
+def _encode_texts(path: str | os.PathLike, data: Any, rows: int | None) -> dict[str, Any]:
+    """Tokenizes the texts for the worker, cut to the file's longest row."""
     predictor = open_predictor(path)
-    given = read_data(data, predictor.processor)
-    if given.is_packed:
-        raise KerasBertError("expected texts to measure the time of, received packed arrays")
-    examples = predictor.processor.examples(given.x)
-    found = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
-    if line := padding_note(predictor.card, found.lengths):
+    texts = read_data(data, predictor.processor)
+    if texts.is_packed:
+        raise KerasBertError("expected texts to measure, received packed arrays; pass texts, or leave the data out")
+    examples = predictor.processor.examples(texts.x)
+    features = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
+    if line := padding_note(predictor.metadata, features.lengths):
         note(line)
-    lists = range(len(found.tokens.input_ids))
-    chosen = lists if rows is None else lists[:: -(-len(lists) // rows)]
-    tokens = {
-        name: [list(map(int, getattr(found.tokens, name)[i])) for i in chosen]
-        for name in ("input_ids", "token_type_ids")
+    token_lists = features.token_lists
+    numbers = range(len(token_lists.input_ids))
+    chosen = numbers if rows is None else numbers[:: -(-len(numbers) // rows)]
+    return {
+        "input_ids": [list(map(int, token_lists.input_ids[i])) for i in chosen],
+        "token_type_ids": [list(map(int, token_lists.token_type_ids[i])) for i in chosen],
+        "longest": predictor.length,
     }
-    return {**tokens, "longest": predictor.length}
 
 
-def _measured(result: dict) -> Measurement:
-    seconds, tokens = result.pop("seconds"), result.pop("tokens")
-    return Measurement(
-        **result, latency=Latency.of(seconds[0]), by_tokens=_by_tokens(seconds[0], tokens) if tokens else {}
-    )
+def _measurement(result: dict[str, Any]) -> Measurement:
+    seconds, tokens = result.pop("seconds")[0], result.pop("tokens")
+    return Measurement(**result, latency=Latency.of(seconds), by_tokens=_by_tokens(seconds, tokens) if tokens else {})
 
 
 def _by_tokens(seconds: Sequence[float], tokens: Sequence[int]) -> dict[int, float]:
-    """The median of each number of tokens. seconds: of all texts, round by round."""
-    numbers = np.tile(tokens, len(seconds) // len(tokens))
-    return {int(count): float(np.median(np.asarray(seconds)[numbers == count])) for count in np.unique(numbers)}
+    """Returns the median seconds by the number of tokens. `seconds` has all texts, round by round."""
+    counts = np.tile(tokens, len(seconds) // len(tokens))
+    return {int(count): float(np.median(np.asarray(seconds)[counts == count])) for count in np.unique(counts)}
 
 
-def _compared(result: dict) -> Comparison:
-    ours, theirs = (Latency.of(seconds) for seconds in result["seconds"])
-    names = result["model"].split("\n")
-    return Comparison(names[0], names[1], result["length"], result["threads"], ours, theirs, theirs.p50 / ours.p50)
+def _comparison(result: dict[str, Any]) -> Comparison:
+    latency, against_latency = (Latency.of(seconds) for seconds in result["seconds"])
+    model, against = result["model"].split("\n")
+    ratio = against_latency.p50 / latency.p50
+    return Comparison(model, against, result["length"], result["threads"], latency, against_latency, ratio)
 
 
-def _child(paths: list[str], **settings) -> dict:
-    """What `measuring.measured` gives."""
+def _run_worker(paths: list[str], **settings: Any) -> dict[str, Any]:
+    """Returns the result of `benchmark_worker.measure` in a process of its own."""
     with temporary_folder("benchmark") as folder:
         options, answer = folder / "options.json", folder / "answer.json"
         options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")
-        result = run_module(CHILD, [options], SECONDS)
+        result = run_module(WORKER, [options], SECONDS)
         if not result.ok:
             raise KerasBertError(
-                f"expected a measurement of {paths[0]}, received a process with {result.failure_reason}"
+                f"expected a measurement of {paths[0]}, received a process with {result.failure_reason}; convert the model again"
             )
         result = read_json_object(answer)
     if "error" in result:
@@ -234,5 +269,5 @@ def _child(paths: list[str], **settings) -> dict:
 
 
 def _vocabulary_size(path: str) -> int:
-    card = packed.read(path)
-    return len(card.vocabulary) if card and card.vocabulary else _SAFE_IDS
+    metadata = packed_metadata.read(path)
+    return len(metadata.vocabulary) if metadata and metadata.vocabulary else _SAFE_IDS

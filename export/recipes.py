@@ -1,21 +1,28 @@
-"""What the numbers in a file are, under ai-edge-quantizer's names."""
+"""Recipes: the number formats of a file, under ai-edge-quantizer's names."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kerasbert.errors import KerasBertError
+
+INTEGER_RECIPE = "static_wi8_ai8"  # the recipe of integer-only files
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """kernel_bits: how dense kernels are stored, per channel where they are integers; tables are int8 then.
+    """The number format of a file.
 
-    dense: how one is computed: in `float`, `dynamic` (its input in int8, range found at run time) or `static` (input and output integers of
-    `activation_bits`, with ranges that training or calibration put into the model).
+    Attributes:
+        name: The recipe's name.
+        kernel_bits: Bits of a kernel's value. Integer kernels have one scale per output channel, and embedding tables are int8 then.
+        dense: The arithmetic of Dense layers: `float`; `dynamic`, with int8 inputs whose range is found at run time; or `static`, with
+            inputs and outputs in integers of `activation_bits` and ranges from training or calibration.
+        activation_bits: Bits of an activation's value.
     """
 
     name: str
     kernel_bits: int = 32
-    dense: str = "float"
+    dense: Literal["float", "dynamic", "static"] = "float"
     activation_bits: int = 32
 
     @property
@@ -44,7 +51,23 @@ RECIPES = {
 
 
 def recipe_named(name: str) -> Recipe:
-    """The recipe of that name. Raises KerasBertError, listing what there is."""
+    """Returns the recipe of that name.
+
+    Raises:
+        KerasBertError: when there is none; it lists the names.
+    """
     if name not in RECIPES:
-        raise KerasBertError(f"expected a recipe of {', '.join(RECIPES)}, received {name!r}")
+        raise KerasBertError(f"expected a recipe of {', '.join(RECIPES)}, received {name!r}; name one of these")
     return RECIPES[name]
+
+
+def check_integer_recipe(recipe: Recipe) -> None:
+    """Checks that a recipe has integer-only files.
+
+    Raises:
+        KerasBertError: when it has none.
+    """
+    if recipe.name != INTEGER_RECIPE:
+        raise KerasBertError(
+            f"expected the recipe {INTEGER_RECIPE!r} for an integer-only file, received {recipe.name!r}; leave one of both out"
+        )

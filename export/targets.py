@@ -23,14 +23,15 @@ class Target:
     """A kind of runtime and hardware.
 
     Attributes:
-        fixed, resizable: lowering options for a file of one length, and for one whose length the caller sets; None where such a file
-            cannot run.
-        default_recipe: the recipe where a user names none.
-        passes: run over every traced model that is not integer-only, in this order.
-        can_split_k: whether `--split-k` applies.
-        squares_by_itself: whether an operator may read one tensor twice, as the norms of integer-only files do.
-        refused_recipes: recipes of which the backend runs no file, with the reason.
-        split: whether ids become vectors in a file of their own, and the other one computes with integers only (`partition`).
+        name: The target's name.
+        fixed: Lowering options for a file of one length.
+        resizable: Lowering options for a file of a resizable length; None if the target cannot run such a file.
+        default_recipe: The recipe that applies if a user names none.
+        passes: The passes over every traced model that is not integer-only, in this order.
+        can_split_k: Whether `--split-k` applies.
+        split: Whether a model is partitioned: a host model with the embeddings, and an accelerator model in integers only.
+        squares_by_itself: Whether an operator may read one tensor twice, as the norms of integer-only files do.
+        refused_recipes: Recipes that the target cannot run, with the reason.
     """
 
     name: str
@@ -44,19 +45,24 @@ class Target:
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
     def layout(self, length: int | None) -> LoweringOptions:
-        """The graph's layout for a file of `length` tokens, or, for None, of a length that the caller sets.
+        """Returns the lowering options for a file of `length` tokens; None means a resizable length.
 
-        Raises KerasBertError where the backend cannot run a file of the latter kind.
+        Raises:
+            KerasBertError: when the target cannot run a resizable file.
         """
-        found = self.fixed if length else self.resizable
-        if found is None:
+        options = self.fixed if length else self.resizable
+        if options is None:
             raise KerasBertError(
-                f"expected a number of tokens, or several, for the target {self.name!r}, received a resizable length"
+                f"expected a number of tokens, or several, for the target {self.name!r}, received a resizable length; name a length"
             )
-        return found
+        return options
 
     def check_split_k(self, split_k: bool) -> None:
-        """Raises KerasBertError where split-K accumulation is asked of a target that has none."""
+        """Checks that the target supports split-K accumulation, if it is asked for.
+
+        Raises:
+            KerasBertError: when it does not.
+        """
         if split_k and not self.can_split_k:
             names = " or ".join(each.name for each in TARGETS.values() if each.can_split_k)
             raise KerasBertError(
@@ -64,11 +70,16 @@ class Target:
             )
 
     def check_recipe(self, name: str) -> None:
-        """Raises KerasBertError for a recipe of which the backend runs no file."""
+        """Checks that the target can run files of a recipe.
+
+        Raises:
+            KerasBertError: when it cannot.
+        """
         if name in self.refused_recipes:
             others = ", ".join(recipe for recipe in RECIPES if recipe not in self.refused_recipes)
             raise KerasBertError(
-                f"expected a recipe that the target {self.name!r} can run ({others}), received {name!r}: {self.refused_recipes[name]}"
+                f"expected a recipe that the target {self.name!r} can run ({others}), received {name!r}: {self.refused_recipes[name]}; "
+                "name another recipe"
             )
 
 
@@ -90,14 +101,14 @@ TARGETS = {
             can_split_k=True,
             squares_by_itself=False,
             refused_recipes={
-                "weight_only_wi8": "its accelerator does not start on a dense whose 8-bit kernel is widened first",
+                "weight_only_wi8": "its accelerator refuses a Dense layer whose 8-bit kernel is dequantized first",
                 "static_wi8_ai16": "its accelerator has no 16-bit integers",
             },
         ),
         Target(
             "web",
             fixed=LoweringOptions(positions="slice", scaled_query=True),
-            resizable=None,  # LiteRT.js takes tensors of the shapes that the file has
+            resizable=None,  # LiteRT.js takes tensors of the file's shapes only
             default_recipe="dynamic_wi8_afp32",
         ),
         Target(
@@ -112,7 +123,11 @@ TARGETS = {
 
 
 def target_named(name: str) -> Target:
-    """The target of that name. Raises KerasBertError, listing what there is."""
+    """Returns the target of that name.
+
+    Raises:
+        KerasBertError: when there is none; it lists the names.
+    """
     if name not in TARGETS:
-        raise KerasBertError(f"expected a target of {', '.join(TARGETS)}, received {name!r}")
+        raise KerasBertError(f"expected a target of {', '.join(TARGETS)}, received {name!r}; name one of these")
     return TARGETS[name]

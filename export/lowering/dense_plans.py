@@ -1,20 +1,31 @@
-"""How each Dense layer of a task is stored: its kernel's digest, and the ranges that training found."""
+"""Plans for the Dense layers of a task: the digest of each kernel, and the ranges that training found."""
+
+from typing import TypeAlias
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan
 from kerasbert.export.passes.quantize import digest
 from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.dense import Dense
 from kerasbert.layers.heads import MaskedLMHead
 from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks.base import Task
 
+_Range: TypeAlias = tuple[float, float] | None
+
 
 def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
-    """One plan for each call of each Dense layer, in the order of the graph; with trained ranges when `static`.
+    """Plans every call of every Dense layer, in the order of the graph.
 
-    twin: the float copy that is traced, see `export_twin`.
+    Args:
+        task: The trained task.
+        twin: The float copy that is traced, see `export_twin`.
+        static: Whether plans have trained ranges.
+
+    Raises:
+        KerasBertError: when a layer has a static range on one side only.
     """
-    scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
+    attention_scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
     unserved = {*task.unserved, *(() if task.pools else ("pooler",))}
     plans = []
     for trained, stored in zip(dense_layers(task), dense_layers(twin), strict=True):
@@ -22,31 +33,33 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
             continue
         if static and bool(trained.input_quantizer.ranges) != bool(trained.output_quantizer.ranges):
             raise KerasBertError(
-                f"{trained.path}: expected a policy with static ranges on both sides of a dense, or on none; received one side"
+                f"{trained.path}: expected a policy with static ranges for a Dense layer's input and output, or for neither, received one "
+                "for one side; change the policy"
             )
-        kernel = digest(stored.served_kernel().numpy().T)
-        for reads, writes in _ranges(trained) if static else [(None, None)] * trained.input_quantizer.num_calls:
-            if writes is not None:  # the query's output is stored scaled
-                writes = tuple(bound * scales.get(trained.path, 1.0) for bound in writes)
-            plans.append(DensePlan(trained.path, kernel, reads, writes))
+        kernel, num_calls = digest(stored.served_kernel().numpy().T), trained.input_quantizer.num_calls
+        for input_range, output_range in _ranges(trained) if static else [(None, None)] * num_calls:
+            if output_range is not None:  # the stored query kernel carries the scale of attention
+                low, high = (bound * attention_scales.get(trained.path, 1.0) for bound in output_range)
+                output_range = (low, high)
+            plans.append(DensePlan(trained.path, kernel, input_range, output_range))
     return plans + [plan for head in sublayers(twin, MaskedLMHead) for plan in _decoder_plans(head, twin)]
 
 
-def _decoder_plans(head: MaskedLMHead, twin) -> list[DensePlan]:
-    """The products of a masked-LM head that are no dense layers: with the word table or a decoder of its own, and with what lies beside."""
-    words = twin.encoder.embeddings.word.table if head.decoder is None else head.decoder
-    plans = [DensePlan("masked_lm.decoder", digest(words.numpy()))]
+def _decoder_plans(head: MaskedLMHead, twin: Task) -> list[DensePlan]:
+    """Plans the matrix products of a masked-LM head that are no Dense layers: the decoder, tied to the embeddings or not."""
+    decoder = twin.encoder.embeddings.word.table if head.decoder is None else head.decoder
+    plans = [DensePlan("masked_lm.decoder", digest(decoder.numpy()))]
     if head.further_decoder is not None:
         plans.append(DensePlan("masked_lm.further_decoder", digest(head.further_decoder.numpy().T)))
     return plans
 
 
-def _ranges(dense) -> list[tuple]:
-    """What a dense reads and writes, a pair of ranges for each of its calls."""
+def _ranges(dense: Dense) -> list[tuple[_Range, _Range]]:
+    """Returns the ranges of input and output for each call of a Dense layer."""
     if not dense.input_quantizer.ranges:
         return [(None, None)] * dense.input_quantizer.num_calls
-    sides = (
-        [tuple(map(float, bounds)) for bounds in point.ranges]
-        for point in (dense.input_quantizer, dense.output_quantizer)
+    inputs, outputs = (
+        [(float(low), float(high)) for low, high in quantizer.ranges]
+        for quantizer in (dense.input_quantizer, dense.output_quantizer)
     )
-    return list(zip(*sides, strict=True))
+    return list(zip(inputs, outputs, strict=True))

@@ -1,9 +1,11 @@
-"""A task in two files for a processor that takes integers only and looks nothing up: ids to vectors on its host, and all the rest.
+"""Partitions a task into two files, for an accelerator that computes with integers only and has no gather.
 
-The host's file takes ids and gives what the body's file takes: `hidden` (1, S, H) and `attention_bias` (1, S), both int8 with the scale
-that training gave them. The body computes in 8 bits from its inputs to its outputs. One after the other gives what the integer-only file
-of the whole task would give, but for attention, which the body computes in another way (`kerasbert.layers.lowering.decomposed_attention`).
+The host model turns ids into `hidden` `(1, S, H)` and `attention_bias` `(1, S)`, both int8 with the scale of training. The accelerator
+model takes these and computes in 8 bits from its inputs to its outputs. Together they compute what one integer-only file would, except
+for attention, which the accelerator model decomposes (`kerasbert.layers.lowering.decomposed_attention`).
 """
+
+from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
@@ -11,84 +13,106 @@ from kerasbert.cleanup import temporary_folder
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
-from kerasbert.export.passes.check_integer_only import float_operators
+from kerasbert.export.passes.check_integer_only import check_integer_operators
 from kerasbert.export.passes.dead_code import eliminate_dead_code
 from kerasbert.export.passes.fully_connected_to_conv1x1 import fold_reshapes, fully_connected_to_conv1x1
 from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
-from kerasbert.export.tflite.model import decode, encode, operator_kinds
+from kerasbert.export.tflite.model import Model, decode, encode, operator_kinds
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
+from kerasbert.layers.quantization.activation_quantizers import StaticFakeQuant
 from kerasbert.layers.quantization.tie_ranges import output_quantizer
 from kerasbert.memory import release
+from kerasbert.tasks.base import Task
 
 
-def split_files(task, target: Target, length: int) -> tuple[bytes, bytes]:
-    """The host's file and the body's, without cards. task: quantized with integers only.
+def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
+    """Converts an integer-only task to a host model and an accelerator model.
 
-    Raises KerasBertError for a task whose head needs more than what the blocks give, and for a graph with something in float.
+    Args:
+        task: A task that was quantized with integers only.
+        target: The deployment target.
+        length: Tokens in a row.
+
+    Returns:
+        The bytes of the host model and of the accelerator model, without metadata.
+
+    Raises:
+        KerasBertError: when the task's head reads more than the encoder's output, or an operator would stay in float.
     """
     if task.reads_mask:
         raise KerasBertError(
             f"expected a task whose head reads the encoder's output alone, received a {type(task).__name__}, which also reads which tokens "
-            "are padding"
+            "are padding; convert it for another target"
         )
     twin, layout = integer_twin(task), integer_target(target).layout(length)
-    written = output_quantizer(twin.encoder.embeddings)
-    bounds = float(written.minimum), float(written.maximum)
+    bounds = _hidden_range(twin)
 
-    def embed(**inputs):
+    def embed(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         hidden, bias = twin.encoder.embed(inputs, layout=layout)
         return {HIDDEN: hidden, BIAS: tf.reshape(bias, (1, length))}
 
-    def serve(**inputs):
-        held = {HIDDEN: in_eight_bits(inputs[HIDDEN], *bounds), BIAS: in_eight_bits(inputs[BIAS], INTEGER_MASK, 0.0)}
-        return twin.serve(held, layout=layout)
+    def serve(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        quantized = {
+            HIDDEN: in_eight_bits(inputs[HIDDEN], *bounds),
+            BIAS: in_eight_bits(inputs[BIAS], INTEGER_MASK, 0.0),
+        }
+        return twin.serve(quantized, layout=layout)
 
     ids = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     vectors = {
         HIDDEN: tf.TensorSpec((1, length, task.config.hidden_size), tf.float32, name=HIDDEN),
         BIAS: tf.TensorSpec((1, length), tf.float32, name=BIAS),
     }
-    host = _integers(_converted(embed, ids))
-    body = _integers(_converted(serve, vectors))
-    fully_connected_to_conv1x1(body)
-    fold_reshapes(body)
-    for part in (host, body):
-        eliminate_dead_code(part)
-    return encode(host), encode(body)
+    host = _integer_model(embed, ids)
+    accelerator = _integer_model(serve, vectors)
+    fully_connected_to_conv1x1(accelerator)
+    fold_reshapes(accelerator)
+    for model in (host, accelerator):
+        eliminate_dead_code(model)
+    return encode(host), encode(accelerator)
 
 
-def _converted(function, specs) -> bytes:
+def _hidden_range(twin: Task) -> tuple[float, float]:
+    """Returns the trained range of the embeddings' output."""
+    quantizer = output_quantizer(twin.encoder.embeddings)
+    if not isinstance(quantizer, StaticFakeQuant):
+        raise KerasBertError(
+            "expected embeddings whose output has a static range, received others; quantize the task with integer_only"
+        )
+    return float(quantizer.minimum), float(quantizer.maximum)
+
+
+def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec]) -> Model:
+    """Converts a function to a model with integer operators, and inputs and outputs in int8."""
     with temporary_folder("graph") as folder:
         save_function(function, specs, folder)
         release()
-        return converted_graph(folder, integer=True)
+        model = decode(converted_graph(folder, integer=True))
+    _remove_float_ends(model)
+    check_integer_operators(model)
+    return model
 
 
-def _integers(model: bytes):
-    """The unpacked file without the operators that lead from float at its start and to float at its end."""
-    content = decode(model)
-    (graph,), (signature,) = content.subgraphs, content.signatureDefs
-    kinds, moved, kept = operator_kinds(content), {}, []
+def _remove_float_ends(model: Model) -> None:
+    """Removes the QUANTIZE operators of float inputs and the DEQUANTIZE operators of float outputs."""
+    (graph,), (signature,) = model.subgraphs, model.signatureDefs
+    kinds, replaced, operators = operator_kinds(model), {}, []
     for operator in graph.operators:
-        kind, source, written = kinds[operator.opcodeIndex], operator.inputs[0], operator.outputs[0]
+        kind, source, output = kinds[operator.opcodeIndex], operator.inputs[0], operator.outputs[0]
         if kind == "QUANTIZE" and source in graph.inputs:
-            moved[source] = written
-        elif kind == "DEQUANTIZE" and written in graph.outputs:
-            moved[written] = source
+            replaced[source] = output
+        elif kind == "DEQUANTIZE" and output in graph.outputs:
+            replaced[output] = source
         else:
-            kept.append(operator)
-    graph.operators = kept
-    graph.inputs, graph.outputs = (
-        [moved.get(tensor, tensor) for tensor in end] for end in (graph.inputs, graph.outputs)
-    )
-    for named in (*signature.inputs, *signature.outputs):
-        named.tensorIndex = moved.get(named.tensorIndex, named.tensorIndex)
-        graph.tensors[named.tensorIndex].name = named.name  # a compiler may keep names of tensors and no signature
-    if left := float_operators(content):
-        raise KerasBertError(
-            f"expected every operator of an integer file in 8 bits, {len(left)} stay in float: {', '.join(sorted(set(left)))}"
-        )
-    return content
+            operators.append(operator)
+    graph.operators = operators
+    graph.inputs = [replaced.get(tensor, tensor) for tensor in graph.inputs]
+    graph.outputs = [replaced.get(tensor, tensor) for tensor in graph.outputs]
+    for port in (*signature.inputs, *signature.outputs):
+        port.tensorIndex = replaced.get(port.tensorIndex, port.tensorIndex)
+        graph.tensors[
+            port.tensorIndex
+        ].name = port.name  # a compiler may drop the signature and keep the tensors' names

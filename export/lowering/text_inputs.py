@@ -1,10 +1,12 @@
-"""A file that takes a text instead of ids: the tokenizer is a part of its graph. Needs tensorflow-text, to make it and to run it.
+"""Lowers a task to a file that takes a text instead of ids, with the tokenizer in its graph. Needs tensorflow-text to build and to run it.
 
-tensorflow-text has two operators for TFLite that split texts as BERT does (Song et al. 2021, "Fast WordPiece Tokenization"). They fold some
-letters (final sigma, "ª"), take control characters for spaces, know no special tokens in a text and count a word's bytes, where our
-tokenizers follow the original in each; `GraphWordPiece` does too, of operators that TFLite has not. On ordinary text there is no
-difference.
+tensorflow-text has two TFLite operators that split texts as BERT does (Song et al. 2021, "Fast WordPiece Tokenization"). They differ from
+the original in details: some letters are folded (final sigma, "ª"), control characters are blanks, special tokens in a text are unknown,
+and the length of a word is counted in bytes. `kerasbert.text` follows the original. So does `GraphWordPiece`, whose operators TFLite lacks.
+On ordinary text there is no difference.
 """
+
+from collections.abc import Callable
 
 import tensorflow as tf
 
@@ -13,45 +15,64 @@ from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.tasks import SentenceEncoder, TextClassifier
+from kerasbert.tasks.base import Task
 from kerasbert.text.in_graph import import_tensorflow_text
 from kerasbert.text.wordpiece import WordPiece
 
 _TASKS = (TextClassifier, SentenceEncoder)
 
 
-def check_text_inputs(task) -> None:
-    """Raises KerasBertError for a task that asks more than one text, and a tokenizer that tensorflow-text does not have."""
+def check_text_inputs(task: Task) -> None:
+    """Checks that a task can become a file that takes texts.
+
+    Raises:
+        KerasBertError: when the task takes more than one text, when its tokenizer has no counterpart in tensorflow-text, and when
+            tensorflow-text is not installed.
+    """
+    advice = "convert it with inputs of ids"
     if not isinstance(task, _TASKS):
         kinds = " or ".join(kind.__name__ for kind in _TASKS)
-        raise KerasBertError(f"expected a {kinds} for a file that takes texts, received a {type(task).__name__}")
+        raise KerasBertError(
+            f"expected a {kinds} for a file that takes texts, received a {type(task).__name__}; {advice}"
+        )
     tokenizer = task.tokenizer
     if type(tokenizer) is not WordPiece:
         raise KerasBertError(
-            f"expected a WordPiece tokenizer for a file that takes texts, received {type(tokenizer).__name__}"
+            f"expected a WordPiece tokenizer for a file that takes texts, received {type(tokenizer).__name__}; {advice}"
         )
     if tokenizer.strip_accents not in (None, tokenizer.lowercase):
         raise KerasBertError(
-            "expected a tokenizer that lowers texts and strips accents, or neither, for a file of texts, received one that does half"
+            "expected a tokenizer that lowercases and strips accents, or neither, for a file that takes texts, received one that does half "
+            f"of it; {advice}"
         )
     import_tensorflow_text()
 
 
-def text_function(twin, length: int, layout: LoweringOptions):
-    """`serve` of one text, and its specification. A text is cut to the length."""
+def text_function(twin: Task, length: int, layout: LoweringOptions) -> tuple[Callable, dict[str, tf.TensorSpec]]:
+    """Builds the function `serve` of one text, which is cut to `length` tokens.
+
+    Returns:
+        The function and the specification of its inputs.
+    """
     tokenizer = twin.tokenizer
-    pieces = import_tensorflow_text().FastBertTokenizer(
+    if not isinstance(tokenizer, WordPiece):
+        raise KerasBertError(
+            f"expected a WordPiece tokenizer for a file that takes texts, received {type(tokenizer).__name__}; "
+            "convert it with inputs of ids"
+        )
+    graph_tokenizer = import_tensorflow_text().FastBertTokenizer(
         vocab=list(tokenizer.vocabulary), unknown_token=tokenizer.unk_token, token_out_type=tf.int32,
         lower_case_nfd_strip_accents=tokenizer.lowercase,
     )  # fmt: skip
 
-    def serve(**inputs):
-        ids = pieces.tokenize(inputs[TEXT]).flat_values[: length - 2]
-        row = tf.concat([[tokenizer.cls_id], ids, [tokenizer.sep_id]], 0)
-        tokens = tf.shape(row)[0]
+    def serve(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        pieces = graph_tokenizer.tokenize(inputs[TEXT]).flat_values[: length - 2]
+        ids = tf.concat([[tokenizer.cls_id], pieces, [tokenizer.sep_id]], 0)
+        tokens = tf.shape(ids)[0]
         padding = tf.fill([length - tokens], tokenizer.pad_id)
         mask = tf.cast(tf.range(length) < tokens, tf.int32)
-        rows = (tf.concat([row, padding], 0), mask, tf.zeros((length,), tf.int32))
-        named = {name: tf.reshape(values, (1, length)) for name, values in zip(INPUT_NAMES, rows, strict=True)}
-        return twin.serve(named, layout=layout)
+        arrays = (tf.concat([ids, padding], 0), mask, tf.zeros((length,), tf.int32))
+        model_inputs = {name: tf.reshape(array, (1, length)) for name, array in zip(INPUT_NAMES, arrays, strict=True)}
+        return twin.serve(model_inputs, layout=layout)
 
     return serve, {TEXT: tf.TensorSpec((1,), tf.string, name=TEXT)}

@@ -1,11 +1,14 @@
-"""A trained task traced once more for its target, as a float `.tflite`. Needs TensorFlow."""
+"""Traces a trained task for its target and converts the graph to a float `.tflite`. Needs TensorFlow."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
 from kerasbert.cleanup import temporary_folder
 from kerasbert.console.native_output import suppress_stderr
+from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.saved_model import saved_model_converter
 from kerasbert.export.lowering.text_inputs import text_function
 from kerasbert.export.targets import Target
@@ -14,67 +17,109 @@ from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import sublayers
+from kerasbert.tasks.base import Task
 
 SIGNATURE = "serve"
 
 
-def export_twin(task):
-    """A float copy of the task whose weights are what the file stores.
+def export_twin(task: Task) -> Task:
+    """Copies a task to float, with the weights that the file stores.
 
-    Tables lie on their int8 grid where the task's policy says so (a slice of the position table becomes a float constant in the graph,
-    and must carry the values that training saw), and query kernels carry the scale of attention, which makes their grid no coarser:
-    scaling a channel scales its grid.
+    Tables lie on their int8 grid if the task's policy quantizes them: a slice of the position table becomes a float constant of the graph,
+    which must have the values that training emulated. Query kernels carry the scale of attention. That scales their grid per channel, so it
+    is no coarser.
     """
     twin = task.with_policy(task.policy.in_float() if task.policy else None)
-    for mine, theirs in zip(activation_quantizers(twin), activation_quantizers(task), strict=True):
-        if theirs.equalizer is not None:
-            mine.equalizer.assign(theirs.equalizer)
-    for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
-        mine.table.assign(theirs.served_table())
-    for attention in sublayers(twin, SelfAttention):
-        for weight in (attention.query.kernel, attention.query.bias):
-            weight.assign(weight * attention.scale)
+    copy_equalizers(task, twin)
+    for copied, trained in zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True):
+        copied.table.assign(trained.served_table())
+    fold_attention_scale(twin)
     return twin
 
 
-def float_model(twin, target: Target, length: int | None, half: bool = False) -> bytes:
-    """A `.tflite` with one signature `serve`, batch 1; float32, or weights in float16 when `half`.
+def copy_equalizers(task: Task, twin: Task) -> None:
+    """Copies the equalization scales of a task to a copy of it."""
+    for copied, trained in zip(activation_quantizers(twin), activation_quantizers(task), strict=True):
+        if trained.equalizer is not None and copied.equalizer is not None:
+            copied.equalizer.assign(trained.equalizer)
 
-    length: tokens in a row, or None for a length that the caller of the file sets.
+
+def fold_attention_scale(twin: Task) -> None:
+    """Multiplies query kernels and biases by the scale of attention, in place."""
+    for attention in sublayers(twin, SelfAttention):
+        for weight in (attention.query.kernel, attention.query.bias):
+            weight.assign(weight * attention.scale)
+
+
+def float_model(twin: Task, target: Target, length: int | None, half: bool = False) -> bytes:
+    """Converts a float task to a `.tflite` with one signature `serve` of batch 1.
+
+    Args:
+        twin: A float task, see `export_twin`.
+        target: The deployment target.
+        length: Tokens in a row; None for a resizable length.
+        half: Whether weights are float16.
     """
     with temporary_folder("graph") as folder:
         save_graph(twin, target, length, folder)
         return converted_graph(folder, half)
 
 
-def save_graph(twin, target: Target, length: int | None, folder: Path, texts: bool = False) -> None:
-    """The first half of `float_model`: graph and weights as a SavedModel. The twin is not needed after it. texts: see `text_inputs`."""
+def save_graph(twin: Task, target: Target, length: int | None, folder: Path, texts: bool = False) -> None:
+    """Saves graph and weights of a task as a SavedModel: the first half of a conversion. The twin is not needed afterwards.
+
+    Args:
+        twin: The task to trace, see `export_twin`.
+        target: The deployment target.
+        length: Tokens in a row; None for a resizable length.
+        folder: The folder of the SavedModel.
+        texts: Whether the graph takes texts, see `text_inputs`.
+
+    Raises:
+        KerasBertError: when a graph that takes texts is to be resizable.
+    """
     layout = target.layout(length)
     if texts:
+        if length is None:
+            raise KerasBertError(
+                "expected a number of tokens for a file that takes texts, received a resizable length; name one"
+            )
         save_function(*text_function(twin, length, layout), folder)
         return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, folder)
 
 
-def save_function(function, specs: dict[str, tf.TensorSpec], folder: Path) -> None:
-    """A function from tensors by name to tensors by name as a SavedModel of one signature. Whoever calls holds the variables it reads."""
+def save_function(function: Callable, specs: Mapping[str, tf.TensorSpec], folder: Path) -> None:
+    """Saves a function as a SavedModel with one signature.
+
+    Args:
+        function: Takes tensors as keyword arguments and returns tensors by name. The caller keeps the variables that it reads alive.
+        specs: The specification of its inputs by name.
+        folder: The folder of the SavedModel.
+    """
     traced = tf.function(function, autograph=False).get_concrete_function(**specs)
-    # The module holds variables and not layers: a SavedModel of the layers would trace each of them again. And only those that the graph
-    # reads: each takes time, and an integer-only model has twice as many ranges, which are constants here, as weights.
-    module = tf.Module()
+    # The module holds variables instead of layers, because a SavedModel would trace every layer again. It holds only those that the graph
+    # reads, because each takes time: an integer-only model has twice as many ranges, which are constants here, as weights.
+    module: Any = tf.Module()
     module.weights = list(traced.variables)
     with suppress_stderr():
         tf.saved_model.save(module, str(folder), signatures={SIGNATURE: traced})
 
 
 def converted_graph(folder: Path, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
-    """The second half: the SavedModel as a `.tflite`. integer: with integer operators where the graph has fake quantization. texts: with
-    tensorflow-text's operators."""
+    """Converts a SavedModel to a `.tflite`: the second half of a conversion.
+
+    Args:
+        folder: The folder of the SavedModel.
+        half: Whether weights become float16.
+        integer: Whether operators between fake quantizers become integer operators.
+        texts: Whether the graph has tensorflow-text's operators.
+    """
     with suppress_stderr():
         converter = saved_model_converter(folder, SIGNATURE)
-        # Both save the memory of one to three copies of the weights (and much time, with a large model): building the file anew to write
-        # constants inside the flatbuffer (`flatbuffer` does that where it matters), and once more to say which converter wrote it.
+        # Each option saves one to three copies of the weights, and much time with a large model. The first would rebuild the file to store
+        # constants inside the FlatBuffer, which `tflite.model.decode` handles. The second would rebuild it to add the converter's name.
         converter._experimental_use_buffer_offset = True
         converter.exclude_conversion_metadata = True
         converter.allow_custom_ops = texts

@@ -1,4 +1,4 @@
-"""What the passes of one conversion know beside the model."""
+"""The settings of a conversion that its passes depend on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from kerasbert.export.tflite.model import Model
 
 @dataclass(frozen=True)
 class DensePlan:
-    """How one Dense layer is stored and run.
+    """The storage and arithmetic of one call of a Dense layer.
 
     Attributes:
-        path: of the layer.
-        kernel: the digest of its kernel (out, in), as the file holds it.
-        reads, writes: trained (minimum, maximum) of input and output, or None for ranges found at run time.
+        path: The layer's path.
+        kernel: The digest of its kernel `(out, in)`, as the file holds it.
+        input_range: The trained (minimum, maximum) of the input; None for a range found at run time.
+        output_range: The trained (minimum, maximum) of the output; None for a range found at run time.
     """
 
     path: str
     kernel: str
-    reads: tuple[float, float] | None = None
-    writes: tuple[float, float] | None = None
+    input_range: tuple[float, float] | None = None
+    output_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ class PassContext:
     """The settings of a conversion that passes depend on.
 
     Attributes:
-        recipe: the number format.
-        plans: one for each call of each Dense layer, in the order of the graph; empty where kernels are not stored as integers.
-        tables: the embedding tables (rows, width) that are stored in int8.
-        per_channel: whether kernels of dynamic Dense layers have a scale for each output channel, which runtimes before 2.17 do not know.
-        split_k: whether float matrix products accumulate in parts.
+        recipe: The number format.
+        plans: One for each call of each Dense layer, in the order of the graph; empty if kernels are not stored as integers.
+        tables: The embedding tables `(rows, width)` that are stored in int8.
+        per_channel: Whether kernels of dynamic Dense layers have one scale per output channel. Runtimes before 2.17 do not support that.
+        split_k: Whether float matrix products accumulate in parts.
     """
 
     recipe: Recipe

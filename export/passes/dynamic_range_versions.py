@@ -1,44 +1,41 @@
 """Operator versions of dynamically quantized FULLY_CONNECTED operators."""
 
 from kerasbert.export.passes.context import PassContext
-from kerasbert.export.tflite.model import Model, operator_kinds
+from kerasbert.export.tflite.model import Graph, GraphOperator, Model, add_code, operator_kinds, schema
 
-# The operator versions that know float activations, quantized asymmetrically at run time, against int8 kernels.
-_PER_CHANNEL, _ONE_SCALE = 12, 9
+# The operator versions with float activations, quantized asymmetrically at run time, and int8 kernels.
+_PER_CHANNEL, _PER_TENSOR = 12, 9
 
 
 def set_dynamic_range_versions(model: Model, context: PassContext) -> None:
-    """Sets operator version 12 for dynamic FULLY_CONNECTED, or 9 where a kernel has one scale, and asymmetric inputs.
+    """Sets asymmetric inputs and version 12 for dynamic FULLY_CONNECTED operators; version 9 if the kernel has one scale.
 
-    XNNPACK quantizes their inputs asymmetrically whatever the file says, and the built-in kernels only when it says so: half of an 8-bit
-    range would be lost to GELU's short negative side. The version makes a runtime that would misread the scales refuse the file.
+    XNNPACK always quantizes their inputs asymmetrically, the builtin kernels only if the file asks for it. Symmetric inputs would lose half
+    of an 8-bit range after GELU, whose negative side is short. The version makes a runtime that would misread the scales refuse the file.
     """
-    from ai_edge_litert import schema_py_generated as schema
-
     kinds = operator_kinds(model)
     dynamic = [
         (graph, operator)
         for graph in model.subgraphs
         for operator in graph.operators
-        if kinds[operator.opcodeIndex] == "FULLY_CONNECTED" and _dynamic(graph, operator, schema.TensorType)
+        if kinds[operator.opcodeIndex] == "FULLY_CONNECTED" and _is_dynamic(graph, operator)
     ]
-    for version in (_PER_CHANNEL, _ONE_SCALE):
-        mine = [operator for graph, operator in dynamic if _version(graph, operator) == version]
-        if not mine:
+    for version in (_PER_CHANNEL, _PER_TENSOR):
+        operators = [operator for graph, operator in dynamic if _version(graph, operator) == version]
+        if not operators:
             continue
-        code = schema.OperatorCodeT()
-        code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.FULLY_CONNECTED
-        code.version = version
-        model.operatorCodes.append(code)
-        for operator in mine:
-            operator.opcodeIndex = len(model.operatorCodes) - 1
+        code = add_code(model, schema().BuiltinOperator.FULLY_CONNECTED, version)
+        for operator in operators:
+            operator.opcodeIndex = code
             operator.builtinOptions.asymmetricQuantizeInputs = True
 
 
-def _dynamic(graph, operator, types) -> bool:
-    data, kernel = (graph.tensors[i].type for i in operator.inputs[:2])
-    return data == types.FLOAT32 and kernel in (types.INT8, types.INT4)
+def _is_dynamic(graph: Graph, operator: GraphOperator) -> bool:
+    types = schema().TensorType
+    activation, kernel = (graph.tensors[index].type for index in operator.inputs[:2])
+    return activation == types.FLOAT32 and kernel in (types.INT8, types.INT4)
 
 
-def _version(graph, operator) -> int:
-    return _PER_CHANNEL if len(graph.tensors[operator.inputs[1]].quantization.scale) > 1 else _ONE_SCALE
+def _version(graph: Graph, operator: GraphOperator) -> int:
+    scales = graph.tensors[operator.inputs[1]].quantization.scale
+    return _PER_CHANNEL if len(scales) > 1 else _PER_TENSOR

@@ -1,31 +1,28 @@
-"""Embedding tables in fp32 in an fp16 model: GPU delegates cannot gather from fp16."""
+"""Keeps embedding tables of an fp16 model in fp32, because GPU delegates cannot gather from fp16."""
 
 import numpy as np
 
 from kerasbert.export.passes.context import PassContext
-from kerasbert.export.tflite.model import Model, operator_kinds
+from kerasbert.export.tflite.model import Model, operator_kinds, schema
 
 
 def keep_embeddings_fp32(model: Model, context: PassContext) -> None:
-    """Stores the tables of look-ups in float32, with values that float16 holds.
+    """Stores the tables of GATHER operators in float32, with the values of float16.
 
-    The converter stores a table in float16 and widens it whole before a GATHER; a GPU would gather in 16 bits and say that it gives 32.
+    The converter stores a table in float16 and dequantizes it before a GATHER. A GPU would gather in 16 bits and declare 32.
     """
     if context.recipe.name != "float16":
         return
-    from ai_edge_litert.schema_py_generated import TensorType
-
     (graph,), kinds = model.subgraphs, operator_kinds(model)
-    looked_up = {op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "GATHER"}
-    kept = []
+    tables = {op.inputs[0] for op in graph.operators if kinds[op.opcodeIndex] == "GATHER"}
+    operators = []
     for operator in graph.operators:
-        table = operator.outputs[0]
-        if kinds[operator.opcodeIndex] != "DEQUANTIZE" or table not in looked_up:
-            kept.append(operator)
+        if kinds[operator.opcodeIndex] != "DEQUANTIZE" or operator.outputs[0] not in tables:
+            operators.append(operator)
             continue
-        stored, widened = graph.tensors[operator.inputs[0]], graph.tensors[table]
+        stored, table = graph.tensors[operator.inputs[0]], graph.tensors[operator.outputs[0]]
         half = np.ascontiguousarray(model.buffers[stored.buffer].data, np.uint8).view(np.float16)
-        widened.type, widened.buffer = TensorType.FLOAT32, stored.buffer
+        table.type, table.buffer = schema().TensorType.FLOAT32, stored.buffer
         model.buffers[stored.buffer].data = half.astype(np.float32).view(np.uint8)
-        stored.type = TensorType.FLOAT32  # nothing reads it any more, and both share the buffer
-    graph.operators = kept
+        stored.type = schema().TensorType.FLOAT32  # unused from now on, but both share the buffer
+    graph.operators = operators

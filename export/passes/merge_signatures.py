@@ -1,7 +1,8 @@
-"""Models of several lengths as one: a signature each, and every constant once."""
+"""Merges models of several lengths into one, with a signature for each and every constant stored once."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -9,72 +10,82 @@ from kerasbert.export.tflite.model import Model
 
 
 def merge_signatures(models: Mapping[str, Model]) -> Model:
-    """One model with the subgraph of each, under the signature that the mapping names it by. Each has one subgraph and one signature.
+    """Merges models with one subgraph and one signature each.
 
-    Nothing of a graph is changed, so each signature computes what its own file did. Constants of equal bytes share a buffer; what remains
-    of each length is its operators and its rows of the position table.
+    The graphs stay as they are, so each signature computes what its own file did. Constants of equal bytes share a buffer. Each further
+    length adds its operators and its rows of the position table.
+
+    Args:
+        models: The models by the name of their signature.
+
+    Returns:
+        One model with the subgraph and the signature of each.
     """
     first = next(iter(models.values()))
-    buffers, codes, scales = _Once(_buffer_key), _Once(_code_key), _Once(_scales_key, _PackedOnce)
-    buffers.place(first.buffers[0])  # the empty one: by convention the first
+    buffers, codes = _Unique(_buffer_key), _Unique(_code_key)
+    quantizations = _Unique(_quantization_key, _PackedOnce)
+    buffers.index(first.buffers[0])  # by convention the first buffer is the empty one
     graphs, signatures = [], []
     for name, model in models.items():
         (graph,), (signature,) = model.subgraphs, model.signatureDefs
         for tensor in graph.tensors:
-            tensor.buffer = buffers.place(model.buffers[tensor.buffer])
+            tensor.buffer = buffers.index(model.buffers[tensor.buffer])
             if tensor.quantization is not None:
-                tensor.quantization = scales.kept[scales.place(tensor.quantization)]
+                tensor.quantization = quantizations.items[quantizations.index(tensor.quantization)]
         for operator in graph.operators:
-            operator.opcodeIndex = codes.place(model.operatorCodes[operator.opcodeIndex])
+            operator.opcodeIndex = codes.index(model.operatorCodes[operator.opcodeIndex])
         graph.name = signature.signatureKey = name
         signature.subgraphIndex = len(graphs)
         graphs.append(graph)
         signatures.append(signature)
     for entry in first.metadata or ():
-        entry.buffer = buffers.place(first.buffers[entry.buffer])
+        entry.buffer = buffers.index(first.buffers[entry.buffer])
     first.subgraphs, first.signatureDefs = graphs, signatures
-    first.buffers, first.operatorCodes = buffers.kept, codes.kept
+    first.buffers, first.operatorCodes = buffers.items, codes.items
     return first
 
 
-class _Once:
-    """Things in the order of their first, each once. kept_as: what is made of those that are kept."""
+class _Unique:
+    """Distinct objects in the order of their first occurrence. `wrap` is applied to each before it is stored."""
 
-    def __init__(self, key, kept_as=lambda thing: thing):
-        self._key, self._kept_as, self._places, self.kept = key, kept_as, {}, []
+    def __init__(self, key: Callable[[Any], Any], wrap: Callable[[Any], Any] = lambda item: item):
+        self._key, self._wrap = key, wrap
+        self._indices: dict[Any, int] = {}
+        self.items: list[Any] = []
 
-    def place(self, thing) -> int:
-        """Its number among those kept."""
-        key = self._key(thing)
-        if key not in self._places:
-            self._places[key] = len(self.kept)
-            self.kept.append(self._kept_as(thing))
-        return self._places[key]
+    def index(self, item: Any) -> int:
+        """Returns the index of an equal object among `items`; adds the object if there is none."""
+        key = self._key(item)
+        if key not in self._indices:
+            self._indices[key] = len(self.items)
+            self.items.append(self._wrap(item))
+        return self._indices[key]
 
 
 class _PackedOnce:
-    """An object of the schema that is written at its first use; later ones point there, as a FlatBuffer may. Scales of channels, 12 bytes
-    for each, would otherwise stand there again for every length."""
+    """An object of the schema that is packed at its first use. Later uses point to the same place, as a FlatBuffer permits.
 
-    def __init__(self, thing):
-        self._thing, self._offset = thing, None
+    Scales of channels take 12 bytes each, and would otherwise be stored again for every length.
+    """
 
-    def Pack(self, builder) -> int:
+    def __init__(self, item: Any):
+        self._item, self._offset = item, None
+
+    def Pack(self, builder: Any) -> int | None:
         if self._offset is None:
-            self._offset = self._thing.Pack(builder)
+            self._offset = self._item.Pack(builder)
         return self._offset
 
 
-def _scales_key(quantization) -> tuple:
-    found = vars(quantization).items()
-    return tuple(
-        (name, None if value is None else np.asarray(value).tobytes()) for name, value in found if name != "details"
-    ) + (repr(quantization.details),)
+def _quantization_key(quantization: Any) -> tuple:
+    fields = {name: value for name, value in vars(quantization).items() if name != "details"}
+    values = ((name, None if value is None else np.asarray(value).tobytes()) for name, value in fields.items())
+    return (*values, repr(quantization.details))
 
 
-def _buffer_key(buffer) -> bytes:
+def _buffer_key(buffer: Any) -> bytes:
     return b"" if buffer.data is None or not len(buffer.data) else hashlib.sha256(memoryview(buffer.data)).digest()
 
 
-def _code_key(code) -> tuple:
+def _code_key(code: Any) -> tuple:
     return max(code.builtinCode, code.deprecatedBuiltinCode), code.customCode, code.version

@@ -1,12 +1,13 @@
-"""A float model to int8, with the ranges that training found. The rewriting is ai-edge-quantizer's.
+"""Quantizes a float model with the ranges that training found. ai-edge-quantizer does the rewriting.
 
-Why not the converter's own quantizer: it breaks a BERT into dozens of XNNPACK partitions, and per-channel fake-quant on a Dense layer does
-not convert at all. Here softmax, norms and GELU stay in float between int8 Dense layers, and the whole graph stays one partition.
+The converter's own quantizer does not fit: it breaks a BERT into dozens of XNNPACK partitions, and does not convert per-channel fake
+quantization of a Dense layer. Here softmax, norms and GELU stay in float between int8 Dense layers, and the graph stays one partition.
 """
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,55 +15,73 @@ from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
 from kerasbert.export.passes.float_graph import FloatGraph
-from kerasbert.export.tflite.model import Model, decode, encode, operator_kinds
+from kerasbert.export.recipes import Recipe
+from kerasbert.export.tflite.model import GraphOperator, Model, decode, encode, operator_kinds
+
+Ranges: TypeAlias = dict[str, Any]  # `min` and `max` of tensors by name, arrays of the tensor's rank
 
 
 def quantize(model: Model, context: PassContext) -> None:
     """Stores kernels and the context's tables as integers; each Dense layer is static, dynamic or float as recipe and plan say.
 
-    Dense layers and tables are found in the graph by their contents, so nothing depends on the names that a converter makes up.
+    Dense layers and tables are found in the graph by their contents, so nothing depends on the names that a converter generates.
 
     Raises:
-        KerasBertError: one is not found, or a Dense layer of the graph has no plan: then training and file would differ.
+        KerasBertError: when a planned Dense layer is missing in the graph, or one of the graph has no plan: training and file would differ.
     """
     if not context.plans:
         return
-    from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
     _set_table_rank(model, 2)
-    recipe, graph, manager = context.recipe, FloatGraph(model), RecipeManager()
-    tied, ranges = {digest(table) for table in context.tables}, {}
-    granularity = QuantGranularity.CHANNELWISE if context.per_channel else QuantGranularity.TENSORWISE
-    for operator, bounds in table_gathers(graph, context.tables):
-        manager.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
-        for tensor in (operator.inputs[0], operator.outputs[0]):
-            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
-    for operator, plan in matched(graph, context.plans):
-        if plan.kernel in tied:  # one buffer for the look-up and for this: see `tie_embeddings`
-            continue
-        dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
-        if plan.reads is None:
-            add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
-            add(*dense, recipe.kernel_bits, granularity)
-            continue
-        manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
-        for tensor, bounds in ((operator.inputs[0], plan.reads), (operator.outputs[0], plan.writes)):
-            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
+    graph, manager = FloatGraph(model), RecipeManager()
+    ranges = _configure_tables(graph, manager, context.tables)
+    tied = {digest(table) for table in context.tables}
+    for operator, plan in match_plans(graph, context.plans):
+        if plan.kernel not in tied:  # a tied kernel shares the buffer of its table, see `tie_embeddings`
+            ranges |= _configure_dense(graph, manager, operator, plan, context.recipe, context.per_channel)
     _rewrite(model, manager, ranges)
     _set_table_rank(model, 3)
 
 
-def _rewrite(model: Model, recipe_manager, ranges: dict[str, dict[str, np.ndarray]]) -> None:
-    """Quantizes as ai-edge-quantizer's recipe manager says. ranges: `min` and `max` of tensors by name, arrays of the tensor's rank.
+def _configure_tables(graph: FloatGraph, manager: Any, tables: Sequence[np.ndarray]) -> Ranges:
+    from ai_edge_quantizer.qtyping import TFLOperationName
 
-    The parts of its `Quantizer` that work, without its check of the ranges, which runs the float model and so holds it twice more.
+    ranges: Ranges = {}
+    for operator, bounds in table_gathers(graph, tables):
+        manager.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
+        for tensor in (operator.inputs[0], operator.outputs[0]):
+            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
+    return ranges
+
+
+def _configure_dense(
+    graph: FloatGraph, manager: Any, operator: GraphOperator, plan: DensePlan, recipe: Recipe, per_channel: bool
+) -> Ranges:
+    from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
+
+    dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
+    if plan.input_range is None or plan.output_range is None:
+        granularity = QuantGranularity.CHANNELWISE if per_channel else QuantGranularity.TENSORWISE
+        add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
+        add(*dense, recipe.kernel_bits, granularity)
+        return {}
+    manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
+    sides = ((operator.inputs[0], plan.input_range), (operator.outputs[0], plan.output_range))
+    return {graph.name(tensor): graph.bounds(tensor, *bounds) for tensor, bounds in sides}
+
+
+def _rewrite(model: Model, recipe_manager: Any, ranges: Ranges) -> None:
+    """Quantizes a model in place as ai-edge-quantizer's recipe manager says, with these ranges.
+
+    These are the working parts of its `Quantizer`. Its check of the ranges is left out, because it runs the float model, which takes two
+    more copies of the weights.
     """
     from ai_edge_quantizer.model_modifier import ModelModifier
     from ai_edge_quantizer.params_generator import ParamsGenerator
     from ai_edge_quantizer.utils.tfl_flatbuffer_utils import read_model
 
-    content = read_model(memoryview(encode(model)))  # its objects are not those of the schema: lists, and fewer buffers
+    content = read_model(memoryview(encode(model)))  # its objects differ from the schema's: lists, and fewer buffers
     with suppress_stderr():
         parameters = ParamsGenerator(content).generate_quantization_parameters(recipe_manager, ranges, False)
         quantized = bytes(ModelModifier(content).modify_model(parameters, enable_progress_bar=False))
@@ -70,8 +89,10 @@ def _rewrite(model: Model, recipe_manager, ranges: dict[str, dict[str, np.ndarra
 
 
 def _set_table_rank(model: Model, rank: int) -> None:
-    """Gives tables that are looked up along their second axis, (1, rows, H), so many dimensions: 2 for ai-edge-quantizer, which takes no
-    others above 32 MiB (0.10), 3 as they are."""
+    """Sets the rank of tables that are gathered along axis 1, `(1, rows, width)`.
+
+    ai-edge-quantizer 0.10 takes tables above 32 MiB with rank 2 only; the graph needs rank 3.
+    """
     (graph,), kinds = model.subgraphs, operator_kinds(model)
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] == "GATHER" and operator.builtinOptions.axis == 1:
@@ -79,46 +100,54 @@ def _set_table_rank(model: Model, rank: int) -> None:
             table.shape = np.array(((1,) * rank + tuple(table.shape[-2:]))[-rank:], np.int32)
 
 
-def table_gathers(graph: FloatGraph, tables: Sequence[np.ndarray]) -> Iterator[tuple]:
-    """Each look-up in one of the tables, with the range of the table."""
+def table_gathers(
+    graph: FloatGraph, tables: Sequence[np.ndarray]
+) -> Iterator[tuple[GraphOperator, tuple[float, float]]]:
+    """Yields each GATHER of one of the tables, with the table's range."""
     for operator in graph.operators("GATHER"):
-        table = graph.constant(operator.inputs[0])
-        if any(_same(known, table) for known in tables):
-            bound = float(np.abs(table).max())
+        values = graph.constant(operator.inputs[0])
+        if any(_is_same_table(table, values) for table in tables):
+            bound = float(np.abs(values).max())
             # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.
             yield operator, (-bound * 128 / 127, bound)
 
 
-def _same(known: np.ndarray, table: np.ndarray) -> bool:
-    """Whether a table (rows, width) stands in a graph, there with an axis of 1 before it or not."""
+def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
+    """Returns whether a constant of the graph is the table `(rows, width)`, possibly with a leading axis of 1."""
     return (
-        known.shape == table.shape[-2:]
-        and known.size == table.size
-        and np.array_equal(known, table.reshape(known.shape))
+        table.shape == values.shape[-2:]
+        and table.size == values.size
+        and np.array_equal(table, values.reshape(table.shape))
     )
 
 
-def matched(graph: FloatGraph, plans: Sequence[DensePlan]) -> Iterator[tuple]:
-    """Each FULLY_CONNECTED of the graph with its plan, by the kernel's contents; equal kernels are taken in the order of the graph."""
-    waiting = defaultdict(list)
+def match_plans(graph: FloatGraph, plans: Sequence[DensePlan]) -> Iterator[tuple[GraphOperator, DensePlan]]:
+    """Yields each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
+
+    Raises:
+        KerasBertError: when an operator has no plan, or a plan has no operator.
+    """
+    open_plans = defaultdict(list)
     for plan in plans:
-        waiting[plan.kernel].append(plan)
+        open_plans[plan.kernel].append(plan)
     for operator in graph.operators("FULLY_CONNECTED"):
         kernel = graph.constant(operator.inputs[1])
-        found = waiting.get(digest(kernel))
-        if not found:
+        candidates = open_plans.get(digest(kernel))
+        if not candidates:
             raise KerasBertError(
-                f"expected every dense of the graph to be one of the model's, received another with a kernel of shape {kernel.shape}"
+                f"expected only Dense layers of the model in the graph, received another with a kernel of shape {kernel.shape}; "
+                "report this as a bug"
             )
-        yield operator, found.pop(0)
-    if left := [plan.path for found in waiting.values() for plan in found]:
+        yield operator, candidates.pop(0)
+    if missing := [plan.path for candidates in open_plans.values() for plan in candidates]:
         raise KerasBertError(
-            f"expected every dense of the model in the graph, {len(left)} are not there: {', '.join(left[:3])}"
+            f"expected every Dense layer of the model in the graph, received one without {len(missing)} of them: "
+            f"{', '.join(missing[:3])}; report this as a bug"
         )
 
 
 def digest(array: np.ndarray) -> str:
-    """What tells one constant from another: shape and contents, without keeping a copy of them."""
-    found = hashlib.sha256(repr(array.shape).encode())
-    found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()
+    """Returns a digest of an array's shape and contents, by which a constant is found without keeping a copy of it."""
+    sha256 = hashlib.sha256(repr(array.shape).encode())
+    sha256.update(np.ascontiguousarray(array).data)
+    return sha256.hexdigest()

@@ -1,4 +1,4 @@
-"""A benchmark as a page or as JSON."""
+"""Writes a benchmark as an HTML page or as JSON."""
 
 import os
 from pathlib import Path
@@ -11,37 +11,52 @@ from kerasbert.files.own_files import REPORT, check_own, marked_json
 _QUANTILES = ("p50", "p90", "p99", "mean")
 
 
-def write_benchmark(path: str | os.PathLike, found: Benchmark) -> Path:
-    """`.html`, with latencies drawn, or `.json`, by the name."""
+def write_benchmark(path: str | os.PathLike, benchmark: Benchmark) -> Path:
+    """Writes a benchmark by the path's suffix: `.json`, or `.html` with charts.
+
+    Returns:
+        The path.
+
+    Raises:
+        KerasBertError: when a file is there that kerasbert did not write.
+    """
     if Path(path).suffix == ".json":
         check_own(path, REPORT, "a report")
         with atomic_file(path) as partial:
-            partial.write_text(marked_json(REPORT, found.as_dict()), encoding="utf-8")
+            partial.write_text(marked_json(REPORT, benchmark.as_dict()), encoding="utf-8")
         return Path(path)
-    several = len(found.measurements) > 1
+    sections = [_latency_bars(benchmark), *_latency_by_tokens(benchmark)]
+    return write_html(path, title="Latency", benchmark=benchmark, sections=sections)
+
+
+def _latency_bars(benchmark: Benchmark) -> Bars:
+    measurements = benchmark.measurements
+    several = len(measurements) > 1
     bars = [
-        (f"{_label(m, found)}, {name}" if several else name, getattr(m.latency, name))
-        for m in found.measurements
-        for name in _QUANTILES
+        (f"{_label(m, benchmark)}, {quantile}" if several else quantile, getattr(m.latency, quantile))
+        for m in measurements
+        for quantile in _QUANTILES
     ]
-    whose = "" if several else f"Of {_label(found.measurements[0], found)}."
+    note = "" if several else "".join(f"Of {_label(m, benchmark)}." for m in measurements)
+    return Bars("Latency of one row", bars, "seconds", note)
+
+
+def _latency_by_tokens(benchmark: Benchmark) -> list[Lines]:
+    """Returns a line chart, or nothing if no texts were measured."""
     lines = {
-        _label(m, found): [(tokens, 1e3 * seconds) for tokens, seconds in sorted(m.by_tokens.items())]
-        for m in found.measurements
+        _label(m, benchmark): [(tokens, 1e3 * seconds) for tokens, seconds in sorted(m.by_tokens.items())]
+        for m in benchmark.measurements
         if m.by_tokens
     }
-    drawn = [Lines("By the tokens of a text", lines, "tokens", "median milliseconds")] if lines else []
-    return write_html(
-        path, title="Latency", benchmark=found, sections=[Bars("Latency of one row", bars, "seconds", whose), *drawn]
-    )
+    return [Lines("By the tokens of a text", lines, "tokens", "median milliseconds")] if lines else []
 
 
-def _label(measurement: Measurement, found: Benchmark) -> str:
-    """The model, with what else tells it from the others."""
-    same = [m for m in found.measurements if m.model == measurement.model]
+def _label(measurement: Measurement, benchmark: Benchmark) -> str:
+    """Returns the model's name, with length and threads where these tell measurements of one model apart."""
+    same_model = [m for m in benchmark.measurements if m.model == measurement.model]
     parts = [measurement.model]
-    if len({m.length for m in same}) > 1:
+    if len({m.length for m in same_model}) > 1:
         parts.append(str(measurement.length))
-    if len({m.threads for m in same}) > 1:
+    if len({m.threads for m in same_model}) > 1:
         parts.append(f"{measurement.threads} threads")
     return ", ".join(parts)

@@ -1,5 +1,4 @@
-"""Charts as inline SVG, coloured by the page's own CSS variables so that they follow light and dark mode. All text is
-escaped."""
+"""Charts as inline SVG. The page's CSS variables colour them, so that they follow light and dark mode. All text is escaped."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -11,31 +10,36 @@ SERIES = ("var(--blue)", "var(--orange)", "var(--green)", "var(--violet)")
 _WIDTH, _HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 14, 44
 _BAR, _GAP, _LINE = 26, 12, 18
-_BESIDE, _ACROSS = 22, 60  # characters of a label beside its bar, and above it; about 7 units each
+_BESIDE, _ABOVE = 22, 60  # the most characters of a label beside its bar, and above it; about 7 units each
 
 
 def bar_chart(
     bars: Sequence[tuple[str, float]],
-    show: Callable[[float], str],
+    format_value: Callable[[float], str],
     colors: Sequence[str] | None = None,
     floor: float = 0.0,
 ) -> str:
-    """Horizontal bars with their value at the end, those of one label next to each other; long labels stand above their bars, whole.
+    """Draws horizontal bars with their value at the end. Bars of one label are grouped, and a long label is written above its bar.
 
-    floor: where the axis starts; it is written below when it is not 0.
+    Args:
+        bars: The label and the value of each bar.
+        format_value: Formats a value.
+        colors: CSS colours, used in turn.
+        floor: The start of the axis, which is written below the bars if it is not 0.
     """
-    values = [value for _, value in bars]
+    values, colors = [value for _, value in bars], colors or SERIES[:1]
     span = max([value - floor for value in values if np.isfinite(value)], default=0) or 1.0
-    beside = max((len(label) for label, _ in bars), default=1) <= _BESIDE
-    left = 14 + 7 * max((len(label) for label, _ in bars), default=1) if beside else 0
+    longest = max((len(label) for label, _ in bars), default=1)
+    is_beside = longest <= _BESIDE
+    left = 14 + 7 * longest if is_beside else 0
     room = _WIDTH - left - 84
-    parts, y, before = [], 4, None
+    parts, y, previous = [], 4, None
     for number, (label, value) in enumerate(bars):
         width = max(0.0, min(1.0, (value - floor) / span)) * room if np.isfinite(value) else 0
-        color = (colors or SERIES[:1])[number % len(colors or SERIES[:1])]
-        if label == before:
-            y -= _GAP - 3  # bars of one label stand together
-        elif beside:
+        color = colors[number % len(colors)]
+        if label == previous:
+            y -= _GAP - 3  # bars of one label are grouped
+        elif is_beside:
             parts.append(f'<text class="label" x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(label)}</text>')
         else:
             for line in _wrapped(label):
@@ -43,25 +47,25 @@ def bar_chart(
                 y += _LINE
         parts.append(
             f'<rect x="{left}" y="{y}" width="{max(width, 1):.1f}" height="{_BAR}" rx="3" fill="{color}"/>'
-            f'<text class="value" x="{left + max(width, 1) + 8:.1f}" y="{y + 17}">{escape(show(value))}</text>'
+            f'<text class="value" x="{left + max(width, 1) + 8:.1f}" y="{y + 17}">{escape(format_value(value))}</text>'
         )
         y += _BAR + _GAP
-        before = label
+        previous = label
     if floor:
-        parts.append(f'<text class="tick" x="{left}" y="{y + 8}">axis starts at {escape(show(floor))}</text>')
+        parts.append(f'<text class="tick" x="{left}" y="{y + 8}">axis starts at {escape(format_value(floor))}</text>')
         y += 18
     return _svg(parts, y)
 
 
 def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
-    """How often which value occurs, counts on a square-root scale so that single outliers stay visible."""
+    """Draws a histogram. Counts have a square-root scale, so that single outliers stay visible."""
     values = np.asarray(values, np.float64)
     values = values[np.isfinite(values)]
     if not values.size:
         return ""
     counts, edges = np.histogram(values, bins=bins, range=(0, max(float(values.max()), 1e-12)))
     frame = _Frame((0.0, float(edges[-1])), (0.0, float(np.sqrt(counts.max()))))
-    parts = frame.axes(x_label, "count (square-root scale)", y_show=lambda v: f"{v * v:.0f}")
+    parts = frame.axes(x_label, "count (square-root scale)", format_y=lambda v: f"{v * v:.0f}")
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         if count:
             x, top = frame.x(low), frame.y(np.sqrt(count))
@@ -74,7 +78,14 @@ def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
 
 
 def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_label: str, most: int = 600) -> str:
-    """Points against the diagonal: on it, both sides say the same."""
+    """Draws points against the diagonal, on which both sides agree.
+
+    Args:
+        pairs: The x and y values of each series by name.
+        x_label: The label of the x axis.
+        y_label: The label of the y axis.
+        most: The most points of a series, sampled evenly.
+    """
     finite = {name: _finite_pairs(*sides, most) for name, sides in pairs.items()}
     everything = np.concatenate([np.concatenate(sides) for sides in finite.values()]) if finite else np.zeros(0)
     if not everything.size:
@@ -98,7 +109,7 @@ def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_
 
 
 def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
-    """One line a series, such as a training history: `{"loss": [(epoch, value), ...]}`."""
+    """Draws one line for each series, such as a training history: `{"loss": [(epoch, value), ...]}`."""
     points = {name: [(x, y) for x, y in line if np.isfinite(x) and np.isfinite(y)] for name, line in series.items()}
     points = {name: line for name, line in points.items() if line}
     if not points:
@@ -120,7 +131,7 @@ class _Frame:
     """Maps data to picture coordinates and draws axes with round ticks."""
 
     def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]):
-        self.x_range, self.y_range = (_widened(*given) for given in (x_range, y_range))
+        self.x_range, self.y_range = _non_empty(*x_range), _non_empty(*y_range)
 
     def x(self, value: float) -> float:
         low, high = self.x_range
@@ -131,11 +142,12 @@ class _Frame:
         return _HEIGHT - _BOTTOM - (value - low) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
     def axes(
-        self, x_label: str, y_label: str, y_show: Callable[[float], str] | None = None, whole: bool = False
+        self, x_label: str, y_label: str, format_y: Callable[[float], str] | None = None, whole: bool = False
     ) -> list[str]:
+        """Returns the markup of both axes. `whole`: whether the x axis has ticks at whole numbers only."""
         parts = []
         for value in _ticks(*self.y_range):
-            y, text = self.y(value), (y_show or _tick)(value)
+            y, text = self.y(value), (format_y or _tick)(value)
             parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
             parts.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>')
         bottom = _HEIGHT - _BOTTOM
@@ -163,7 +175,7 @@ def _svg(parts: Sequence[str], height: float) -> str:
 
 
 def legend(names: Sequence[str]) -> str:
-    """Which colour is whose, in the order of `SERIES`."""
+    """Returns a legend of names, coloured in the order of `SERIES`."""
     keys = (
         f'<span><i style="background:{SERIES[number % len(SERIES)]}"></i>{escape(name)}</span>'
         for number, name in enumerate(names)
@@ -171,10 +183,10 @@ def legend(names: Sequence[str]) -> str:
     return f'<p class="legend">{"".join(keys)}</p>'
 
 
-def _ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Round numbers (1, 2 or 5 times a power of ten apart) inside a range."""
-    step = 10.0 ** np.floor(np.log10((high - low) / wanted))
-    step *= next(factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= wanted)
+def _ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Returns round numbers inside a range, spaced by 1, 2 or 5 times a power of ten."""
+    step = 10.0 ** np.floor(np.log10((high - low) / most))
+    step *= next(factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= most)
     return [number * step for number in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
 
 
@@ -182,7 +194,7 @@ def _tick(value: float) -> str:
     return "0" if abs(value) < 1e-15 else f"{value:.3g}"
 
 
-def _widened(low: float, high: float) -> tuple[float, float]:
+def _non_empty(low: float, high: float) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
@@ -195,5 +207,5 @@ def _finite_pairs(x: np.ndarray, y: np.ndarray, most: int) -> tuple[np.ndarray, 
 
 
 def _wrapped(text: str) -> list[str]:
-    """Lines that fit above a bar, broken at blanks and, where there is none, anywhere."""
-    return textwrap.wrap(text, _ACROSS) or [""]
+    """Returns lines that fit above a bar, broken at blanks where there are any."""
+    return textwrap.wrap(text, _ABOVE) or [""]

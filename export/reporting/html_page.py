@@ -1,4 +1,4 @@
-"""The frame of a report page: markup and style. No script, no font, nothing fetched."""
+"""The frame of a report page: markup and style, without scripts, fonts or links."""
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -1,9 +1,9 @@
-"""A validation as one page: HTML that needs nothing beside itself, or JSON."""
+"""Writes a validation as one self-contained HTML page, or as JSON."""
 
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -23,14 +23,21 @@ from kerasbert.files.own_files import REPORT, check_own, marked_json
 _VERDICTS = {
     "passed": "Every check passed.",
     "failed": "At least one check failed.",
-    "not judged": "Nothing failed, but the rows are too few, or too much alike, to tell.",
-    "incomplete": "Nothing failed, but not everything that was asked for could run.",
+    "not judged": "Nothing failed, but the rows are too few, or too similar, for a verdict.",
+    "incomplete": "Nothing failed, but some of the requested checks could not run.",
 }
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of its own on the page; cells are plain text."""
+    """A section with a table. Cells are plain text.
+
+    Attributes:
+        title: The section's heading.
+        columns: The headings of the columns.
+        rows: The cells of each row.
+        note: A text below the table.
+    """
 
     title: str
     columns: Sequence[str]
@@ -40,7 +47,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Lines:
-    """A line chart of its own, such as a training history: series name -> points (x, y)."""
+    """A section with a line chart, such as a training history.
+
+    Attributes:
+        title: The section's heading.
+        series: The points (x, y) of each line by name.
+        x_label: The label of the x axis.
+        y_label: The label of the y axis.
+        note: A text below the chart.
+    """
 
     title: str
     series: Mapping[str, Sequence[tuple[float, float]]]
@@ -51,8 +66,14 @@ class Lines:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar chart of its own: (label, value); `unit` is one of `percent`, `bytes`, `seconds` or text written behind
-    the number."""
+    """A section with a bar chart.
+
+    Attributes:
+        title: The section's heading.
+        bars: The label and the value of each bar.
+        unit: `percent`, `bytes`, `seconds`, or a text that follows the number.
+        note: A text below the chart.
+    """
 
     title: str
     bars: Sequence[tuple[str, float]]
@@ -70,16 +91,22 @@ def write_html(
     sections: Sequence[Table | Lines | Bars] = (),
     command: str | None = None,
 ) -> Path:
-    """Writes one self-contained page: no script, no font, no link to anywhere.
+    """Writes one self-contained page, without scripts, fonts or links.
 
     Args:
-        path: where to; written beside and renamed.
-        report: a validation; its checks, agreement and latency are shown.
-        title: headline; the model's name by default.
-        inspection: sizes and operators of the file.
-        benchmark: load, latency and memory.
-        sections: further tables and charts, shown after the verdict.
-        command: the command line that made it; None: this process's own.
+        path: The page's path. It is replaced in one step.
+        report: A validation with its checks, agreement and latency.
+        title: The headline, by default the model's name.
+        inspection: Sizes and operators of the file.
+        benchmark: Load time, latency and memory.
+        sections: Further tables and charts, which follow the verdict.
+        command: The command line that made the page, by default this process's own.
+
+    Returns:
+        The path.
+
+    Raises:
+        KerasBertError: when a file is there that kerasbert did not write.
     """
     check_own(path, REPORT, "a report")
     title = title or (report.model if report else inspection.path if inspection else "kerasbert report")
@@ -99,7 +126,11 @@ def write_html(
 
 
 def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
-    """Writes the report's `as_dict` as JSON."""
+    """Writes the report's `as_dict` as JSON.
+
+    Raises:
+        KerasBertError: when a file is there that kerasbert did not write.
+    """
     check_own(path, REPORT, "a report")
     with atomic_file(path) as partial:
         partial.write_text(marked_json(REPORT, report.as_dict()), encoding="utf-8")
@@ -109,10 +140,10 @@ def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
 def write_report(
     path: str | os.PathLike, report: ValidationReport, model_path: str | os.PathLike | None = None
 ) -> Path:
-    """`.html` or `.json`, by the name. The HTML page inspects `model_path` as well, where that can be done.
+    """Writes a validation by the path's suffix: `.html` or `.json`. The page includes an inspection of `model_path` where possible.
 
     Raises:
-        KerasBertError: another ending.
+        KerasBertError: when the path has another suffix, or a file is there that kerasbert did not write.
     """
     check_report_path(path)
     if Path(path).suffix == ".json":
@@ -122,17 +153,17 @@ def write_report(
         try:
             inspection = inspect(model_path)
         except KerasBertError:
-            pass  # tflite-runtime alone cannot read the file's structure; the proof does not need it.
+            pass  # tflite-runtime alone cannot read the file's structure, which the validation does not need
     return write_html(path, report, inspection=inspection)
 
 
 def _banner(report: ValidationReport | None) -> str:
     if report is None:
         return ""
-    what = f"{report.recipe} against {report.against}, {report.rows:,} rows"
-    what += f" of length {report.length}" if report.length else ""
-    said = f"{_VERDICTS[report.verdict]} {escape(what)}"
-    return f'<div class="banner {report.verdict.replace(" ", "-")}"><strong>{report.verdict}</strong><span>{said}</span></div>'
+    subject = f"{report.recipe} against {report.against}, {report.rows:,} rows"
+    subject += f" of length {report.length}" if report.length else ""
+    text = f"{_VERDICTS[report.verdict]} {escape(subject)}"
+    return f'<div class="banner {report.verdict.replace(" ", "-")}"><strong>{report.verdict}</strong><span>{text}</span></div>'
 
 
 def _inspection_sections(inspection: Inspection) -> list[str]:
@@ -162,13 +193,13 @@ def _section(section: Table | Lines | Bars) -> str:
     elif isinstance(section, Lines):
         content = line_chart(section.series, section.x_label, section.y_label)
     else:
-        content = bar_chart(section.bars, _shower(section.unit), SERIES)
+        content = bar_chart(section.bars, _formatter(section.unit), SERIES)
     return markup.card(section.title, content, f"<p class='note'>{escape(section.note)}</p>" if section.note else "")
 
 
-def _shower(unit: str):
-    known = {"percent": lambda v: f"{v:.2%}", "bytes": format_bytes, "seconds": format_seconds}
-    return known.get(unit, lambda v: f"{v:.4g} {unit}".rstrip())
+def _formatter(unit: str) -> Callable[[float], str]:
+    formatters = {"percent": lambda v: f"{v:.2%}", "bytes": format_bytes, "seconds": format_seconds}
+    return formatters.get(unit, lambda v: f"{v:.4g} {unit}".rstrip())
 
 
 def _comparisons(benchmark: Benchmark) -> str:

@@ -1,16 +1,17 @@
-"""The child of `benchmark`: opens one or two models, runs rows, and says in JSON how long each took.
+"""The worker process of `benchmark`: opens one or two models, runs rows, and writes their times as JSON.
 
     python -m kerasbert.export.runtime.benchmark_worker OPTIONS.json
 
-The options are the arguments of `measured`. Reading anything else would count as memory.
+The options are the arguments of `measure`, and the path of the `answer`. Imports are kept few, because they count as memory.
 """
 
 import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,55 +25,98 @@ from kerasbert.optional import import_optional
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 ONNX = ".onnx"
 
-Run = Callable[[], None]
+Run: TypeAlias = Callable[[], object]
+TokenRow: TypeAlias = tuple[Sequence[int], Sequence[int]]  # ids and token types
 
 
-class TFLiteRunner:
-    """A `.tflite` file that was verified, of one length, or of the shortest that each row fits."""
-
-    def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
-        self.models = None if longest is None else BucketedModel.of(path, longest, threads)
-        if self.models is not None:
-            self._model = self.models.at(longest)
-        else:
-            self._model = (
-                open_model(path, threads, length=length, verified=True)
-                if length
-                else open_at_any_length(path, threads, verified=True)
-            )
+class Runner(Protocol):
+    """A model that runs rows of tokens."""
 
     @property
     def length(self) -> int | None:
+        """Tokens of a row; None if each row runs at the length that it needs."""
+        ...
+
+    @property
+    def partitions(self) -> int | None:
+        """The number of delegate partitions, if the runtime reports it."""
+        ...
+
+    def open(self, tokens: Sequence[int]) -> None:
+        """Opens the model for rows of these numbers of tokens."""
+        ...
+
+    def full_row(self, vocabulary_size: int) -> TokenRow:
+        """Returns a row of random ids that fills the model's length."""
+        ...
+
+    def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
+        """Returns a function that runs a row, from its arrays to the outputs."""
+        ...
+
+
+class TFLiteRunner:
+    """A verified `.tflite` file at one length, or at the shortest length that each row fits.
+
+    Args:
+        path: The file.
+        length: Tokens of a row, for a resizable file.
+        threads: CPU threads of the runtime.
+        longest: Tokens of the longest row, if each row runs at the length that it needs.
+    """
+
+    def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
+        self.models: BucketedModel | None = None
+        if longest is not None:
+            self.models = BucketedModel.of(path, longest, threads)
+            self._model = self.models.at(longest)
+        elif length:
+            self._model = open_model(path, threads, length=length, verified=True)
+        else:
+            self._model = open_at_any_length(path, threads, verified=True)
+
+    @property
+    def length(self) -> int | None:
+        """Tokens of a row; None if each row runs at the length that it needs."""
         return self._model.length if self.models is None else None
 
     @property
     def partitions(self) -> int | None:
+        """The number of delegate partitions."""
         return self._model.partitions
 
     def open(self, tokens: Sequence[int]) -> None:
-        """Opens what rows of so many tokens need."""
-        for count in {} if self.models is None else sorted(set(tokens)):
-            self.models.at(count)
+        """Opens the model for rows of these numbers of tokens."""
+        if self.models is not None:
+            for count in sorted(set(tokens)):
+                self.models.at(count)
 
-    def prepared(self, ids: Sequence[int], types: Sequence[int]) -> Run:
-        """A function that runs a row, from its arrays to the outputs."""
+    def full_row(self, vocabulary_size: int) -> TokenRow:
+        """Returns a row of random ids that fills the model's length."""
+        return _full_row(self._model.length or 1, vocabulary_size)
+
+    def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
+        """Returns a function that runs a row, from its arrays to the outputs."""
         model = self._model if self.models is None else self.models.at(len(ids))
-        row = _packed(ids, types, model)
+        inputs = _model_inputs(ids, types, model)
 
         def run() -> None:
-            model.fill(row)
+            model.fill(inputs)
             model.invoke()
             model.fetch()
 
         return run
 
-    def full_row(self, words: int) -> tuple[list[int], list[int]]:
-        """Ids and types that fill its length."""
-        return _full_row(self._model.length or 1, words)
 
+class OnnxRunner:
+    """An `.onnx` file with the same inputs on ONNX Runtime, its length open or fixed.
 
-class OnnxSubject:
-    """An `.onnx` file with the same inputs, its length left open or fixed, on ONNX Runtime."""
+    Args:
+        path: The file.
+        length: Tokens of a row, for an open length.
+        threads: CPU threads of the runtime.
+        longest: Tokens of the longest row, if each row runs at its own length.
+    """
 
     partitions = None
 
@@ -82,127 +126,159 @@ class OnnxSubject:
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         try:
             self._session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # classes of its own, none of them public
+        except Exception as error:  # its exception classes are not public
             raise KerasBertError(
-                f"expected a model that ONNX Runtime can open, received {path} ({one_line(error)})"
+                f"expected a model that ONNX Runtime can open, received {path} ({one_line(error)}); export it again"
             ) from error
         self._ports = {port.name: port for port in self._session.get_inputs()}
         if unknown := sorted(set(self._ports) - set(INPUTS)):
-            raise KerasBertError(f"expected inputs among {', '.join(INPUTS)} in {path}, received {', '.join(unknown)}")
+            raise KerasBertError(
+                f"expected inputs among {', '.join(INPUTS)} in {path}, received {', '.join(unknown)}; export it with these names"
+            )
         sizes = {port.shape[-1] for port in self._ports.values() if isinstance(port.shape[-1], int)}
-        self._fixed = next(iter(sizes), None)
-        self.length = None if longest else length or self._fixed or DEFAULT_LENGTH
+        self._fixed: int | None = next(iter(sizes), None)
+        self._full_length = length or self._fixed or DEFAULT_LENGTH
+        self.length = None if longest else self._full_length
 
     def open(self, tokens: Sequence[int]) -> None:
-        """It is open."""
+        """Does nothing, because one session runs all lengths."""
 
-    def full_row(self, words: int) -> tuple[list[int], list[int]]:
-        return _full_row(self.length, words)
+    def full_row(self, vocabulary_size: int) -> TokenRow:
+        """Returns a row of random ids that fills the model's length."""
+        return _full_row(self._full_length, vocabulary_size)
 
-    def prepared(self, ids: Sequence[int], types: Sequence[int]) -> Run:
+    def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
+        """Returns a function that runs a row, from its arrays to the outputs."""
         padding = [0] * max((self._fixed or 0) - len(ids), 0)
         values = dict(zip(INPUTS, ([*ids, *padding], [1] * len(ids) + padding, [*types, *padding]), strict=True))
-        row = {
+        inputs = {
             name: np.array([values[name]], np.int32 if "int32" in port.type else np.int64)
             for name, port in self._ports.items()
         }
-        return lambda: self._session.run(None, row)
+        return lambda: self._session.run(None, inputs)
 
 
-def measured(
+def measure(
     paths: Sequence[str],
     length: int | None,
     threads: int,
     runs: int,
     warmup: int,
     words: int,
-    rows: dict | None,
-) -> dict:
-    """Loads, warms up, and times every row; several models in turn, row by row.
+    rows: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Loads models, warms them up, and times every row; several models alternate row by row.
 
-    rows: `input_ids` and `token_type_ids` of real texts, and the `longest` of them that is allowed; every one is run equally often, at
-    least `runs` times in all. None: a full row of made-up ids below `words`.
+    Args:
+        paths: The files.
+        length: Tokens of a row, for resizable files.
+        threads: CPU threads of the runtime.
+        runs: The least number of timed rows.
+        warmup: The least number of rows before them.
+        words: The number of ids that a random row may have.
+        rows: `input_ids` and `token_type_ids` of texts, and `longest`, the most tokens of a row; every text is timed equally often. None
+            for one row of random ids.
+
+    Returns:
+        The fields of `Measurement`, with the `seconds` of every run and the `tokens` of every text.
     """
     find_runtime()  # imported before the memory is read: it belongs to the process, not to the model
     _reset_peak()
-    before, start = _resident(), time.perf_counter()
+    memory_before, start = _resident_memory(), time.perf_counter()
     longest = None if rows is None else rows["longest"]
-    subjects = [_subject(path)(path, length, threads, longest) for path in paths]
-    texts = None if rows is None else list(zip(rows["input_ids"], rows["token_type_ids"], strict=True))
-    for subject in subjects if texts else ():
-        subject.open([len(ids) for ids, _ in texts])
-    load = time.perf_counter() - start
-    texts = texts or [subjects[0].full_row(words)]
-    prepared = [[subject.prepared(*text) for subject in subjects] for text in texts]
+    runners = [_open_runner(path, length, threads, longest) for path in paths]
+    texts: list[TokenRow] = []
+    if rows is not None:
+        texts = list(zip(rows["input_ids"], rows["token_type_ids"], strict=True))
+        for runner in runners:
+            runner.open([len(ids) for ids, _ in texts])
+    load_seconds = time.perf_counter() - start
+    token_rows = texts or [runners[0].full_row(words)]
+    prepared = [[runner.prepare(*row) for runner in runners] for row in token_rows]
     start = time.perf_counter()
     for run in prepared[0]:
         run()
-    first = time.perf_counter() - start
-    seconds: list[list[float]] = [[] for _ in subjects]
-    rounds = -(-runs // len(texts))
-    for turn in range(-(-warmup // len(texts)) + rounds):
-        for number, row in enumerate(prepared):
-            order = range(len(row)) if (turn + number) % 2 else reversed(range(len(row)))
-            for side in order:
-                start = time.perf_counter()
-                row[side]()
-                taken = time.perf_counter() - start
-                if turn >= -(-warmup // len(texts)):
-                    seconds[side].append(taken)
-    peak = _peak()
+    first_seconds = time.perf_counter() - start
+    seconds = _time_rounds(prepared, warmup=-(-warmup // len(prepared)), rounds=-(-runs // len(prepared)))
+    peak = _peak_memory()
     return {
         "model": "\n".join(Path(path).name for path in paths),
-        "length": subjects[0].length,
+        "length": runners[0].length,
         "threads": threads,
         "seconds": seconds,
-        "tokens": None if rows is None else [len(ids) for ids, _ in texts],
-        "load_seconds": load,
-        "first_seconds": first,
+        "tokens": None if rows is None else [len(ids) for ids, _ in token_rows],
+        "load_seconds": load_seconds,
+        "first_seconds": first_seconds,
         "peak_bytes": peak,
-        "model_bytes": max(peak - before, 0),
-        "partitions": subjects[0].partitions,
+        "model_bytes": max(peak - memory_before, 0),
+        "partitions": runners[0].partitions,
     }
 
 
-def _full_row(length: int, words: int) -> tuple[list[int], list[int]]:
-    """Varied ids below `words` and no padding, so every position counts."""
-    return [number * 7919 % words for number in range(length)], [0] * length
+def _time_rounds(prepared: Sequence[Sequence[Run]], warmup: int, rounds: int) -> list[list[float]]:
+    """Times every row in each round, with the models in alternating order.
+
+    Args:
+        prepared: For each row the functions that run it, one a model.
+        warmup: The number of rounds that are not timed.
+        rounds: The number of timed rounds.
+
+    Returns:
+        The seconds of each model.
+    """
+    seconds: list[list[float]] = [[] for _ in prepared[0]]
+    for round_number in range(warmup + rounds):
+        for number, row in enumerate(prepared):
+            order = range(len(row)) if (round_number + number) % 2 else reversed(range(len(row)))
+            for model in order:
+                start = time.perf_counter()
+                row[model]()
+                elapsed = time.perf_counter() - start
+                if round_number >= warmup:
+                    seconds[model].append(elapsed)
+    return seconds
 
 
-def _subject(path: str) -> type:
-    return OnnxSubject if path.endswith(ONNX) else TFLiteRunner
+def _full_row(length: int, vocabulary_size: int) -> TokenRow:
+    """Returns varied ids below the vocabulary's size, without padding, so that every position counts."""
+    return [number * 7919 % vocabulary_size for number in range(length)], [0] * length
 
 
-def _packed(ids: Sequence[int], types: Sequence[int], model: InterpreterModel) -> dict[str, np.ndarray]:
-    """The arrays of one row, cut or padded to the model's length."""
-    values = dict(zip(INPUTS, (ids, [1] * len(ids), types), strict=True))
-    row = {}
+def _open_runner(path: str, length: int | None, threads: int, longest: int | None) -> Runner:
+    return (OnnxRunner if path.endswith(ONNX) else TFLiteRunner)(path, length, threads, longest)
+
+
+def _model_inputs(ids: Sequence[int], types: Sequence[int], model: InterpreterModel) -> dict[str, np.ndarray]:
+    """Returns the arrays of one row, cut or padded to the model's length."""
+    values: dict[str, Sequence[int]] = dict(zip(INPUTS, (ids, [1] * len(ids), types), strict=True))
+    inputs = {}
     for name, port in model.inputs.items():
-        row[name] = np.zeros(port.shape, port.dtype)
-        kept = np.asarray(values.get(name, ()), port.dtype)[: port.shape[-1]]
-        row[name][0, : len(kept)] = kept
-    return row
+        inputs[name] = np.zeros(port.shape, port.dtype)
+        fitting = np.asarray(values.get(name, ()), port.dtype)[: port.shape[-1]]
+        inputs[name][0, : len(fitting)] = fitting
+    return inputs
 
 
 def _reset_peak() -> None:
-    """Linux can forget the peak that the imports left behind."""
+    """Resets the peak memory, where Linux permits it, so that the imports do not count."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         pass
 
 
-def _resident() -> int:
-    return _status("VmRSS") or _peak()
+def _resident_memory() -> int:
+    return _status("VmRSS") or _peak_memory()
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     # ru_maxrss counts kilobytes on Linux, bytes on macOS.
     unit = 1 if sys.platform == "darwin" else 1024
     return _status("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _status(key: str) -> int:
+    """Returns an entry of /proc/self/status in bytes; 0 where there is none."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -211,13 +287,14 @@ def _status(key: str) -> int:
 
 
 def main() -> None:
+    """Measures what the options file describes, and writes the answer or an error."""
     options = read_json_object(sys.argv[1])
     answer = Path(options.pop("answer"))
     try:
-        found = measured(**options)
+        result = measure(**options)
     except KerasBertError as error:
-        found = {"error": str(error)}
-    answer.write_text(json.dumps(found), "utf-8")
+        result = {"error": str(error)}
+    answer.write_text(json.dumps(result), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A file at the length that a row needs: the shortest of its lengths that fits, or any where the caller sets it."""
+"""Runs each row at the shortest length of a file that it fits: one of the file's lengths, or a bucket of a resizable file."""
 
 import os
 from collections.abc import Callable
@@ -8,15 +8,22 @@ from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_at_any_length, open_model
 from kerasbert.export.tflite.metadata import Metadata
 
-_BUCKET = 16  # a resizable file is opened once for each multiple of this
+_BUCKET = 16  # tokens; a resizable file is opened once for each multiple
 
 
 @dataclass(frozen=True)
 class BucketedModel:
-    """A file, opened once for each length that is asked for.
+    """A verified file, opened once for each length in use.
 
-    longest: tokens in its longest row. lengths: those of a file with a signature for each. fixed: that of a file of one. open: opens the
-    file, which was verified, at a length; by default `open_model`.
+    Attributes:
+        path: The file.
+        longest: Tokens of the longest row.
+        lengths: The lengths of a file with several signatures.
+        fixed: The length of a file with one signature; None if it is resizable.
+        threads: CPU threads of the runtime.
+        kernels: The kernel set, see `open_model`.
+        open: Opens the file at a length; by default `open_model`.
+        opened: The models by length.
     """
 
     path: str | os.PathLike
@@ -30,23 +37,32 @@ class BucketedModel:
 
     @classmethod
     def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "BucketedModel":
-        """Of a file that was verified and may carry no card: it is opened to see. Raises KerasBertError as `open_model` does."""
+        """Opens a verified file, with or without metadata, to find its lengths.
+
+        Raises:
+            KerasBertError: as `open_model` does.
+        """
         model = open_at_any_length(path, threads, verified=True)
-        if model.resizable:
+        if model.resizable or model.length is None:
             return cls(path, longest, threads=threads)
-        return cls(
-            path, longest, model.lengths, None if model.lengths else model.length, threads, opened={model.length: model}
-        )
+        fixed = None if model.lengths else model.length
+        return cls(path, longest, model.lengths, fixed, threads, opened={model.length: model})
 
     @classmethod
-    def of_card(
-        cls, path: str | os.PathLike, card: Metadata, longest: int, threads: int, kernels: str, open=None
+    def of_metadata(
+        cls,
+        path: str | os.PathLike,
+        metadata: Metadata,
+        longest: int,
+        threads: int,
+        kernels: str,
+        open: Callable[[int], InterpreterModel] | None = None,
     ) -> "BucketedModel":
-        """Of a file that tells its lengths and was verified; nothing is opened yet."""
-        return cls(path, longest, card.lengths or (), card.sequence_length, threads, kernels, open)
+        """Takes the lengths of a verified file from its metadata, without opening it."""
+        return cls(path, longest, metadata.lengths or (), metadata.sequence_length, threads, kernels, open)
 
     def at(self, tokens: int) -> InterpreterModel:
-        """The model for a row of so many tokens; the longest there is, for longer ones."""
+        """Returns the model for a row of `tokens` tokens; the longest one, if the row fits none."""
         length = self.length(tokens)
         if length not in self.opened:
             other = next(iter(self.opened.values()), None)
@@ -59,7 +75,7 @@ class BucketedModel:
         return self.opened[length]
 
     def length(self, tokens: int) -> int:
-        """The length to run so many tokens at."""
+        """Returns the length at which a row of `tokens` tokens runs."""
         if self.lengths:
             return next((each for each in self.lengths if each >= tokens), self.lengths[-1])
         return self.fixed or min(-(-tokens // _BUCKET) * _BUCKET, self.longest)

@@ -1,11 +1,12 @@
-"""A `.tflite` model on an interpreter, bound by names."""
+"""A `.tflite` model on an interpreter, with inputs and outputs bound by name."""
 
 import contextlib
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,135 +23,166 @@ class LengthRequiredError(KerasBertError):
 
 @dataclass(frozen=True)
 class Port:
-    """One input or output: shape with the length filled in, NumPy dtype."""
+    """One input or output.
+
+    Attributes:
+        shape: The shape, with the length filled in.
+        dtype: The NumPy dtype.
+    """
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
 
 class InterpreterModel:
-    """A `.tflite` model on an interpreter, its inputs and outputs bound by signature name, batch 1.
+    """A `.tflite` model on an interpreter, with batch 1.
 
     Attributes:
-        inputs, outputs: name -> `Port`.
-        signature: the signature's name, or None for a file without one (then tensor names are used).
-        resizable: whether the file leaves its length open.
-        lengths: those of a file with a signature for each; empty for another one.
-        length: the sequence length it runs at, None when no input has one.
-        vocab_size: rows of its word table, None when the file does not say so.
+        name: The file's name in messages.
+        kernels: The kernel set, see `open_model`.
+        threads: CPU threads of the runtime.
+        inputs: The inputs by name.
+        outputs: The outputs by name.
+        signature: The signature's name; None for a file without one, whose names are those of tensors.
+        resizable: Whether the file leaves its length open.
+        lengths: The lengths of a file with a signature for each; empty for a file with one signature.
+        vocab_size: Rows of the token embedding table, if the file's metadata has it.
     """
 
     def __init__(
-        self, interpreter, name: str, kernels: str, threads: int, length: int | None, vocab_size: int | None = None
+        self,
+        interpreter: Any,
+        name: str,
+        kernels: str,
+        threads: int,
+        length: int | None,
+        vocab_size: int | None = None,
     ):
         self.vocab_size = vocab_size
         self._interpreter, self.name, self.kernels, self.threads = interpreter, name, kernels, threads
-        self.lengths = _lengths(interpreter)
-        self.signature, self._subgraph = _chosen(interpreter, name, self.lengths, length)
-        self._indices, self._output_indices = _indices(interpreter, self.signature)
-        details = self._details(self._indices)
+        self.lengths = _signature_lengths(interpreter)
+        self.signature, self._subgraph = _choose_signature(interpreter, name, self.lengths, length)
+        self._input_indices, self._output_indices = _tensor_indices(interpreter, self.signature)
+        details = self._details(self._input_indices)
         self.resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-        self._resize(details, length)
+        _resize_inputs(interpreter, name, details, length, self.resizable)
         if self._subgraph:
             interpreter._interpreter.AllocateTensors(self._subgraph)
         else:
             interpreter.allocate_tensors()
-        self.inputs = _ports(self._details(self._indices))
+        self.inputs = _ports(self._details(self._input_indices))
         self.outputs = _ports(self._details(self._output_indices))
 
     def at(self, length: int) -> "InterpreterModel":
-        """The signature of another of its `lengths`, on the same interpreter: the file is not opened again.
+        """Returns the model of another of its `lengths`, on the same interpreter: the file is not opened again.
 
-        Raises KerasBertError for a length that the file has none for.
+        Raises:
+            KerasBertError: when the file has no signature of that length.
         """
         return InterpreterModel(self._interpreter, self.name, self.kernels, self.threads, length, self.vocab_size)
 
     @property
     def length(self) -> int | None:
+        """Tokens of a row; None if no input has two axes."""
         lengths = {port.shape[-1] for port in self.inputs.values() if len(port.shape) == 2}
         return max(lengths, default=None)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs one example; arrays of the exact shapes and dtypes of `inputs`. Returns copies, by output name.
+        """Runs one example.
+
+        Args:
+            inputs: Arrays of the shapes and dtypes of `inputs`.
+
+        Returns:
+            Copies of the outputs by name.
 
         Raises:
-            KerasBertError: a missing or unknown input, a wrong shape or dtype, or an operator that failed.
+            KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
         """
         self.check(inputs)
         self.fill(inputs)
         self.invoke()
         return self.fetch()
 
-    def run_each(self, rows: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """The outputs of many examples, one after the other; each as `run` takes and gives it."""
-        for inputs in rows:
+    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
+        """Yields the outputs of many examples, one after the other, as `run` does."""
+        for inputs in examples:
             yield self.run(inputs)
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Raises KerasBertError unless `inputs` has exactly the model's names, shapes and dtypes, and ids of its vocabulary."""
+        """Checks names, shapes and dtypes of inputs, and that ids are in the vocabulary.
+
+        Raises:
+            KerasBertError: when they do not fit the model.
+        """
         if set(inputs) != set(self.inputs):
             raise KerasBertError(
-                f"expected the inputs {_listing(self.inputs)} of {self.name}, received {_listing(inputs)}"
+                f"expected the inputs {_join(self.inputs)} of {self.name}, received {_join(inputs)}; pass exactly these"
             )
         for key, port in self.inputs.items():
             value = np.asarray(inputs[key])
             if value.shape != port.shape:
-                hint = "Open the model with that length." if self.resizable else "Pack the texts to that length."
+                advice = "open the model with that length" if self.resizable else "pack the texts to that length"
                 raise KerasBertError(
-                    f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}. {hint}"
+                    f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}; {advice}"
                 )
             if value.dtype != port.dtype:
-                raise KerasBertError(f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}")
-
+                raise KerasBertError(
+                    f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}; convert the array"
+                )
         if self.vocab_size is not None and "input_ids" in inputs:
             # A runtime would read behind the table, or refuse with an operator's number.
             check_ids(inputs["input_ids"], self.vocab_size, self.name)
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        with self._refusals():
+        """Copies arrays into input tensors, without checking them."""
+        with self._runtime_errors():
             for key, value in inputs.items():
-                if self._subgraph:  # the interpreter's own call knows the first one only
-                    self._interpreter._interpreter.SetTensor(self._indices[key], value, self._subgraph)
+                if self._subgraph:  # the public method reaches the first subgraph only
+                    self._interpreter._interpreter.SetTensor(self._input_indices[key], value, self._subgraph)
                 else:
-                    self._interpreter.set_tensor(self._indices[key], value)
+                    self._interpreter.set_tensor(self._input_indices[key], value)
 
     def invoke(self) -> None:
-        with self._refusals():
+        """Runs the graph on the filled inputs."""
+        with self._runtime_errors():
             if self._subgraph:
                 self._interpreter._interpreter.Invoke(self._subgraph)
             else:
                 self._interpreter.invoke()
 
     def fetch(self) -> dict[str, np.ndarray]:
+        """Returns copies of the outputs by name."""
         outputs = self._output_indices.items()
-        with self._refusals():
+        with self._runtime_errors():
             return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in outputs}
 
     @contextlib.contextmanager
-    def _refusals(self) -> Iterator[None]:
-        """What the runtime raises, as KerasBertError."""
+    def _runtime_errors(self) -> Iterator[None]:
+        """Raises the runtime's exceptions as KerasBertError."""
         try:
             yield
         except (RuntimeError, ValueError) as error:
             raise KerasBertError(
-                f"expected {self.name} to run on {self.kernels} kernels, received {one_line(error)}"
+                f"expected {self.name} to run on {self.kernels} kernels, received {one_line(error)}; convert the model again"
             ) from error
 
-    def grid(self, output: str) -> tuple[float, int]:
-        """The step and the zero point of an output in 8 bits."""
-        step, zero = self._details(self._output_indices)[output]["quantization"]
-        return float(step), int(zero)
+    def quantization(self, output: str) -> tuple[float, int]:
+        """Returns scale and zero point of an 8-bit output."""
+        scale, zero_point = self._details(self._output_indices)[output]["quantization"]
+        return float(scale), int(zero_point)
 
     @functools.cached_property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
-        """`{"xnnpack": {operator: count}, "builtin": {...}}`: which operators the delegate took and which it left. Empty for a signature
-        behind the first, of which the interpreter does not tell."""
+        """Operator counts by the kernels that run them, such as `{"xnnpack": {"ADD": 2}, "builtin": {"CAST": 1}}`.
+
+        Empty for all signatures but the first, because the interpreter reports no others.
+        """
         return {} if self._subgraph else self._placement[1]
 
     @functools.cached_property
     def partitions(self) -> int | None:
-        """Number of pieces the graph was cut into for the delegate; 1 is best, 0 means that no delegate took part. None for a signature
-        behind the first."""
+        """The number of delegate partitions: 1 is best, 0 is a graph without the delegate. None for all signatures but the first."""
         return None if self._subgraph else self._placement[0]
 
     @functools.cached_property
@@ -158,47 +190,56 @@ class InterpreterModel:
         nodes = self._interpreter._get_ops_details()
         delegates = [node for node in nodes if node["op_name"] == "DELEGATE"]
         operators = [node for node in nodes if node["op_name"] != "DELEGATE"]
-        taken = set().union(*(_inside(delegate, operators) for delegate in delegates))
-        left_name = "reference" if self.kernels == "reference" else "builtin"
-        counts = {"xnnpack": Counter(), left_name: Counter()} if delegates else {left_name: Counter()}
+        delegated = set().union(*(_delegated_operators(delegate, operators) for delegate in delegates))
+        fallback = "reference" if self.kernels == "reference" else "builtin"
+        counts = {"xnnpack": Counter(), fallback: Counter()} if delegates else {fallback: Counter()}
         for node in operators:
-            counts["xnnpack" if node["index"] in taken else left_name][node["op_name"]] += 1
+            counts["xnnpack" if node["index"] in delegated else fallback][node["op_name"]] += 1
         return len(delegates), {backend: dict(counter) for backend, counter in counts.items()}
 
-    def _details(self, indices: Mapping[str, int]) -> dict[str, dict]:
+    def _details(self, indices: Mapping[str, int]) -> dict[str, dict[str, Any]]:
         return {key: self._interpreter._get_tensor_details(index, self._subgraph) for key, index in indices.items()}
 
-    def _resize(self, details: Mapping[str, dict], length: int | None) -> None:
-        if not self.resizable:
-            fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
-            if length is not None and length != fixed:
-                raise KerasBertError(
-                    f"expected length {fixed}, the one {self.name} was converted for, received {length}; "
-                    "use that length, or convert with a resizable one"
-                )
-            return
-        if length is None or length < 1:
-            raise LengthRequiredError(
-                f"expected a sequence length for {self.name}, which is resizable, received {length}; give `length=`"
+
+def _resize_inputs(
+    interpreter: Any, name: str, details: Mapping[str, dict[str, Any]], length: int | None, resizable: bool
+) -> None:
+    """Resizes the inputs of a resizable file to `length`; for another one it checks the length."""
+    if not resizable:
+        fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
+        if length is not None and length != fixed:
+            raise KerasBertError(
+                f"expected length {fixed}, the one {name} was converted for, received {length}; "
+                "use that length, or convert with a resizable one"
             )
-        for detail in details.values():
-            # Axis 0 is the batch wherever the file leaves both open.
-            shape = [
-                (_BATCH if axis == 0 else length) if size == -1 else int(size)
-                for axis, size in enumerate(detail["shape_signature"])
-            ]
-            self._interpreter.resize_tensor_input(detail["index"], shape)
+        return
+    if length is None or length < 1:
+        raise LengthRequiredError(
+            f"expected a sequence length for {name}, which is resizable, received {length}; give `length=`"
+        )
+    for detail in details.values():
+        # Axis 0 is the batch wherever the file leaves both open.
+        shape = [
+            (_BATCH if axis == 0 else length) if size == -1 else int(size)
+            for axis, size in enumerate(detail["shape_signature"])
+        ]
+        interpreter.resize_tensor_input(detail["index"], shape)
 
 
-def _lengths(interpreter) -> tuple[int, ...]:
-    """N of each signature `serve_N`, rising."""
-    found = (re.fullmatch(rf"{SIGNATURE}_([1-9]\d*)", key) for key in interpreter.get_signature_list())
-    return tuple(sorted(int(match[1]) for match in found if match))
+def _signature_lengths(interpreter: Any) -> tuple[int, ...]:
+    """Returns N of each signature `serve_N`, in rising order."""
+    matches = (re.fullmatch(rf"{SIGNATURE}_([1-9]\d*)", key) for key in interpreter.get_signature_list())
+    return tuple(sorted(int(match[1]) for match in matches if match))
 
 
-def _chosen(interpreter, name: str, lengths: tuple[int, ...], length: int | None) -> tuple[str | None, int]:
-    """The signature to use (`serve`, that of the length or the longest one, or the file's only one; None for files from before signatures)
-    and its subgraph."""
+def _choose_signature(
+    interpreter: Any, name: str, lengths: tuple[int, ...], length: int | None
+) -> tuple[str | None, int]:
+    """Chooses `serve`, the signature of the length, the longest one, or the file's only one.
+
+    Returns:
+        The signature's name, None for a file without signatures; and its subgraph.
+    """
     signatures = list(interpreter.get_signature_list())
     if not signatures:
         return None, 0
@@ -206,54 +247,64 @@ def _chosen(interpreter, name: str, lengths: tuple[int, ...], length: int | None
     if chosen != SIGNATURE and lengths:
         if length is not None and length not in lengths:
             raise KerasBertError(
-                f"expected a length of {', '.join(map(str, lengths))}, those {name} was converted for, received {length}"
+                f"expected a length of {', '.join(map(str, lengths))}, those {name} was converted for, received {length}; name one of these"
             )
         chosen = f"{SIGNATURE}_{length or lengths[-1]}"
     elif chosen != SIGNATURE and len(signatures) > 1:
-        raise KerasBertError(f"expected a signature {SIGNATURE!r} in {name}, received {', '.join(signatures)}")
+        raise KerasBertError(
+            f"expected a signature {SIGNATURE!r} in {name}, received {', '.join(signatures)}; convert the model with kerasbert"
+        )
     subgraph = getattr(interpreter.get_signature_runner(chosen), "_subgraph_index", 0)
     if subgraph and not lengths:
-        raise KerasBertError(f"expected signature {chosen!r} on the first subgraph of {name}, received a later one")
+        raise KerasBertError(
+            f"expected signature {chosen!r} on the first subgraph of {name}, received a later one; convert the model with kerasbert"
+        )
     return chosen, subgraph
 
 
-def _indices(interpreter, signature: str | None) -> tuple[dict[str, int], dict[str, int]]:
-    """Tensor indices of inputs and outputs by name."""
+def _tensor_indices(interpreter: Any, signature: str | None) -> tuple[dict[str, int], dict[str, int]]:
+    """Returns the tensor indices of inputs and of outputs by name."""
     if signature is None:
-        sides = (interpreter.get_input_details(), interpreter.get_output_details())
-        return tuple({detail["name"]: detail["index"] for detail in side} for side in sides)
+        inputs, outputs = (
+            {detail["name"]: detail["index"] for detail in side}
+            for side in (interpreter.get_input_details(), interpreter.get_output_details())
+        )
+        return inputs, outputs
     # The runner must not outlive this function: an interpreter refuses to run while one holds it.
     runner = interpreter.get_signature_runner(signature)
-    sides = (runner.get_input_details(), runner.get_output_details())
-    return tuple({key: detail["index"] for key, detail in side.items()} for side in sides)
+    inputs, outputs = (
+        {key: detail["index"] for key, detail in side.items()}
+        for side in (runner.get_input_details(), runner.get_output_details())
+    )
+    return inputs, outputs
 
 
-def _inside(delegate: Mapping, operators: list[dict]) -> set[int]:
-    """Operators that a delegate node replaced: all that lie between its inputs and its outputs."""
+def _delegated_operators(delegate: Mapping[str, Any], operators: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Returns the operators that a delegate node replaced: all between its inputs and its outputs."""
     producer = {int(tensor): node for node in operators for tensor in node["outputs"]}
     boundary = {int(tensor) for tensor in delegate["inputs"]}
-    open_tensors, found = [int(tensor) for tensor in delegate["outputs"]], set()
-    while open_tensors:
-        tensor = open_tensors.pop()
+    pending, replaced = [int(tensor) for tensor in delegate["outputs"]], set()
+    while pending:
+        tensor = pending.pop()
         node = producer.get(tensor)
-        if node is None or tensor in boundary or node["index"] in found:
+        if node is None or tensor in boundary or node["index"] in replaced:
             continue
-        found.add(node["index"])
-        open_tensors.extend(int(source) for source in node["inputs"])
-    return found
+        replaced.add(node["index"])
+        pending.extend(int(source) for source in node["inputs"])
+    return replaced
 
 
-def _ports(details: Mapping[str, dict]) -> dict[str, Port]:
+def _ports(details: Mapping[str, dict[str, Any]]) -> dict[str, Port]:
     return {
         key: Port(tuple(int(size) for size in detail["shape"]), np.dtype(detail["dtype"]))
         for key, detail in details.items()
     }
 
 
-def _listing(names) -> str:
+def _join(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
 def one_line(error: BaseException, limit: int = 200) -> str:
-    """An exception's text without its line breaks."""
+    """Returns an exception's text without line breaks, at most `limit` characters."""
     return " ".join(str(error).split())[:limit].rstrip(".") or type(error).__name__

@@ -8,51 +8,57 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
 from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
 from kerasbert.export.runtime.verified_file import VerifiedFile
-from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import check_identifier
 from kerasbert.optional import import_optional
 
-# Name here -> the interpreter's own op resolver. XNNPACK is the default delegate of the first.
+# Kernel set -> the interpreter's op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
-DEFAULT_LENGTH = 128  # tokens, where a file leaves it open
+DEFAULT_LENGTH = 128  # tokens, for resizable files
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """An interpreter package: `name` and `version` as installed."""
+    """An installed interpreter package.
+
+    Attributes:
+        name: The package.
+        version: The installed version.
+        interpreter: The interpreter's class.
+        resolvers: The enumeration of op resolvers.
+    """
 
     name: str
     version: str
-    interpreter: type
-    resolvers: type
+    interpreter: Any
+    resolvers: Any
 
 
 @functools.cache
 def find_runtime() -> Runtime:
-    """LiteRT first, then tflite-runtime, then TensorFlow's own interpreter.
+    """Finds an interpreter: LiteRT's, else tflite-runtime's, else TensorFlow's.
 
     Raises:
-        KerasBertError: none of the three is installed.
+        KerasBertError: when none of the three is installed.
     """
-    for package, module, resolvers in (
-        ("ai_edge_litert", "ai_edge_litert.interpreter", None),
-        ("tflite_runtime", "tflite_runtime.interpreter", None),
-        ("tensorflow", "tensorflow.lite", "experimental"),
-    ):
+    for package in ("ai_edge_litert", "tflite_runtime", "tensorflow"):
         try:
             top = importlib.import_module(package)
-            found = importlib.import_module(module) if resolvers is None else top.lite
+            if package == "tensorflow":
+                module, resolvers = top.lite, top.lite.experimental
+            else:
+                module = resolvers = importlib.import_module(f"{package}.interpreter")
         except (ImportError, AttributeError):
             continue
-        holder = found if resolvers is None else found.experimental
-        return Runtime(package, getattr(top, "__version__", "unknown"), found.Interpreter, holder.OpResolverType)
+        return Runtime(package, getattr(top, "__version__", "unknown"), module.Interpreter, resolvers.OpResolverType)
     raise KerasBertError(
         "expected a TFLite runtime (ai-edge-litert or tflite-runtime), received an environment without one; install "
         "ai-edge-litert"
@@ -65,27 +71,31 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
     verified: bool = False,
-) -> "InterpreterModel":
-    """Opens a `.tflite` file, ready to run; one in two parts (target edge-tpu) with the other part beside it.
+) -> InterpreterModel:
+    """Opens a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
     Args:
-        path_or_bytes: the file or its content; a `VerifiedFile` is not read again.
+        path_or_bytes: The file or its content; a `VerifiedFile` is not read again.
         threads: CPU threads of the runtime.
         kernels: `xnnpack` (the default delegate), `builtin` (optimized kernels, no delegate) or `reference`.
-        length: the sequence length of a resizable model; a fixed model accepts its own length only.
-        verified: whether `check_structure` has seen the file already; else it is verified first, as runtimes crash on damaged ones.
+        length: The sequence length of a resizable model; a fixed model accepts its own length only.
+        verified: Whether `check_structure` has verified the file. Otherwise it is verified first, as runtimes crash on damaged files.
 
     Raises:
-        KerasBertError: an unknown kernel set, a missing or damaged file, a length that the model cannot take.
+        KerasBertError: when the kernel set is unknown, the file is missing or damaged, or the model cannot take the length.
     """
     if kernels not in KERNELS:
-        raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}")
+        raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}; name one of these")
     if threads < 1:
-        raise KerasBertError(f"expected at least one thread, received {threads}")
+        raise KerasBertError(f"expected at least one thread, received {threads}; raise the count")
     if isinstance(path_or_bytes, VerifiedFile):
-        name, card, source = str(path_or_bytes.path), path_or_bytes.metadata, {"model_content": path_or_bytes.content}
+        name, metadata, source = (
+            str(path_or_bytes.path),
+            path_or_bytes.metadata,
+            {"model_content": path_or_bytes.content},
+        )
     else:
-        name, card = check_identifier(path_or_bytes), _card(path_or_bytes)
+        name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
         if not verified:
             check_structure(path_or_bytes)
         source = (
@@ -93,10 +103,11 @@ def open_model(
         )
     runtime = find_runtime()
     try:
-        interpreter = _interpreter_class(runtime, card)(
+        interpreter = _interpreter_class(runtime, metadata)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        model = InterpreterModel(interpreter, name, kernels, threads, length, card.vocab_size if card else None)
+        vocab_size = metadata.vocab_size if metadata else None
+        model = InterpreterModel(interpreter, name, kernels, threads, length, vocab_size)
         if is_body(model):
             host = path_or_bytes.host if isinstance(path_or_bytes, VerifiedFile) else check_host(path_or_bytes)
             return PartitionedModel(open_model(host, threads, kernels, length), model)
@@ -105,7 +116,7 @@ def open_model(
         raise
     except (ValueError, RuntimeError) as error:
         raise KerasBertError(
-            f"expected a model that {_title(runtime)} can open, received {name} ({one_line(error)})"
+            f"expected a model that {_title(runtime)} can open, received {name} ({one_line(error)}); convert it again"
         ) from error
 
 
@@ -135,16 +146,16 @@ def open_at_any_length(
         return open_model(path, threads, kernels, resized_to, verified=True)
 
 
-def _card(path_or_bytes) -> metadata.Metadata | None:
+def _metadata(path_or_bytes: str | os.PathLike | bytes) -> packed_metadata.Metadata | None:
     try:
-        return metadata.read(path_or_bytes)
-    except KerasBertError:  # whoever needs the card reports a damaged one
+        return packed_metadata.read(path_or_bytes)
+    except KerasBertError:  # callers that need the metadata report the damage
         return None
 
 
-def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
-    """The runtime's interpreter, for a file that takes texts with tensorflow-text's operators. Raises KerasBertError without that."""
-    if card is None or card.inputs == metadata.IDS:
+def _interpreter_class(runtime: Runtime, metadata: packed_metadata.Metadata | None) -> Any:
+    """Returns the runtime's interpreter; for a file that takes texts with tensorflow-text's operators, which must be installed."""
+    if metadata is None or metadata.inputs == packed_metadata.IDS:
         return runtime.interpreter
     registrar = import_optional("tensorflow_text", "the operators of a file that takes texts").tflite_registrar
     with_operators = importlib.import_module(runtime.interpreter.__module__).InterpreterWithCustomOps
@@ -152,7 +163,7 @@ def _interpreter_class(runtime: Runtime, card: metadata.Metadata | None):
 
 
 def describe_machine() -> dict[str, str]:
-    """The machine as a report names it: CPU model, cores, system, the versions of what ran (TensorFlow's where it is loaded), the date."""
+    """Describes the machine for reports: CPU model, cores, system, package versions and the date. TensorFlow is listed if it is loaded."""
     runtime = find_runtime()
     return {
         "cpu": cpu_model(),
@@ -168,7 +179,7 @@ def describe_machine() -> dict[str, str]:
 
 @functools.cache
 def cpu_model() -> str:
-    """The CPU's marketing name, as far as the system tells."""
+    """Returns the CPU's marketing name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

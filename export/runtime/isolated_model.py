@@ -1,4 +1,4 @@
-"""A `.tflite` model in a process of its own: a crash of the runtime, a hang, or a request for all memory is an error here, in one line."""
+"""Runs a `.tflite` model in a process of its own: a crash of the runtime, a hang or excessive memory becomes an error of one line."""
 
 import itertools
 import os
@@ -7,77 +7,107 @@ import sys
 import tempfile
 import time
 import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
-from kerasbert.export.runtime.messages import Channel, Ending, Silence
+from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.tflite.reader import check_structure
 
 SECONDS = 120.0  # for opening a file, and for one row
-_LAST_SECONDS = 5.0
-_MOST_ROWS, _TOGETHER_SECONDS, _TOGETHER_BYTES = 64, 0.25, 8 << 20  # of one message
+_LAST_SECONDS = 5.0  # for a process that closed its pipe to end
+_MAX_ROWS, _MAX_SECONDS, _MAX_BYTES = 64, 0.25, 8 << 20  # of one message
 _COMMAND = (sys.executable, "-P", "-m", "kerasbert.export.runtime.model_worker")
 
 
 class IsolatedFile:
-    """A file that a process of its own has open. The process starts at once and is ended with this object."""
+    """A file that is open in a process of its own. The process starts at once and ends with this object.
+
+    Args:
+        path: The file.
+        threads: CPU threads of the runtime.
+        kernels: The kernel set, see `open_model`.
+        seconds: The time limit for opening the file, and for one row.
+    """
 
     def __init__(self, path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", seconds: float = SECONDS):
         self.path, self.threads, self.kernels, self.seconds = path, threads, kernels, seconds
         self._log = tempfile.TemporaryFile()
-        command = [*_COMMAND, os.fspath(path), str(threads), kernels]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._log}
-        self._process = subprocess.Popen(command, **pipes, bufsize=0, start_new_session=True)
-        self._channel = Channel(self._process.stdout.fileno(), self._process.stdin.fileno())
-        self._end = weakref.finalize(self, _ended, self._process, self._log)
+        self._process = subprocess.Popen(
+            [*_COMMAND, os.fspath(path), str(threads), kernels],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            bufsize=0,
+            start_new_session=True,
+        )
+        stdout, stdin = _pipe(self._process.stdout), _pipe(self._process.stdin)
+        self._channel = Channel(stdout.fileno(), stdin.fileno())
+        self._end = weakref.finalize(self, _end_process, self._process, self._log)
 
     def open(self, length: int | None = None) -> "IsolatedModel":
-        """The model at a length, or at any that it takes. Raises KerasBertError as `open_model` does, and for a process that ended."""
-        return IsolatedModel(self, length, self.ask({"ask": "open", "length": length})[0])
+        """Opens the model at a length; None takes any that the file has.
 
-    def ask(self, header: dict, arrays: dict[str, np.ndarray] | None = None) -> tuple[dict, dict[str, np.ndarray]]:
-        """What the process answers. Raises KerasBertError where it reports one, ended, or said nothing in time."""
+        Raises:
+            KerasBertError: as `open_model` does, and when the process ended.
+        """
+        return IsolatedModel(self, length, self.request({"request": "open", "length": length})[0])
+
+    def request(
+        self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Sends a message and returns the reply of the process.
+
+        Raises:
+            KerasBertError: when the process reports an error, ended, or did not reply in time.
+        """
         try:
             self._channel.send(header, arrays)
-            answer, values = self._channel.receive(self.seconds)
-        except (Ending, Silence, ValueError, KeyError, TypeError) as error:
+            reply, values = self._channel.receive(self.seconds)
+        except (ChannelClosed, ChannelTimeout, ValueError, KeyError, TypeError) as error:
             raise self._failure(error) from None
-        if "error" in answer:
-            raise KerasBertError(answer["error"])
-        return answer, values
+        if "error" in reply:
+            raise KerasBertError(reply["error"])
+        return reply, values
 
     def close(self) -> None:
         """Ends the process."""
         self._end()
 
     def _failure(self, error: Exception) -> KerasBertError:
-        if not isinstance(error, Ending):
+        """Ends the process and returns an error with its reason."""
+        if not isinstance(error, ChannelClosed):
             self._process.kill()
         try:
-            status = self._process.wait(_LAST_SECONDS)  # its pipe is closed: it is about to end
+            status = self._process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
         self._log.seek(0)
-        log = "\n".join(
-            line for line in self._log.read().decode("utf-8", "replace").splitlines() if not line.startswith("INFO:")
-        )
+        lines = self._log.read().decode("utf-8", "replace").splitlines()
+        log = "\n".join(line for line in lines if not line.startswith("INFO:"))
         self.close()
-        words = ProcessResult(None if isinstance(error, Silence) else status, log, self.seconds).failure_reason
-        if not isinstance(error, Ending | Silence):
-            words = f"that answers {error}"
+        timed_out = isinstance(error, ChannelTimeout)
+        reason = ProcessResult(None if timed_out else status, log, self.seconds).failure_reason
+        if not isinstance(error, ChannelClosed | ChannelTimeout):
+            reason = f"that answers {error}"
         return KerasBertError(
-            f"expected {Path(self.path).name} to run, received a process {words}; the file is damaged, or too large for this machine: "
+            f"expected {Path(self.path).name} to run, received a process {reason}; the file is damaged, or too large for this machine: "
             "copy or convert it again"
         )
 
 
 def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
-    """Verifies a file, opens it and runs one row, in a process of its own. Raises KerasBertError for one that does not run."""
+    """Verifies a file, opens it and runs one row, in a process of its own.
+
+    Raises:
+        KerasBertError: when the file does not run.
+    """
     check_structure(path)
     file = IsolatedFile(path)
     model = file.open(length)
@@ -87,61 +117,72 @@ def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
 
 
 class IsolatedModel(InterpreterModel):
-    """A model of an `IsolatedFile` at one length, as `InterpreterModel` is."""
+    """A model of an `IsolatedFile` at one length, with the interface of `InterpreterModel`.
 
-    def __init__(self, file: IsolatedFile, length: int | None, described: dict):
-        self._file, self._asked = file, length
+    Args:
+        file: The open file.
+        length: The length that was requested.
+        description: The model's attributes, as `model_worker` sends them.
+    """
+
+    def __init__(self, file: IsolatedFile, length: int | None, description: Mapping[str, Any]):
+        self._file, self._requested_length = file, length
         self.name, self.kernels, self.threads = str(file.path), file.kernels, file.threads
-        self.signature, self.resizable = described["signature"], described["resizable"]
-        self.vocab_size, self.lengths = described["vocab_size"], tuple(described["lengths"])
+        self.signature, self.resizable = description["signature"], description["resizable"]
+        self.vocab_size, self.lengths = description["vocab_size"], tuple(description["lengths"])
         self.inputs, self.outputs = (
-            {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in described[side].items()}
+            {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in description[side].items()}
             for side in ("inputs", "outputs")
         )
-        self._operators, self._partitions = described["operators"], described["partitions"]
-        self._row: dict[str, np.ndarray] = {}
-        self._values: dict[str, np.ndarray] = {}
+        self._operators, self._partitions = description["operators"], description["partitions"]
+        self._inputs: dict[str, np.ndarray] = {}
+        self._outputs: dict[str, np.ndarray] = {}
 
     def at(self, length: int) -> "IsolatedModel":
         return self._file.open(length)
 
-    def fill(self, inputs) -> None:
-        self._row |= inputs
+    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
+        self._inputs |= inputs
 
     def invoke(self) -> None:
-        self._values = self._file.ask({"ask": "run", "length": self._asked}, self._row)[1]
+        self._outputs = self._file.request({"request": "run", "length": self._requested_length}, self._inputs)[1]
 
-    def run_each(self, rows):
-        """Several go in one message, as many as take little time and memory."""
-        rows, together = iter(rows), 1
-        while chunk := list(itertools.islice(rows, together)):
+    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
+        """Runs many examples, several in one message, as many as take little time and memory."""
+        remaining, chunk_size = iter(examples), 1
+        while chunk := list(itertools.islice(remaining, chunk_size)):
             for inputs in chunk:
                 self.check(inputs)
             stacked = {name: np.stack([inputs[name] for inputs in chunk]) for name in chunk[0]}
+            header = {"request": "run", "length": self._requested_length, "rows": len(chunk)}
             started = time.monotonic()
-            found = self._file.ask({"ask": "run", "length": self._asked, "rows": len(chunk)}, stacked)[1]
-            each = (time.monotonic() - started) / len(chunk)
-            size = sum(values.nbytes for values in found.values()) // len(chunk)
-            together = int(
-                max(1, min(_MOST_ROWS, _TOGETHER_SECONDS / max(each, 1e-9), _TOGETHER_BYTES // max(size, 1)))
-            )
-            yield from ({name: values[i] for name, values in found.items()} for i in range(len(chunk)))
+            outputs = self._file.request(header, stacked)[1]
+            seconds = (time.monotonic() - started) / len(chunk)
+            size = sum(values.nbytes for values in outputs.values()) // len(chunk)
+            chunk_size = int(max(1, min(_MAX_ROWS, _MAX_SECONDS / max(seconds, 1e-9), _MAX_BYTES // max(size, 1))))
+            yield from ({name: values[i] for name, values in outputs.items()} for i in range(len(chunk)))
 
     def fetch(self) -> dict[str, np.ndarray]:
-        return dict(self._values)
+        return dict(self._outputs)
 
     @property
-    def ops_by_backend(self):
+    def ops_by_backend(self) -> dict[str, dict[str, int]]:
         return self._operators
 
     @property
-    def partitions(self):
+    def partitions(self) -> int | None:
         return self._partitions
 
 
-def _ended(process: subprocess.Popen, log) -> None:
-    for pipe in (process.stdin, process.stdout):
-        pipe.close()
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    if stream is None:
+        raise KerasBertError("expected a process with pipes, received one without; report this as a bug")
+    return stream
+
+
+def _end_process(process: subprocess.Popen, log: IO[bytes]) -> None:
+    _pipe(process.stdin).close()
+    _pipe(process.stdout).close()
     process.kill()
     process.wait()
     log.close()

@@ -1,8 +1,8 @@
-"""The child of `isolated_model`: one file on an interpreter, run as the parent asks.
+"""The worker process of `isolated_model`: runs one file on an interpreter, as its parent requests.
 
     python -m kerasbert.export.runtime.model_worker PATH THREADS KERNELS
 
-It ends with its parent: when the pipe closes, and within a second when the parent was killed.
+It ends with its parent: when the pipe closes, and within a second after the parent was killed.
 """
 
 import contextlib
@@ -11,100 +11,114 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel
+from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
-from kerasbert.export.runtime.messages import Channel, Ending
-from kerasbert.export.tflite.metadata import TEXT
+from kerasbert.export.runtime.messages import Channel, ChannelClosed
+from kerasbert.export.tflite.metadata import TEXT, read
 
-MEMORY, MEMORY_PER_BYTE = (
-    768 << 20,
-    4,
-)  # beyond what the imports took: weights are packed once more, and activations come on top
+# Memory beyond that of the imports: weights are packed once more, and activations come on top.
+MEMORY, MEMORY_PER_BYTE = 768 << 20, 4
 
 
 def main() -> None:
+    """Replies to requests until the parent closes the pipe."""
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     channel = Channel(os.dup(0), os.dup(1))
-    os.dup2(2, 1)  # libraries print there
-    path, threads, kernels = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    os.dup2(2, 1)  # libraries print to standard output
+    worker = _Worker(sys.argv[1], int(sys.argv[2]), sys.argv[3])
     find_runtime()  # imported before memory is limited
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    models: dict[int | None, InterpreterModel] = {}
-    with contextlib.suppress(Ending):
+    with contextlib.suppress(ChannelClosed):
         while True:
             header, arrays = channel.receive()
             try:
-                answer = _answer(models, header, arrays, path, threads, kernels)
+                reply, outputs = worker.reply(header, arrays)
             except KerasBertError as error:
-                answer = ({"error": str(error)},)
+                reply, outputs = {"error": str(error)}, None
             except MemoryError:
-                answer = (
-                    {"error": f"expected {Path(path).name} to run in little memory, received a request for more"},
-                )
-            channel.send(*answer)
+                reply, outputs = {"error": worker.memory_error()}, None
+            channel.send(reply, outputs)
 
 
 def _end_with_parent(parent: int) -> None:
-    """For a parent that was killed while a row runs here. Not `die_with_parent`: that goes by the thread that started us, which may end."""
+    """Ends the process if the parent was killed while a row runs.
+
+    `die_with_parent` does not fit, because it follows the thread that started the process, which may end earlier.
+    """
     while os.getppid() == parent:
         time.sleep(1.0)
     os._exit(1)
 
 
-def _answer(models: dict, header: dict, arrays: dict, path: str, threads: int, kernels: str) -> tuple:
-    length = header["length"]
-    if header["ask"] == "open":
-        models[length] = model = _opened(models, length, path, threads, kernels)
-        return (_described(model),)
-    model = models[length]
-    if "rows" not in header:
-        return {}, _outputs(model, arrays)
-    found = [_outputs(model, {name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
-    return {}, {name: np.stack([outputs[name] for outputs in found]) for name in found[0]}
+class _Worker:
+    """One file, opened at each requested length."""
+
+    def __init__(self, path: str, threads: int, kernels: str):
+        self.path, self.threads, self.kernels = path, threads, kernels
+        self.models: dict[int | None, InterpreterModel] = {}
+
+    def reply(
+        self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
+        length = header["length"]
+        if header["request"] == "open":
+            self.models[length] = model = self._open(length)
+            return _describe(model), None
+        model = self.models[length]
+        if "rows" not in header:
+            return {}, _run(model, arrays)
+        rows = [_run(model, {name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
+        return {}, {name: np.stack([outputs[name] for outputs in rows]) for name in rows[0]}
+
+    def memory_error(self) -> str:
+        name = Path(self.path).name
+        return f"expected {name} to run in little memory, received a request for more; convert the model again"
+
+    def _open(self, length: int | None) -> InterpreterModel:
+        other = next(iter(self.models.values()), None)
+        if other is not None and other.lengths:
+            return other.at(length or other.lengths[-1])
+        _limit_memory(self.path)
+        if length is None:
+            return open_at_any_length(self.path, self.threads, self.kernels, verified=True)
+        return open_model(self.path, self.threads, self.kernels, length, verified=True)
 
 
-def _outputs(model: InterpreterModel, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _run(model: InterpreterModel, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     model.fill(inputs)
     model.invoke()
     return model.fetch()
 
 
-def _opened(models: dict, length: int | None, path: str, threads: int, kernels: str) -> InterpreterModel:
-    other = next(iter(models.values()), None)
-    if other is not None and other.lengths:
-        return other.at(length)
-    _limit_memory(path)
-    if length is None:
-        return open_at_any_length(path, threads, kernels, verified=True)
-    return open_model(path, threads, kernels, length, verified=True)
-
-
 def _limit_memory(path: str) -> None:
-    """A damaged file asks for terabytes, or fills the machine. Systems that know no such limit go without."""
-    from kerasbert.export.tflite.metadata import read
+    """Limits the memory of this process by the file's size, because a damaged file may request terabytes.
 
+    Systems without such a limit, and files that need TensorFlow, go without.
+    """
     with contextlib.suppress(OSError, ValueError, StopIteration, KerasBertError):
-        card = read(path)
-        if card is not None and card.inputs == TEXT:
-            return  # TensorFlow comes along
+        metadata = read(path)
+        if metadata is not None and metadata.inputs == TEXT:
+            return  # tensorflow-text imports TensorFlow
         lines = Path("/proc/self/status").read_text().splitlines()
-        now = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
-        most = now + MEMORY + MEMORY_PER_BYTE * os.path.getsize(path)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        used = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+        limit = used + MEMORY + MEMORY_PER_BYTE * os.path.getsize(path)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def _described(model: InterpreterModel) -> dict:
-    def ports(side) -> dict:
-        return {name: [list(port.shape), port.dtype.str] for name, port in side.items()}
+def _describe(model: InterpreterModel) -> dict[str, Any]:
+    def describe_ports(ports: Mapping[str, Port]) -> dict[str, list]:
+        return {name: [list(port.shape), port.dtype.str] for name, port in ports.items()}
 
     return {
-        "inputs": ports(model.inputs),
-        "outputs": ports(model.outputs),
+        "inputs": describe_ports(model.inputs),
+        "outputs": describe_ports(model.outputs),
         "signature": model.signature,
         "resizable": model.resizable,
         "lengths": list(model.lengths),

@@ -1,7 +1,8 @@
-"""`kerasbert.open`: a `.tflite` file or a saved folder, ready to be called with texts."""
+"""`kerasbert.open`: a `.tflite` file or a saved folder as one object that is called with texts."""
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,21 +12,28 @@ from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.processors import Processor
 from kerasbert.processors.embedding import Embedding
 
+if TYPE_CHECKING:
+    from kerasbert.export.runtime.predictor import Predictor
+    from kerasbert.tasks.base import Task
+
+Texts: TypeAlias = str | Sequence[str] | np.ndarray  # a text, several, or their vectors `(texts, dimensions)`
+
 
 def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = False) -> "OpenedModel":
-    """Opens a `.tflite` file of `kerasbert convert`, without TensorFlow; or else a saved folder or hub name, in Keras.
+    """Opens a `.tflite` file of `kerasbert convert` without TensorFlow, or a saved folder or hub name in Keras.
 
         model = kerasbert.open("model.tflite")
         model("a gripping film")  # {"label": "positive", "score": 0.98, "probabilities": {...}}
-        model(["a gripping film", "two hours too long"], top_k=1)  # a list of such answers
+        model(["a gripping film", "two hours too long"], top_k=1)  # a list of such predictions
 
     Args:
-        name_or_path: a file, a folder or a hub name.
-        threads: CPU threads, of a file.
-        isolated: run a file in a process of its own, for files of unknown origin: see `kerasbert.export.runtime.predictor.open_predictor`.
+        name_or_path: A file, a folder or a hub name.
+        threads: CPU threads of the runtime, for a file.
+        isolated: Whether a file runs in a process of its own, for files of unknown origin; see
+            `kerasbert.export.runtime.predictor.open_predictor`.
 
     Raises:
-        KerasBertError: nothing is there, or what is there is damaged or carries no kerasbert metadata.
+        KerasBertError: when nothing is there, or it is damaged or has no kerasbert metadata.
     """
     if is_tflite(name_or_path):
         from kerasbert.export.runtime.predictor import open_predictor
@@ -37,109 +45,132 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
 
 
 class OpenedModel:
-    """A model that answers when it is called, in the way of its task (the table in docs/tasks.md); made by `open`.
+    """A model that predicts when it is called, as its task does (the table in docs/tasks.md). `open` makes it.
+
+    Args:
+        name: The name under which it was opened.
+        predictor: The file or the task.
 
     Attributes:
-        processor: what the model is asked and answers, see `kerasbert.processors`; `processor.name` is its name.
-        labels: names of the classes or tags, None where there are none.
+        processor: The task's processor, see `kerasbert.processors`.
+        labels: Names of the classes or tags; None for a task without labels.
     """
 
-    def __init__(self, name: str | os.PathLike, predictor):
+    def __init__(self, name: str | os.PathLike, predictor: "Predictor | Task"):
         self._name, self._predictor = os.fspath(name), predictor
-        self.processor: Processor = (
-            predictor.processor if isinstance(predictor.processor, Processor) else predictor.processor
-        )
+        self.processor: Processor = predictor.processor
         self.labels = self.processor.labels
 
     def __repr__(self) -> str:
         return f"<kerasbert {self.processor.name} model {self._name!r}>"
 
-    def __call__(self, x, second=None, *, top_k: int | None = None):
-        """Answers to texts, one an example.
+    def __call__(self, x: Any, second: Any = None, *, top_k: int | None = None) -> Any:
+        """Predicts, with one prediction an example.
 
         Args:
-            x: a text, or any number of them; or what the task takes: tuples, words, a table of `kerasbert.data`.
-            second: the second text of a pair, the context of a question (one for all, or one each), or the choices of a prompt.
-            top_k: how many classes, answers to a question or words for a mask an answer lists, the likeliest first.
+            x: A text or several; or examples as the task takes them: tuples, words, a table of `kerasbert.data`.
+            second: The second text of a pair, the context of a question (one for all, or one each), or the choices of a prompt.
+            top_k: The number of classes, answers or words that a prediction lists, the likeliest first.
 
         Returns:
-            Of a text its answer, of several a list of answers, JSON-able: dicts as `kerasbert predict --json` gives them. Of a sentence
-            encoder a vector (dimensions,) or vectors (texts, dimensions), float32; of pairs their cosines.
+            One prediction for a text, a list for several; JSON-able dicts as in `kerasbert predict --json`. A sentence encoder returns a
+            vector `(dimensions,)` or vectors `(texts, dimensions)` in float32, and the cosines of pairs.
 
         Raises:
-            KerasBertError: examples that the task does not take, or a `top_k` below 1 or for a task without several answers.
+            KerasBertError: when the task does not take the examples, or `top_k` is below 1 or does not apply to the task.
         """
-        single = isinstance(x, str)
-        processor = self._with_top(top_k)
+        processor = self._processor_listing(top_k)
         examples = _examples(self.processor, x, second)
         if isinstance(examples, list) and not examples:
-            return np.zeros((0, self.processor.width or 0), np.float32) if self._encodes else []
-        answers = self._predictor.predictions(examples, processor=processor)
-        if top_k is not None:
-            limit = self.processor.display.limit
-            answers = [limit(answer, top_k) for answer in answers] if limit else answers
-        if self._encodes:
-            name = "vector" if answers and "vector" in answers[0] else "cosine"
-            answers = np.array([answer[name] for answer in answers], np.float32)
-        return answers[0] if single else answers
+            return [] if self._embedding is None else np.zeros((0, self._embedding.width or 0), np.float32)
+        predictions: Any = self._predictor.predictions(examples, processor=processor)
+        limit = self.processor.display.limit
+        if top_k is not None and limit:
+            predictions = [limit(prediction, top_k) for prediction in predictions]
+        if self._embedding is not None:
+            key = "vector" if predictions and "vector" in predictions[0] else "cosine"
+            predictions = np.array([prediction[key] for prediction in predictions], np.float32)
+        return predictions[0] if isinstance(x, str) else predictions
 
-    def score(self, x, y=None) -> dict[str, float]:
-        """The task's metrics by name on labelled examples, or on a table of `kerasbert.data`; see `Task.score`."""
+    def score(self, x: Any, y: Any = None) -> dict[str, float]:
+        """Computes the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`."""
         return self._predictor.score(x, y)
 
-    def similarity(self, a, b):
-        """Cosines from -1 to 1 between texts, by a sentence encoder.
+    def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:
+        """Computes cosines between texts with a sentence encoder.
 
-        a, b: a text, several, or their vectors (texts, dimensions) from an earlier call. Two texts give a float, otherwise an array with a
-        row for each of `a` and a column for each of `b`.
+        Args:
+            a: A text, several, or their vectors `(texts, dimensions)` from an earlier call.
+            b: The same for the other side.
 
-        Raises KerasBertError for a model that is no sentence encoder, and for vectors of another width.
+        Returns:
+            A number from -1 to 1 for two texts, otherwise an array with a row for each of `a` and a column for each of `b`.
+
+        Raises:
+            KerasBertError: when the model is no sentence encoder, or vectors have another width.
         """
-        cosines = self._unit_vectors(a) @ self._unit_vectors(b).T
+        cosines = self._cosines(a, b)
         return float(cosines[0, 0]) if isinstance(a, str) and isinstance(b, str) else cosines
 
-    def search(self, query: str, texts: Sequence[str] | np.ndarray, top_k: int = 10) -> list[dict]:
-        """The texts that are most like a query, best first, each as `index`, `score` (its cosine) and `text`.
+    def search(self, query: str, texts: Sequence[str] | np.ndarray, top_k: int = 10) -> list[dict[str, Any]]:
+        """Finds the texts that are most similar to a query.
 
-        texts: texts, or their vectors from an earlier call, which saves running them for every query; those have no `text`.
+        Args:
+            query: A text.
+            texts: Texts; or their vectors from an earlier call, which saves running them for every query.
+            top_k: The number of texts to find.
 
-        Raises KerasBertError as `similarity` does, and for a `top_k` below 1.
+        Returns:
+            The best texts first, each as `index`, `score` (its cosine) and, unless vectors were passed, `text`.
+
+        Raises:
+            KerasBertError: as `similarity` does, and when `top_k` is below 1.
         """
         if not isinstance(query, str):
             raise KerasBertError(f"expected one text as a query, received {type(query).__name__}; call search for each")
         if isinstance(texts, str):
             raise KerasBertError("expected several texts to search, received one; use similarity for two texts")
         if top_k < 1:
-            raise KerasBertError(f"expected a top_k of at least 1, received {top_k}")
+            raise KerasBertError(f"expected a top_k of at least 1, received {top_k}; raise it")
         texts = texts if isinstance(texts, np.ndarray) else list(texts)
         if not len(texts):
             return []
-        scores = self.similarity([query], texts)[0]
+        scores = self._cosines([query], texts)[0]
         best = np.argsort(-scores, kind="stable")[:top_k]
-        known = not isinstance(texts, np.ndarray) or texts.ndim == 1
+        has_texts = not isinstance(texts, np.ndarray) or texts.ndim == 1
         return [
-            {"index": int(i), "score": float(scores[i]), **({"text": str(texts[i])} if known else {})} for i in best
+            {"index": int(i), "score": float(scores[i]), **({"text": str(texts[i])} if has_texts else {})} for i in best
         ]
 
     @property
-    def _encodes(self) -> bool:
-        return isinstance(self.processor, Embedding)
+    def _embedding(self) -> Embedding | None:
+        """The processor of a sentence encoder; None for other tasks."""
+        return self.processor if isinstance(self.processor, Embedding) else None
 
-    def _unit_vectors(self, texts) -> np.ndarray:
-        """Vectors of length 1, (texts, dimensions)."""
-        if not self._encodes:
+    def _cosines(self, a: Texts, b: Texts) -> np.ndarray:
+        return self._unit_vectors(a) @ self._unit_vectors(b).T
+
+    def _unit_vectors(self, texts: Texts) -> np.ndarray:
+        """Returns vectors of length 1, `(texts, dimensions)`."""
+        if self._embedding is None:
             raise KerasBertError(
                 f"expected a sentence encoder to compare texts, received a model of the task type {self.processor.name!r}; call it for its "
                 "predictions"
             )
-        given = isinstance(texts, np.ndarray) and texts.dtype.kind == "f"
-        vectors = np.atleast_2d(texts if given else self([texts] if isinstance(texts, str) else list(texts)))
-        if given and self.processor.width and vectors.shape[-1] != self.processor.width:
-            raise KerasBertError(f"expected vectors of {self.processor.width} dimensions, received {vectors.shape[-1]}")
+        width = self._embedding.width
+        if isinstance(texts, np.ndarray) and texts.dtype.kind == "f":
+            vectors = np.atleast_2d(texts)
+            if width and vectors.shape[-1] != width:
+                raise KerasBertError(
+                    f"expected vectors of {width} dimensions, received {vectors.shape[-1]}; encode the texts with this model"
+                )
+        else:
+            vectors = np.atleast_2d(self([texts] if isinstance(texts, str) else list(texts)))
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
 
-    def _with_top(self, top_k: int | None) -> Processor:
+    def _processor_listing(self, top_k: int | None) -> Processor:
+        """Returns a processor whose predictions list at least `top_k` entries."""
         if top_k is None:
             return self.processor
         if self.processor.display.limit is None:
@@ -148,35 +179,39 @@ class OpenedModel:
                 f"{self.processor.name!r}; leave it out"
             )
         if not isinstance(top_k, int | np.integer) or isinstance(top_k, bool) or top_k < 1:
-            raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}")
+            raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}; raise it")
         return self.processor.listing(int(top_k))
 
 
-def _examples(processor: Processor, x, second):
-    """Both arguments of a call as what the processor takes."""
+def _examples(processor: Processor, x: Any, second: Any) -> Any:
+    """Combines both arguments of a call into examples as the processor takes them."""
     if is_table(x):
         return x
-    single = isinstance(x, str)
     if second is None and (isinstance(x, list | tuple) or hasattr(x, "__array__")):
         return x
+    single = isinstance(x, str)
+    firsts = [x] if single else _to_list(x)
     if second is None:
-        return [x] if single else _listed(x)
+        return firsts
     if processor.second_input == "none":
-        raise KerasBertError(f"expected single texts for a model of the task {processor.name!r}, received second ones")
-    firsts = [x] if single else _listed(x)
-    if processor.second_input == "choices":
-        seconds = [second] if single else _listed(second)
-    else:
-        seconds = [second] if isinstance(second, str) else _listed(second)
+        raise KerasBertError(
+            f"expected single texts for a model of the task type {processor.name!r}, received second ones; leave them out"
+        )
+    one_second = single if processor.second_input == "choices" else isinstance(second, str)
+    seconds = [second] if one_second else _to_list(second)
     if processor.second_input == "context" and isinstance(second, str):
         seconds *= len(firsts)
     if len(firsts) != len(seconds):
-        raise KerasBertError(f"expected one second text for each first one, received {len(seconds)} for {len(firsts)}")
+        raise KerasBertError(
+            f"expected one second text for each first one, received {len(seconds)} for {len(firsts)}; pass as many"
+        )
     return list(zip(firsts, seconds, strict=True))
 
 
-def _listed(values) -> list:
+def _to_list(values: Any) -> list:
     try:
         return list(values)
     except TypeError:
-        raise KerasBertError(f"expected a text or several, received {type(values).__name__}") from None
+        raise KerasBertError(
+            f"expected a text or several, received {type(values).__name__}; pass a string or a list"
+        ) from None

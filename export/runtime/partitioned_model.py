@@ -1,4 +1,7 @@
-"""Two files that run as one model: ids to vectors on the host, and a body of integers alone behind it (`split_file` makes them)."""
+"""Runs two files as one model: the host model turns ids into vectors, the accelerator model (the body) computes with integers only.
+
+`kerasbert.export.lowering.partition` makes such files.
+"""
 
 import os
 from collections.abc import Mapping
@@ -13,37 +16,41 @@ from kerasbert.files.own_files import HOST, METADATA, MODEL
 
 HIDDEN, BIAS = "hidden", "attention_bias"
 _HOST = ".host.tflite"
-_COMPILED = "_edgetpu"  # what the Edge TPU's compiler adds to a name
+_COMPILED = "_edgetpu"  # the suffix that the Edge TPU's compiler adds to a name
 
 
 def host_path(path: str | os.PathLike) -> Path:
-    """Where the host's file of a body lies: `NAME.host.tflite`, also for a body that was compiled to `NAME_edgetpu.tflite`."""
+    """Returns the path of a body's host model: `NAME.host.tflite`, also for a body that was compiled to `NAME_edgetpu.tflite`."""
     path = Path(path)
     return path.with_name(path.stem.removesuffix(_COMPILED) + _HOST)
 
 
 def compiled_path(path: str | os.PathLike) -> Path:
-    """Where the compiled body lies."""
+    """Returns the path of a compiled body."""
     path = Path(path)
     return path.with_name(f"{path.stem}{_COMPILED}{path.suffix}")
 
 
 def written_files(path: str | os.PathLike, host: bool) -> list[tuple[Path, str]]:
-    """What saving a model as `path` writes: each file, with its kind. host: whether there is a part for the host."""
+    """Lists the files that saving a model as `path` writes, each with its kind. `host`: whether there is a host model."""
     path = Path(path)
     return [(path, MODEL), (sidecar_path(path), METADATA), *([(host_path(path), HOST)] if host else [])]
 
 
 def is_body(model: InterpreterModel) -> bool:
-    """Whether a model takes what a host's file gives."""
+    """Returns whether a model takes the outputs of a host model."""
     return set(model.inputs) == {HIDDEN, BIAS}
 
 
 def check_host(path: str | os.PathLike | bytes) -> Path:
-    """The host's file of a body. Raises KerasBertError where there is none."""
+    """Returns the path of a body's host model.
+
+    Raises:
+        KerasBertError: when the host model is missing, or the body is in memory.
+    """
     if isinstance(path, bytes):
         raise KerasBertError(
-            "expected the path of a file in two parts, received bytes of its body; save both parts, and pass the path"
+            "expected the path of a partitioned model, received bytes of its body; save both parts, and pass the path"
         )
     host = host_path(path)
     if not host.is_file():
@@ -55,23 +62,29 @@ def check_host(path: str | os.PathLike | bytes) -> Path:
 
 
 class PartitionedModel(InterpreterModel):
-    """As one model: inputs and length are the host's, outputs the body's in float32, operators the body's."""
+    """Two files as one model: inputs and length of the host model; operators of the body, and its outputs in float32.
+
+    Attributes:
+        host: The host model.
+        body: The accelerator model.
+    """
 
     def __init__(self, host: InterpreterModel, body: InterpreterModel):
         self.host, self.body = host, body
         self.vocab_size, self.name, self.kernels, self.threads = body.vocab_size, body.name, body.kernels, body.threads
         self.signature, self.resizable, self.lengths = body.signature, False, ()
-        given, taken = host.outputs, body.inputs
-        if given != taken:
+        if host.outputs != body.inputs:
             raise KerasBertError(
-                f"expected {host.name} to give what {body.name} takes, received {_told(given)} for {_told(taken)}; "
-                "convert the model again"
+                f"expected outputs of {host.name} that fit {body.name}, received {_format_ports(host.outputs)} for "
+                f"{_format_ports(body.inputs)}; convert the model again"
             )
         self.inputs = host.inputs
         self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()}
 
     def at(self, length: int) -> "PartitionedModel":
-        raise KerasBertError(f"expected the length {self.length} of {self.name}, received {length}")
+        raise KerasBertError(
+            f"expected the length {self.length} of {self.name}, received {length}; convert the model for that length"
+        )
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
         self.host.fill(inputs)
@@ -82,21 +95,20 @@ class PartitionedModel(InterpreterModel):
         self.body.invoke()
 
     def fetch(self) -> dict[str, np.ndarray]:
-        return {name: _real(values, *self.body.grid(name)) for name, values in self.body.fetch().items()}
+        return {name: _dequantize(values, *self.body.quantization(name)) for name, values in self.body.fetch().items()}
 
     @property
-    def ops_by_backend(self):
+    def ops_by_backend(self) -> dict[str, dict[str, int]]:
         return self.body.ops_by_backend
 
     @property
-    def partitions(self):
+    def partitions(self) -> int | None:
         return self.body.partitions
 
 
-def _real(values: np.ndarray, step: float, zero: int) -> np.ndarray:
-    """The numbers that 8-bit values stand for."""
-    return values if values.dtype == np.float32 else (values.astype(np.float32) - zero) * np.float32(step)
+def _dequantize(values: np.ndarray, scale: float, zero_point: int) -> np.ndarray:
+    return values if values.dtype == np.float32 else (values.astype(np.float32) - zero_point) * np.float32(scale)
 
 
-def _told(ports: Mapping[str, Port]) -> str:
+def _format_ports(ports: Mapping[str, Port]) -> str:
     return ", ".join(f"{name} {port.dtype} {port.shape}" for name, port in sorted(ports.items()))

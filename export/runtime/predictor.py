@@ -1,10 +1,11 @@
-"""A `.tflite` file that answers, without TensorFlow: texts in, what the Keras task would answer out."""
+"""Predicts with a `.tflite` file, without TensorFlow: texts in, the predictions of the Keras task out."""
 
 import functools
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,142 +17,188 @@ from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.padding import padding_note
-from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
+from kerasbert.text import Tokenizer
 
-_LONGEST = 128  # tokens, where neither file nor tokenizer names a limit
+_DEFAULT_LENGTH = 128  # tokens, if neither file nor tokenizer has a limit
 
-Report = Callable[[int, int], None]
+Report: TypeAlias = Callable[[int, int], None]  # called with the rows done and all rows
+_MakeFeatures: TypeAlias = Callable[[Sequence, Tokenizer, int], Features]
 
 
 def open_predictor(
     path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", isolated: bool = False
 ) -> "Predictor":
-    """Opens a file that carries its tokenizer and processor. kernels: see `open_model`.
+    """Opens a file with its tokenizer and processor.
 
-    isolated: run it in a process of its own, as the command does: what verification cannot see in a damaged or hostile file may crash the
-    runtime, hang it or take all memory. That is a KerasBertError then. It costs some tenths of a second, and microseconds a row.
+    Args:
+        path: The file.
+        threads: CPU threads of the runtime.
+        kernels: The kernel set, see `open_model`.
+        isolated: Whether the file runs in a process of its own. A damaged or hostile file that passes verification may crash the runtime,
+            hang it or take all memory; in its own process that is a KerasBertError. It costs some tenths of a second, and microseconds a
+            row.
 
-    Raises KerasBertError when it is damaged, or a file without kerasbert's metadata.
+    Raises:
+        KerasBertError: when the file is damaged, or has no kerasbert metadata.
     """
-    card = metadata.require(path, "to run it on texts")
+    metadata = packed_metadata.require(path, "to run it on texts")
     check_structure(path)
-    process = IsolatedFile(path, threads, kernels) if isolated else None  # it starts while the tokenizer is made
-    kind = Predictor if card.inputs == metadata.IDS else TextPredictor
-    return kind(path, card, card.processor, tokenizer_of(card), threads, kernels, process)
+    process = IsolatedFile(path, threads, kernels) if isolated else None  # starts while the tokenizer is built
+    predictor_class = Predictor if metadata.inputs == packed_metadata.IDS else TextPredictor
+    return predictor_class(path, metadata, metadata.processor, tokenizer_of(metadata), threads, kernels, process)
 
 
-def tokenizer_of(card: Metadata):
-    """The tokenizer that a file carries. Raises KerasBertError for settings that no tokenizer has."""
+def tokenizer_of(metadata: Metadata) -> Tokenizer:
+    """Builds the tokenizer of a file.
+
+    Raises:
+        KerasBertError: when the metadata describes no valid tokenizer.
+    """
     from kerasbert.text import tokenizer_from_config
 
     try:
-        return tokenizer_from_config({**card.tokenizer, "vocabulary": list(card.vocabulary or ())})
+        return tokenizer_from_config({**metadata.tokenizer, "vocabulary": list(metadata.vocabulary or ())})
     except KerasBertError:
         raise
-    except Exception as error:  # the card may be anybody's, and engines have exceptions of their own
+    except Exception as error:  # the metadata may be hostile, and tokenization engines have exceptions of their own
         raise KerasBertError(
-            f"expected settings of a tokenizer in the file's {metadata.CARD}, received others ({type(error).__name__}: {error}); "
-            "convert the model again"
+            f"expected settings of a tokenizer in the file's {packed_metadata.DESCRIPTION}, received others "
+            f"({type(error).__name__}: {error}); convert the model again"
         ) from error
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A file, what it is asked, and its tokenizer. x, y: as the processor takes them, see `kerasbert.processors`; x may be a table of
-    `kerasbert.data`. report: called with (rows done, all rows). process: where the file runs, if not here."""
+    """A file with its tokenizer and processor.
+
+    Attributes:
+        path: The file.
+        metadata: The file's metadata.
+        processor: Makes features of examples, and predictions and metrics of outputs.
+        tokenizer: The file's tokenizer.
+        threads: CPU threads of the runtime.
+        kernels: The kernel set, see `open_model`.
+        process: The process that the file runs in; None for this one.
+    """
 
     path: str | os.PathLike
-    card: Metadata
+    metadata: Metadata
     processor: Processor
-    tokenizer: object
+    tokenizer: Tokenizer
     threads: int = 1
     kernels: str = "xnnpack"
     process: IsolatedFile | None = None
-    _noted: list[str] = field(default_factory=list, repr=False, compare=False)
+    _notes: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @functools.cached_property
     def _models(self) -> BucketedModel:
-        opened = None if self.process is None else self.process.open
-        return BucketedModel.of_card(self.path, self.card, self.length, self.threads, self.kernels, opened)
+        open_file = None if self.process is None else self.process.open
+        return BucketedModel.of_metadata(self.path, self.metadata, self.length, self.threads, self.kernels, open_file)
 
     @property
     def length(self) -> int:
-        """The longest row in tokens: the file's length, or where that is open, that of the task it came from."""
-        own = self.card.sequence_length or self.card.row_length
-        return own or min(getattr(self.tokenizer, "model_max_length", None) or _LONGEST, _LONGEST)
+        """Tokens of the longest row: the file's length; of a resizable file that of the task it was converted from."""
+        length = self.metadata.sequence_length or self.metadata.row_length
+        return length or min(self.tokenizer.model_max_length or _DEFAULT_LENGTH, _DEFAULT_LENGTH)
 
-    def predictions(self, x, report: Report | None = None, processor: Processor | None = None) -> list:
-        """One prediction an example, JSON-able: the same as `Task.predictions` returns. processor: see there."""
+    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
+        """Predicts, as `Task.predictions` does.
+
+        Args:
+            x: Examples as the processor takes them, or a table of `kerasbert.data`.
+            report: Called with the rows done and all rows.
+            processor: Makes the predictions in place of the file's own processor, to list more of them.
+
+        Returns:
+            One prediction an example, JSON-able.
+        """
         examples, features = self._features(x, self.processor.features)
-        return (processor or self.processor).predictions(
-            examples, features, self._raw_results(examples, features, report)
-        )
+        raw_results = self._raw_results(examples, features, report)
+        return (processor or self.processor).predictions(examples, features, raw_results)
 
-    def score(self, x, y=None, report: Report | None = None) -> dict[str, float]:
-        """The task's metrics by name, the main one first."""
+    def score(self, x: Any, y: Any = None, report: Report | None = None) -> dict[str, float]:
+        """Computes the task's metrics by name, the main one first.
+
+        Args:
+            x: Examples as the processor takes them, or a table of `kerasbert.data`.
+            y: Labels as the processor takes them; None takes those of the table.
+            report: Called with the rows done and all rows.
+
+        Raises:
+            KerasBertError: when there are no labels, or outputs are not finite.
+        """
         y = x.y if y is None and is_table(x) else y
         if y is None and not self.processor.self_supervised:
-            raise KerasBertError("expected labels to score answers by, received none")
+            raise KerasBertError(
+                "expected labels to score predictions, received none; pass `y`, or a table with labels"
+            )
         examples, features = self._features(x, self.processor.scoring_features)
         raw_results = self._raw_results(examples, features, report)
         check_finite(raw_results)
         return self.processor.metrics(y, examples, features, raw_results)
 
     def raw_results(self, features: Features, report: Report | None = None) -> list[RawResult]:
-        """What the processor keeps of the outputs of each row, in their order."""
-        found: list[RawResult] = [{}] * len(features)
-        order = map(int, np.argsort(features.lengths, kind="stable"))  # rows of one length run one after the other
+        """Returns the raw result of each row, in the order of the features."""
+        raw_results: list[RawResult] = [{}] * len(features)
+        by_length = map(int, np.argsort(features.lengths, kind="stable"))  # each model runs all its rows in sequence
         done = 0
-        for model, numbers in itertools.groupby(order, lambda row: self._models.at(int(features.lengths[row]))):
-            lists, kept = itertools.tee(numbers)
-            outputs = model.run_each(self._inputs(model, features, lists))
-            for row in kept:
-                found[row] = _read(self.processor, list(itertools.islice(outputs, features.group)), features, row)
+        for model, rows in itertools.groupby(by_length, lambda row: self._models.at(int(features.lengths[row]))):
+            input_rows, output_rows = itertools.tee(rows)
+            outputs = model.run_each(self._inputs(model, features, input_rows))
+            for row in output_rows:
+                row_outputs = list(itertools.islice(outputs, features.group))
+                raw_results[row] = _raw_result(self.processor, row_outputs, features, row)
                 done += 1
                 if report is not None:
                     report(done, len(features))
-        return found
+        return raw_results
 
     def _inputs(
-        self, model: InterpreterModel, features: Features, numbers: Iterable[int]
+        self, model: InterpreterModel, features: Features, rows: Iterable[int]
     ) -> Iterator[dict[str, np.ndarray]]:
-        """The model's inputs for the token lists of some rows, one list after the other."""
-        checked = False
-        for row in numbers:
-            packed = features.pack([row], model.length, self.tokenizer.pad_id)
-            if not checked:
+        """Yields the model's inputs for the token lists of some rows, one list after the other."""
+        if (length := model.length) is None:
+            raise KerasBertError(
+                f"expected {model.name} to take rows of tokens, received others; convert the model again"
+            )
+        is_checked = False
+        for row in rows:
+            packed = features.pack([row], length, self.tokenizer.pad_id)
+            if not is_checked:
                 _check_ports(model, packed, self.processor)
-                checked = True
-            lists = {name: packed[name].reshape(-1, 1, model.length) for name in model.inputs}
+                is_checked = True
+            arrays = {name: packed[name].reshape(-1, 1, length) for name in model.inputs}
             for number in range(features.group):
-                yield {name: values[number] for name, values in lists.items()}
+                yield {name: values[number] for name, values in arrays.items()}
 
     def _raw_results(self, examples: Sequence, features: Features, report: Report | None) -> list[RawResult]:
         return self.raw_results(features, report)
 
-    def _features(self, x, make) -> tuple[Sequence, Features]:
+    def _features(self, x: Any, make_features: _MakeFeatures) -> tuple[Sequence, Features]:
+        """Returns examples and their features; notes how many texts were cut, and whether the file pads much."""
         examples = self.processor.examples(x.x if is_table(x) else x)
         if not examples:
-            raise KerasBertError("expected at least one text, received none")
-        features = make(examples, self.tokenizer, self.length)
+            raise KerasBertError("expected at least one text, received none; pass texts")
+        features = make_features(examples, self.tokenizer, self.length)
         if features.truncated:
             note(
                 f"note: {features.truncated:,} of {len(examples):,} {self.processor.truncated_items} are too long for {self.length} tokens "
                 "and were cut"
             )
-        line = padding_note(self.card, features.lengths)
-        if line and line not in self._noted:
-            self._noted.append(line)
+        line = padding_note(self.metadata, features.lengths)
+        if line and line not in self._notes:
+            self._notes.append(line)
             note(line)
         return examples, features
 
 
 class TextPredictor(Predictor):
-    """A file that takes a text as it is."""
+    """A file with the tokenizer in its graph, which takes texts."""
 
     @functools.cached_property
     def _model(self) -> InterpreterModel:
@@ -159,39 +206,31 @@ class TextPredictor(Predictor):
             return self.process.open()
         return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
 
-    def _raw_results(self, examples, features, report):
-        model, found = self._model, []
+    def _raw_results(self, examples: Sequence, features: Features, report: Report | None) -> list[RawResult]:
+        model, raw_results = self._model, []
         _check_ports(model, model.inputs, self.processor)
         for row, example in enumerate(examples):
             text, pair = example if isinstance(example, tuple) else (example, None)
             if pair is not None:
                 raise KerasBertError(
-                    f"expected one text an example for {self.path}, which takes texts, received a pair"
+                    f"expected one text an example for {self.path}, which takes texts, received a pair; use a file that takes ids"
                 )
-            model.fill({metadata.TEXT: np.array([text])})
+            model.fill({packed_metadata.TEXT: np.array([text])})
             model.invoke()
-            found.append(_read(self.processor, [model.fetch()], features, row))
+            raw_results.append(_raw_result(self.processor, [model.fetch()], features, row))
             if report is not None:
                 report(row + 1, len(features))
-        return found
+        return raw_results
 
 
 def _check_ports(model: InterpreterModel, inputs: Iterable[str], processor: Processor) -> None:
-    """Raises KerasBertError unless the model takes some of the inputs, and gives what the processor reads, as wide as there are labels."""
-    by = (
-        f"the names of its signature {model.signature!r}"
-        if model.signature
-        else "names of tensors: it has no signature"
-    )
-    for side, wanted, absent in (
-        ("inputs", inputs, set(model.inputs) - set(inputs)),
-        ("outputs", processor.outputs, set(processor.outputs) - set(model.outputs)),
-    ):
-        if absent:
-            raise KerasBertError(
-                f"expected {side} {', '.join(sorted(wanted))} of {model.name}, received {', '.join(sorted(getattr(model, side)))}, "
-                f"{by}; convert the model again"
-            )
+    """Checks that a model fits a processor: some of these inputs, and outputs of the processor's names, ranks and number of labels.
+
+    Raises:
+        KerasBertError: when it does not.
+    """
+    _check_names("inputs", model, inputs, set(model.inputs) - set(inputs))
+    _check_names("outputs", model, processor.outputs, set(processor.outputs) - set(model.outputs))
     for name in processor.outputs:
         shape = model.outputs[name].shape
         if len(shape) != processor.output_rank or (
@@ -209,10 +248,21 @@ def _check_ports(model: InterpreterModel, inputs: Iterable[str], processor: Proc
         )
 
 
-def _read(processor: Processor, outputs: Sequence[RawResult], features: Features, row: int) -> RawResult:
-    """One row's reading. outputs: of each of its token lists, with a batch axis of 1."""
+def _check_names(side: str, model: InterpreterModel, expected: Iterable[str], unmatched: set[str]) -> None:
+    if unmatched:
+        source = f"the names of its signature {model.signature!r}"
+        if not model.signature:
+            source = "names of tensors: it has no signature"
+        raise KerasBertError(
+            f"expected {side} {', '.join(sorted(expected))} of {model.name}, received {', '.join(sorted(getattr(model, side)))}, "
+            f"{source}; convert the model again"
+        )
+
+
+def _raw_result(processor: Processor, outputs: Sequence[RawResult], features: Features, row: int) -> RawResult:
+    """Returns the raw result of one row. `outputs`: of each of its token lists, with a batch axis of 1."""
     if features.group == 1:
-        return processor.raw_result({name: values[0] for name, values in outputs[0].items()}, features, row)
-    return processor.raw_result(
-        {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}, features, row
-    )
+        joined = {name: values[0] for name, values in outputs[0].items()}
+    else:
+        joined = {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}
+    return processor.raw_result(joined, features, row)

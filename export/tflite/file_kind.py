@@ -1,9 +1,9 @@
-"""Which of the models that a user names are `.tflite` files; nothing heavy is imported for it."""
+"""Recognizes `.tflite` files among the models that a user names, without heavy imports."""
 
 import os
 from pathlib import Path
 
 
 def is_tflite(name_or_path: str | os.PathLike) -> bool:
-    """True for what can only be a `.tflite` file: any file, or a name with that ending."""
+    """Returns whether a name can only mean a `.tflite` file: it is a file, or has that ending."""
     return Path(name_or_path).is_file() or os.fspath(name_or_path).endswith(".tflite")

@@ -1,4 +1,7 @@
-"""Tensors and operators that contradict each other. Every offset of such a file is right, yet a runtime crashes, hangs or fills memory."""
+"""Finds tensors and operators that contradict each other.
+
+Every offset of such a file is valid, yet a runtime crashes, hangs or fills the memory.
+"""
 
 from kerasbert.export.tflite.structure import FileStructure, Operator, Quantization, Subgraph, Tensor
 
@@ -6,7 +9,7 @@ _BITS = {
     "int2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "bool": 8, "int16": 16, "uint16": 16, "float16": 16, "bfloat16": 16,
     "float32": 32, "int32": 32, "uint32": 32, "float64": 64, "int64": 64, "uint64": 64, "complex64": 64, "complex128": 128,
 }  # fmt: skip
-_ZEROS = {
+_ZERO_POINTS = {  # the smallest and the largest of each type
     "int2": (-2, 1),
     "int4": (-8, 7),
     "uint4": (0, 15),
@@ -14,7 +17,7 @@ _ZEROS = {
     "uint8": (0, 255),
     "int16": (-32768, 32767),
 }
-_INPUTS = {  # how many an operator has, at least and at most; kernels read the least without looking
+_INPUTS = {  # the least and the most inputs of each operator; kernels read the least without checking
     "ABS": (1, 1), "ADD": (2, 2), "ARG_MAX": (2, 2), "ARG_MIN": (2, 2), "BATCH_MATMUL": (2, 2), "BROADCAST_TO": (2, 2), "CAST": (1, 1),
     "CONV_2D": (2, 3), "CUMSUM": (2, 2), "DEPTHWISE_CONV_2D": (2, 3), "DEQUANTIZE": (1, 1), "DIV": (2, 2), "EMBEDDING_LOOKUP": (2, 2),
     "EQUAL": (2, 2), "EXP": (1, 1), "EXPAND_DIMS": (2, 2), "FILL": (2, 2), "FULLY_CONNECTED": (2, 3), "GATHER": (2, 2),
@@ -26,20 +29,20 @@ _INPUTS = {  # how many an operator has, at least and at most; kernels read the 
     "STRIDED_SLICE": (4, 5), "SUB": (2, 2), "SUM": (2, 2), "TANH": (1, 1), "TILE": (2, 2), "TOPK_V2": (2, 2), "TRANSPOSE": (2, 2),
     "UNPACK": (1, 1),
 }  # fmt: skip
-_OF_TEXTS = {  # builtin operators that take or give texts
+_STRING_OPERATORS = {  # builtin operators that also work on strings
     "EQUAL", "NOT_EQUAL", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SHAPE", "SLICE", "STRIDED_SLICE", "TILE", "UNPACK", "SELECT_V2",
     "FILL", "BROADCAST_TO", "SQUEEZE",
 }  # fmt: skip
 _WITHOUT_SIZE = {"string", "resource", "variant"}
-_MOST_AXES = 8  # arrays of kernels have room for no more
+_MOST_AXES = 8  # the length of the kernels' arrays
 _MOST_BYTES = 1 << 32  # of one tensor
 
 
-def fault_of(file: FileStructure) -> str:
-    """The first contradiction in a file's graphs, in words; empty for a file without one."""
+def find_fault(file: FileStructure) -> str:
+    """Describes the first contradiction in a file's graphs; empty for a file without one."""
     for graph in file.subgraphs:
-        if wrong := _fault_of_tensors(graph) or _fault_of_order(graph):
-            return wrong
+        if fault := _tensors_fault(graph) or _operators_fault(graph) or _order_fault(graph):
+            return fault
     for signature in file.signatures:
         graph = file.subgraphs[signature.subgraph]
         if not set(signature.inputs.values()) <= set(graph.inputs):
@@ -49,19 +52,19 @@ def fault_of(file: FileStructure) -> str:
     return ""
 
 
-def _fault_of_tensors(graph: Subgraph) -> str:
+def _tensors_fault(graph: Subgraph) -> str:
     for number, tensor in enumerate(graph.tensors):
-        if wrong := _fault_of(tensor):
-            return f"tensor {number} with {wrong}"
+        if fault := _tensor_fault(tensor):
+            return f"tensor {number} with {fault}"
     return ""
 
 
-def _fault_of(tensor: Tensor) -> str:
+def _tensor_fault(tensor: Tensor) -> str:
     if len(tensor.stored_shape) > _MOST_AXES:
         return f"the shape {tensor.stored_shape}"
     if tensor.shape != tensor.stored_shape and (
         len(tensor.shape) != len(tensor.stored_shape)
-        or any(open_ not in (-1, size) for open_, size in zip(tensor.shape, tensor.stored_shape, strict=True))
+        or any(axis not in (-1, size) for axis, size in zip(tensor.shape, tensor.stored_shape, strict=True))
     ):
         return f"the shapes {tensor.stored_shape} and {tensor.shape}"
     if tensor.dtype in _WITHOUT_SIZE:
@@ -73,51 +76,58 @@ def _fault_of(tensor: Tensor) -> str:
         return f"the shape {tensor.stored_shape}, {size:,} bytes"
     if tensor.constant and not tensor.sparse and tensor.nbytes != size:
         return f"{tensor.nbytes:,} bytes for {tensor.dtype}{list(tensor.stored_shape)}, {size:,} bytes"
-    return _fault_of_scales(tensor, tensor.quantization) if tensor.quantization else ""
+    return _quantization_fault(tensor, tensor.quantization) if tensor.quantization else ""
 
 
-def _fault_of_scales(tensor: Tensor, found: Quantization) -> str:
-    shape, (least, most) = tensor.stored_shape, _ZEROS.get(tensor.dtype, (-(1 << 31), (1 << 31) - 1))
-    if found.zeros[0] < least or found.zeros[1] > most:
+def _quantization_fault(tensor: Tensor, quantization: Quantization) -> str:
+    shape, scales, axis = tensor.stored_shape, quantization.scales, quantization.axis
+    least, most = _ZERO_POINTS.get(tensor.dtype, (-(1 << 31), (1 << 31) - 1))
+    if quantization.zeros[0] < least or quantization.zeros[1] > most:
         return f"a zero point outside {least}..{most} for {tensor.dtype}"
-    if not found.sound:
+    if not quantization.sound:
         return "a scale that is negative or no number"
-    if found.zero_points != found.scales:
-        return f"{found.scales} scales and {found.zero_points} zero points"
-    if found.per_channel and not (0 <= found.axis < len(shape) and found.scales == shape[found.axis]):
-        return f"{found.scales} scales along axis {found.axis} of {list(shape)}"
+    if quantization.zero_points != scales:
+        return f"{scales} scales and {quantization.zero_points} zero points"
+    if quantization.per_channel and not (0 <= axis < len(shape) and scales == shape[axis]):
+        return f"{scales} scales along axis {axis} of {list(shape)}"
     return ""
 
 
-def _texts(graph: Subgraph, operator: Operator) -> bool:
-    ends = (*operator.inputs, *operator.outputs)
-    return any(tensor >= 0 and graph.tensors[tensor].dtype in _WITHOUT_SIZE for tensor in ends)
-
-
-def _fault_of_order(graph: Subgraph) -> str:
-    """Whether every operator reads what is there before it, and writes what nothing else does."""
-    fixed = {number for number, tensor in enumerate(graph.tensors) if tensor.constant}
-    filled = set(graph.inputs)
-    if filled & fixed:
-        return f"a constant, tensor {min(filled & fixed)}, as an input"
-    empty = {number for number, tensor in enumerate(graph.tensors) if tensor.variable or not tensor.elements}
-    known = fixed | filled | empty
-    written: set[int] = set(filled)
+def _operators_fault(graph: Subgraph) -> str:
+    """Describes the first operator with a wrong number of inputs, or with strings that it does not take."""
     for operator in graph.operators:
         least, most = _INPUTS.get(operator.name, (0, len(operator.inputs)))
         if not least <= len(operator.inputs) <= most:
             return f"an operator {operator.name} of {len(operator.inputs)} inputs"
-        if operator.name in _INPUTS.keys() - _OF_TEXTS and not operator.custom and _texts(graph, operator):
+        takes_no_strings = operator.name in _INPUTS.keys() - _STRING_OPERATORS and not operator.custom
+        if takes_no_strings and _has_strings(graph, operator):
             return f"an operator {operator.name} of texts"
+    return ""
+
+
+def _has_strings(graph: Subgraph, operator: Operator) -> bool:
+    tensors = (*operator.inputs, *operator.outputs)
+    return any(tensor >= 0 and graph.tensors[tensor].dtype in _WITHOUT_SIZE for tensor in tensors)
+
+
+def _order_fault(graph: Subgraph) -> str:
+    """Describes the first tensor that is read before it has values, or written twice."""
+    constants = {number for number, tensor in enumerate(graph.tensors) if tensor.constant}
+    written = set(graph.inputs)
+    if written & constants:
+        return f"a constant, tensor {min(written & constants)}, as an input"
+    empty = {number for number, tensor in enumerate(graph.tensors) if tensor.variable or not tensor.elements}
+    readable = constants | written | empty
+    for operator in graph.operators:
         for tensor in operator.inputs:
-            if tensor >= 0 and tensor not in known:
+            if tensor >= 0 and tensor not in readable:
                 return f"an operator {operator.name} that reads tensor {tensor} before it is written"
         for tensor in operator.outputs:
             if tensor < 0:
                 continue
-            if tensor in fixed or tensor in written:
+            if tensor in constants or tensor in written:
                 return f"an operator {operator.name} that writes tensor {tensor}, which has values already"
             written.add(tensor)
-            known.add(tensor)
-    missing = [tensor for tensor in graph.outputs if tensor not in known]
+            readable.add(tensor)
+    missing = [tensor for tensor in graph.outputs if tensor not in readable]
     return f"an output, tensor {missing[0]}, that nothing writes" if missing else ""

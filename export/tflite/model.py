@@ -1,26 +1,38 @@
-"""A `.tflite` that was written here, as objects that passes change (files of unknown origin: `tflite_file`)."""
+"""A `.tflite` model as the schema's mutable objects, for the passes of a conversion. Only for trusted files; `reader` reads any others.
 
+The generated classes declare lists and strings where they hold NumPy arrays and bytes. Their objects are therefore `Any` here.
+"""
+
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
-Model: TypeAlias = Any  # the schema's `ModelT`, which has no stubs
+Model: TypeAlias = Any  # the schema's ModelT
+Graph: TypeAlias = Any  # SubGraphT
+GraphOperator: TypeAlias = Any  # OperatorT
+GraphTensor: TypeAlias = Any  # TensorT
+
+
+def schema() -> Any:
+    """The module of TFLite's generated FlatBuffer classes."""
+    from ai_edge_litert import schema_py_generated
+
+    return schema_py_generated
 
 
 def decode(content: bytes | bytearray) -> Model:
-    """The objects of a file; constants are views into `content`, also those that lie behind the FlatBuffer."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    model = schema.ModelT.InitFromPackedBuf(content, 0)
+    """Unpacks a file. Constants are views into `content`, also those stored behind the FlatBuffer."""
+    model: Model = schema().ModelT.InitFromPackedBuf(content, 0)
     for buffer in model.buffers:
-        if buffer.offset > 1:  # such an offset would be wrong after packing anew
+        if buffer.offset > 1:  # the offset would be wrong after repacking
             buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
             buffer.offset = buffer.size = 0
     return model
 
 
 def encode(model: Model) -> bytes:
-    """The bytes of a file."""
+    """Packs a model into the bytes of a file."""
     import flatbuffers
 
     size = sum(len(buffer.data) for buffer in model.buffers if buffer.data is not None)
@@ -30,41 +42,60 @@ def encode(model: Model) -> bytes:
 
 
 def operator_kinds(model: Model) -> list[str]:
-    """The builtin operator's name of every operator code."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    names = {value: name for name, value in vars(schema.BuiltinOperator).items() if isinstance(value, int)}
+    """Returns the builtin operator's name of every operator code."""
+    names = {value: name for name, value in vars(schema().BuiltinOperator).items() if isinstance(value, int)}
     return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in model.operatorCodes]
 
 
-def code_of(content, builtin: int, version: int) -> int:
-    """The number of an operator code, which is added where there is none."""
-    from ai_edge_litert.schema_py_generated import OperatorCodeT
-
-    for number, code in enumerate(content.operatorCodes):
+def code_of(model: Model, builtin: int, version: int) -> int:
+    """Returns the index of an operator code of at least that version; adds the code if the model has none."""
+    for number, code in enumerate(model.operatorCodes):
         if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
             return number
-    code = OperatorCodeT()
+    return add_code(model, builtin, version)
+
+
+def add_code(model: Model, builtin: int, version: int) -> int:
+    """Adds an operator code and returns its index."""
+    code = schema().OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = builtin
     code.version = version
-    content.operatorCodes.append(code)
-    return len(content.operatorCodes) - 1
+    model.operatorCodes.append(code)
+    return len(model.operatorCodes) - 1
 
 
-def new_operator(code: int, inputs: list[int], outputs: list[int], kind: int, options):
-    """An operator of a code's number, between tensors by theirs. kind: which options of `BuiltinOptions` these are."""
-    from ai_edge_litert.schema_py_generated import OperatorT
+def add_buffer(model: Model, values: np.ndarray) -> int:
+    """Adds a buffer with the bytes of an array and returns its index."""
+    buffer = schema().BufferT()
+    buffer.data = np.ascontiguousarray(values).view(np.uint8).ravel()
+    model.buffers.append(buffer)
+    return len(model.buffers) - 1
 
-    operator = OperatorT()
+
+def add_tensor(graph: Graph, tensor: GraphTensor) -> int:
+    """Adds a tensor to a graph and returns its index."""
+    graph.tensors.append(tensor)
+    return len(graph.tensors) - 1
+
+
+def new_operator(code: int, inputs: Sequence[int], outputs: Sequence[int], kind: int, options: Any) -> GraphOperator:
+    """Creates an operator.
+
+    Args:
+        code: The index of its operator code.
+        inputs: Indices of the tensors that it reads.
+        outputs: Indices of the tensors that it writes.
+        kind: The type of `options`, a value of the schema's `BuiltinOptions`.
+        options: An object of the schema, such as `AddOptionsT`.
+    """
+    operator = schema().OperatorT()
     operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
     operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
     return operator
 
 
-def signature_end(name: str, tensor: int):
-    """An input or output of a signature: its name, and the tensor's number."""
-    from ai_edge_litert.schema_py_generated import TensorMapT
-
-    end = TensorMapT()
+def signature_end(name: str, tensor: int) -> Any:
+    """Creates the entry of one input or output in a signature: its name and the tensor's index."""
+    end = schema().TensorMapT()
     end.name, end.tensorIndex = name.encode(), int(tensor)
     return end

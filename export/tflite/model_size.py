@@ -1,4 +1,4 @@
-"""How large a converted model is: one definition for `convert`, `inspect`, reports and measurements."""
+"""The size of a converted model: one definition for `convert`, `inspect`, reports and measurements."""
 
 import os
 from dataclasses import dataclass
@@ -10,26 +10,37 @@ from kerasbert.export.tflite.metadata import Metadata
 
 @dataclass(frozen=True)
 class ModelSize:
-    """bytes: of all files of the model, tokenizer and metadata included. parameters: trained numbers of the model that was converted."""
+    """The size of a converted model.
+
+    Attributes:
+        bytes: Bytes of all files of the model, tokenizer and metadata included.
+        parameters: Trained parameters of the model that was converted.
+    """
 
     bytes: int
     parameters: int
 
     @property
     def bytes_per_parameter(self) -> float:
-        """0 for a model without parameters."""
+        """Bytes for each parameter; 0 for a model without parameters."""
         return self.bytes / self.parameters if self.parameters > 0 else 0.0
 
 
-def model_size(path_or_bytes: str | os.PathLike | bytes, card: Metadata | None, constants: int = 0) -> ModelSize:
-    """The size of a file, or of both files of a model in two parts.
+def model_size(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata | None, constants: int = 0) -> ModelSize:
+    """Measures a file, or both files of a partitioned model.
 
-    The card says how many parameters the model has: each is counted once, also where several lengths or layers share it, and where a file
-    leaves positions out. constants: those in the graph, which count for a file without a card.
+    The number of parameters comes from the metadata. It counts each parameter once, also where several lengths or layers share it, and
+    where the file leaves positions out.
+
+    Args:
+        path_or_bytes: The file or its content.
+        metadata: The file's metadata, if it has any.
+        constants: Parameters among the graph's constants, which count for a file without metadata.
     """
-    parameters = card.parameters if card is not None and card.parameters > 0 else constants
+    parameters = metadata.parameters if metadata is not None and metadata.parameters > 0 else constants
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         return ModelSize(len(path_or_bytes), parameters)
     host = host_path(path_or_bytes)
-    other = host.stat().st_size if card is not None and card.target == "edge-tpu" and host.is_file() else 0
-    return ModelSize(Path(path_or_bytes).stat().st_size + other, parameters)
+    partitioned = metadata is not None and metadata.target == "edge-tpu" and host.is_file()
+    host_bytes = host.stat().st_size if partitioned else 0
+    return ModelSize(Path(path_or_bytes).stat().st_size + host_bytes, parameters)

@@ -1,8 +1,8 @@
-"""From which runtime version on an operator version is known.
+"""The oldest runtime that supports each operator version.
 
-The facts are TensorFlow's (`tensorflow/compiler/mlir/lite/tools/versioning/runtime_version.cc`), for the operators
-that a text model's file may hold. One row an operator: the runtime that brought version 1, 2, 3, ...; `-` where no
-such version was released. The numbers are TensorFlow's own, which TFLite runtimes up to 2.17 share.
+The table follows TensorFlow's `tensorflow/compiler/mlir/lite/tools/versioning/runtime_version.cc`, for operators of text models. Each line
+names an operator, then the runtime that introduced its version 1, 2, 3, ...; `-` marks a version that was never released. The numbers are
+TensorFlow's own. TFLite runtimes up to 2.17 share them.
 """
 
 import re
@@ -133,8 +133,7 @@ RUNTIME_VERSIONS: dict[tuple[str, int], str] = {
 
 
 def minimum_runtime(operators: set[tuple[str, int]]) -> str:
-    """The oldest runtime that knows every (builtin name, version) in `operators`, or `unknown (OP vN)` for one not in
-    the table."""
+    """Returns the oldest runtime that supports every (builtin name, version), or `unknown (OP vN)` for one that the table lacks."""
     unknown = sorted(f"{name} v{version}" for name, version in operators if (name, version) not in RUNTIME_VERSIONS)
     if unknown:
         return f"unknown ({', '.join(unknown)})"
@@ -142,13 +141,17 @@ def minimum_runtime(operators: set[tuple[str, int]]) -> str:
 
 
 def check_version(text: str) -> None:
-    """Raises KerasBertError unless the text is a runtime version, such as 2.9."""
+    """Checks that a text is a runtime version, such as 2.9.
+
+    Raises:
+        KerasBertError: when it is not.
+    """
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", text):
-        raise KerasBertError(f"expected a runtime version such as 2.9, received {text!r}")
+        raise KerasBertError(f"expected a runtime version such as 2.9, received {text!r}; leave it out for the newest")
 
 
 def is_newer(version: str, than: str) -> bool:
-    """Whether one runtime version came after another."""
+    """Returns whether one runtime version came after another."""
     return _numbers(version) > _numbers(than)
 
 

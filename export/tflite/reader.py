@@ -1,14 +1,15 @@
-"""The way from a FlatBuffer's bytes to a `TFLiteFile`, with bounds: every count and offset is held against the file's own size."""
+"""Parses a FlatBuffer of unknown origin into a `FileStructure`: every count and offset is checked against the file's size."""
 
 import os
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite.graph_faults import fault_of
+from kerasbert.export.tflite.graph_faults import find_fault
 from kerasbert.export.tflite.structure import (
     FileStructure,
     Operator,
@@ -24,21 +25,25 @@ _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, At
 
 _NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
 _NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
-_TWO_INPUTS = {
-    "BATCH_MATMUL",
-    "FULLY_CONNECTED",
-    "GATHER",
-}  # of which the runtime counts none, or rules look at the second
-# Which inputs may be left out, from where on.
-_OPTIONAL = {
+# Runtimes do not count the inputs of these operators, or rules read the second one.
+_TWO_INPUTS = {"BATCH_MATMUL", "FULLY_CONNECTED", "GATHER"}
+_FIRST_OPTIONAL_INPUT = {
     "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_RNN": 1,
 }  # fmt: skip
 
 
 def read_file(data: bytes, name: str) -> FileStructure:
-    """Parses a file's bytes. name: for messages. Raises KerasBertError for damaged ones."""
-    schema = _schema()
+    """Parses a file's bytes.
+
+    Args:
+        data: The file's bytes.
+        name: The file's name in messages.
+
+    Raises:
+        KerasBertError: when they are damaged, and when neither ai-edge-litert nor TensorFlow is installed.
+    """
+    schema = _require_schema()
     try:
         verify(data)
         return _Reader(schema, data, name).file()
@@ -56,14 +61,16 @@ def _damaged(name: str, detail: str) -> KerasBertError:
 
 
 def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> FileStructure | None:
-    """Verifies a file that is to be run: runtimes crash on some damages. Where tflite-runtime alone is installed, its offsets only.
+    """Verifies a file before it is run, because runtimes crash on some damaged files.
+
+    An environment with tflite-runtime alone lacks the schema. There only the offsets are verified.
 
     Args:
-        path_or_bytes: the file or its content.
-        name: of bytes, for messages.
+        path_or_bytes: The file or its content.
+        name: The name of bytes, for messages.
 
     Returns:
-        What the file holds; None where tflite-runtime alone is installed.
+        The decoded file; None where tflite-runtime alone is installed.
 
     Raises:
         KerasBertError: when the file is damaged.
@@ -77,23 +84,23 @@ def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None =
             raise _damaged(name, str(error)) from error
         return None
     structure = read_file(data, name)
-    if wrong := fault_of(structure):
-        raise _damaged(name, wrong)
+    if fault := find_fault(structure):
+        raise _damaged(name, fault)
     return structure
 
 
-def _schema():
-    found = _installed_schema()
-    if found is None:
+def _require_schema() -> Any:
+    schema = _installed_schema()
+    if schema is None:
         raise KerasBertError(
             "expected ai-edge-litert for reading a .tflite file's structure, received an environment without it; "
             "install ai-edge-litert"
         )
-    return found
+    return schema
 
 
-def _installed_schema():
-    """TFLite's generated FlatBuffer classes; LiteRT ships them, TensorFlow too, the old tflite-runtime does not."""
+def _installed_schema() -> Any:
+    """Returns the module of TFLite's generated FlatBuffer classes, or None: the old tflite-runtime does not ship them."""
     try:
         from ai_edge_litert import schema_py_generated as schema
     except ImportError:
@@ -105,9 +112,9 @@ def _installed_schema():
 
 
 class _Reader:
-    """One pass over the FlatBuffer, with bounds."""
+    """One pass over the FlatBuffer that checks every count and index."""
 
-    def __init__(self, schema, data: bytes, name: str):
+    def __init__(self, schema: Any, data: bytes, name: str):
         self.schema, self.data, self.name = schema, data, name
         self.entries = 0
         self.builtin_names = _names(schema.BuiltinOperator)
@@ -129,8 +136,11 @@ class _Reader:
         return FileStructure(len(self.data), subgraphs, signatures, spans, self.data)
 
     def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
-        """Items of a vector of tables; each entry takes at least four bytes, so a longer vector than that is a lie. So are many vectors
-        that stand in one place: entries that take more time than the file has bytes."""
+        """Iterates over a vector of tables.
+
+        An entry takes at least four bytes, which bounds the length of a vector. The total is bounded too: a hostile file may store many
+        vectors at one place, which would take forever to read.
+        """
         count = length()
         self.entries += max(count, 0)
         if not 0 <= count <= len(self.data) // 4 or self.entries > len(self.data):
@@ -138,15 +148,15 @@ class _Reader:
         return (item(index) for index in range(count))
 
     def _numbers(self, length: Callable[[], int], values: Callable[[], np.ndarray]) -> tuple[int, ...]:
-        """A vector of numbers, counted like one of tables."""
+        """Reads a vector of numbers, with the same bounds as a vector of tables."""
         self._each(length, lambda index: index)
         return tuple(values().tolist()) if length() else ()
 
     def _text(self, raw: bytes | None) -> str:
         return (raw or b"").decode("utf-8", errors="replace")
 
-    def _span(self, buffer) -> tuple[int, int]:
-        """Where its bytes stand, and how many: inside the vector, or, for files over 2 GB, behind the FlatBuffer."""
+    def _span(self, buffer: Any) -> tuple[int, int]:
+        """Returns offset and size of a buffer: inside its vector, or, in files over 2 GB, behind the FlatBuffer."""
         start, size = int(buffer.Offset()), int(buffer.Size())
         if start <= 1:
             size = int(buffer.DataLength())
@@ -155,28 +165,26 @@ class _Reader:
             raise _damaged(self.name, f"a buffer of {size} bytes at {start}, past the end")
         return start, size
 
-    def _operator_code(self, code) -> tuple[str, int, bool]:
-        # Codes above 127 sit in a newer field; the older one-byte field holds the smaller codes of old files.
+    def _operator_code(self, code: Any) -> tuple[str, int, bool]:
+        # A newer field holds codes above 127. The older one-byte field holds the smaller codes of old files.
         builtin = max(int(code.BuiltinCode()), int(code.DeprecatedBuiltinCode()))
         name = self.builtin_names.get(builtin, f"BUILTIN_{builtin}")
         if name == "CUSTOM":
             return self._text(code.CustomCode()) or "unnamed custom operator", int(code.Version()), True
         return name, int(code.Version()), False
 
-    def _subgraph(self, graph, codes: list[tuple[str, int, bool]], buffers: tuple[int, ...]) -> Subgraph:
+    def _subgraph(self, graph: Any, codes: list[tuple[str, int, bool]], buffers: tuple[int, ...]) -> Subgraph:
         tensors = tuple(self._tensor(t, buffers) for t in self._each(graph.TensorsLength, graph.Tensors))
         operators = tuple(
             self._operator(o, codes, len(tensors)) for o in self._each(graph.OperatorsLength, graph.Operators)
         )
-        ends = (
-            self._numbers(graph.InputsLength, graph.InputsAsNumpy),
-            self._numbers(graph.OutputsLength, graph.OutputsAsNumpy),
-        )
-        if any(not 0 <= tensor < len(tensors) for end in ends for tensor in end):
+        inputs = self._numbers(graph.InputsLength, graph.InputsAsNumpy)
+        outputs = self._numbers(graph.OutputsLength, graph.OutputsAsNumpy)
+        if any(not 0 <= tensor < len(tensors) for tensor in inputs + outputs):
             raise _damaged(self.name, f"a graph that starts or ends with a tensor outside 0..{len(tensors) - 1}")
-        return Subgraph(self._text(graph.Name()), tensors, operators, *ends)
+        return Subgraph(self._text(graph.Name()), tensors, operators, inputs, outputs)
 
-    def _tensor(self, tensor, buffers: tuple[int, ...]) -> Tensor:
+    def _tensor(self, tensor: Any, buffers: tuple[int, ...]) -> Tensor:
         stored = self._numbers(tensor.ShapeLength, tensor.ShapeAsNumpy)
         shape = self._numbers(tensor.ShapeSignatureLength, tensor.ShapeSignatureAsNumpy) or stored
         if any(size < 0 for size in stored):
@@ -197,7 +205,7 @@ class _Reader:
             tensor.Sparsity() is not None,
         )
 
-    def _operator(self, operator, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
+    def _operator(self, operator: Any, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
         index = operator.OpcodeIndex()
         if index >= len(codes):
             raise _damaged(self.name, f"operator code {index} of {len(codes)}")
@@ -209,25 +217,27 @@ class _Reader:
         if any(not -1 <= tensor < tensors for tensor in inputs + outputs):
             raise _damaged(self.name, f"an operator with a tensor outside 0..{tensors - 1}")
         name, version, custom = codes[index]
-        if not custom and (lacks := _lacks(name, inputs, outputs)):
-            raise _damaged(self.name, f"an operator {name} without {lacks}")
+        if not custom and (missing := _missing_tensor(name, inputs, outputs)):
+            raise _damaged(self.name, f"an operator {name} without {missing}")
         return Operator(name, version, custom, inputs, outputs, self._options(operator))
 
-    def _options(self, operator) -> dict[str, int | float | bool | str]:
-        """The numbers of an operator's options by name."""
+    def _options(self, operator: Any) -> Mapping[str, int | float | bool | str]:
+        """Returns the numeric options of an operator by name."""
         table, kind = operator.BuiltinOptions(), self.option_names.get(operator.BuiltinOptionsType())
-        if table is None or not hasattr(self.schema, f"{kind}T"):
+        if table is None or kind is None or not hasattr(self.schema, f"{kind}T"):
             return {}
-        options = getattr(self.schema, kind)()
-        options.Init(table.Bytes, table.Pos)
-        found = vars(getattr(self.schema, f"{kind}T").InitFromObj(options))
-        numbers = {_snake(key): value for key, value in found.items() if isinstance(value, int | float)}
-        if "fused_activation_function" in numbers:
-            activation = numbers["fused_activation_function"]
-            numbers["fused_activation_function"] = self.activation_names.get(activation, f"activation {activation}")
-        return numbers
+        packed = getattr(self.schema, kind)()
+        packed.Init(table.Bytes, table.Pos)
+        fields = vars(getattr(self.schema, f"{kind}T").InitFromObj(packed))
+        options: dict[str, Any] = {
+            _snake_case(key): value for key, value in fields.items() if isinstance(value, int | float)
+        }
+        if "fused_activation_function" in options:
+            activation = options["fused_activation_function"]
+            options["fused_activation_function"] = self.activation_names.get(activation, f"activation {activation}")
+        return options
 
-    def _signature(self, signature, subgraphs: tuple[Subgraph, ...]) -> Signature:
+    def _signature(self, signature: Any, subgraphs: tuple[Subgraph, ...]) -> Signature:
         subgraph = int(signature.SubgraphIndex())
         if subgraph >= len(subgraphs):
             raise _damaged(self.name, f"a signature of subgraph {subgraph}")
@@ -242,31 +252,31 @@ class _Reader:
         return Signature(self._text(signature.SignatureKey()), subgraph, inputs, outputs)
 
 
-def _lacks(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
-    """What a builtin operator must have and this one does not: runtimes read it without looking, and crash."""
+def _missing_tensor(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
+    """Names a required tensor that a builtin operator lacks: runtimes read it without checking, and crash."""
     if name not in _NO_OUTPUTS and -1 in (outputs or (-1,)):
         return "an output"
-    if name not in _NO_INPUTS and -1 in (inputs[: _OPTIONAL.get(name)] or (-1,)):
+    if name not in _NO_INPUTS and -1 in (inputs[: _FIRST_OPTIONAL_INPUT.get(name)] or (-1,)):
         return "an input"
     if name in _TWO_INPUTS and len(inputs) < 2:
         return "a second input"
     return ""
 
 
-def _quantization(parameters) -> Quantization | None:
+def _quantization(parameters: Any) -> Quantization | None:
     if parameters is None or parameters.ScaleLength() == 0:
         return None
     scales, count = parameters.ScaleAsNumpy(), int(parameters.ZeroPointLength())
     zeros = parameters.ZeroPointAsNumpy() if count else np.zeros(1, np.int64)
     sound = bool(np.isfinite(scales).all() and (scales >= 0).all())
-    ends = (int(zeros.min()), int(zeros.max()))
-    return Quantization(len(scales), int(parameters.QuantizedDimension()), count, ends, sound)
+    zero_range = (int(zeros.min()), int(zeros.max()))
+    return Quantization(len(scales), int(parameters.QuantizedDimension()), count, zero_range, sound)
 
 
-def _names(enumeration) -> dict[int, str]:
+def _names(enumeration: type) -> dict[int, str]:
     return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
 
 
-def _snake(name: str) -> str:
-    """`shrinkAxisMask` as `shrink_axis_mask`."""
+def _snake_case(name: str) -> str:
+    """Returns `shrink_axis_mask` for `shrinkAxisMask`."""
     return re.sub("([A-Z])", r"_\1", name).lower()

@@ -1,7 +1,7 @@
-"""The structure of a `.tflite` file: operators, tensors, signatures.
+"""The structure of a `.tflite` file: operators, tensors and signatures.
 
-The file is a FlatBuffer of TensorFlow Lite's schema (`schema.fbs`, version 3, identifier `TFL3`). It may come from
-anywhere, so every count and index is held against the file's own size before it is used.
+The file is a FlatBuffer of TensorFlow Lite's schema (`schema.fbs`, version 3, identifier `TFL3`). It may come from anywhere, so `reader`
+checks every count and index against the file's size.
 """
 
 import os
@@ -21,8 +21,15 @@ _NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32"
 
 @dataclass(frozen=True)
 class Quantization:
-    """Affine quantization, real = scale * (q - zero_point): `scales` scales, more than one when per-channel along
-    `axis`. `zero_points`: how many, between `zeros`. `sound`: whether every scale is finite and not negative."""
+    """Affine quantization, real = scale * (q - zero_point).
+
+    Attributes:
+        scales: The number of scales, more than one when per-channel.
+        axis: The axis of the channels.
+        zero_points: The number of zero points.
+        zeros: The smallest and the largest zero point.
+        sound: Whether every scale is finite and not negative.
+    """
 
     scales: int
     axis: int
@@ -32,13 +39,25 @@ class Quantization:
 
     @property
     def per_channel(self) -> bool:
+        """Whether each channel has its own scale."""
         return self.scales > 1
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """One tensor. `shape` has -1 where the length may be resized; `stored_shape` is what the file was planned with. `variable`: it keeps
-    its values from run to run. `sparse`: its buffer holds fewer values than its shape says."""
+    """One tensor.
+
+    Attributes:
+        name: The tensor's name in the file.
+        dtype: The element type in lower case, such as `float32` or `int4`.
+        shape: The shape, with -1 for an axis that the caller may resize.
+        stored_shape: The shape that the file was planned with.
+        buffer: The index of its buffer.
+        nbytes: Bytes in its buffer; 0 for a tensor that is computed.
+        quantization: Scales and zero points, if it has any.
+        variable: Whether it keeps its values from run to run.
+        sparse: Whether its buffer holds fewer values than its shape.
+    """
 
     name: str
     dtype: str
@@ -52,10 +71,12 @@ class Tensor:
 
     @property
     def constant(self) -> bool:
+        """Whether the file stores its values."""
         return self.nbytes > 0
 
     @property
     def elements(self) -> int:
+        """The number of its elements."""
         count = 1
         for dimension in self.stored_shape:
             count *= max(dimension, 0)
@@ -64,8 +85,16 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Operator:
-    """One operator call: builtin name (`FULLY_CONNECTED`) or the custom code (`FlexErf`), tensor indices (-1: none), and the numbers of
-    its options by name, as the schema has them (`shrink_axis_mask`); `fused_activation_function` as its name."""
+    """One operator call.
+
+    Attributes:
+        name: The builtin name (`FULLY_CONNECTED`) or the custom code (`FlexErf`).
+        version: The operator version.
+        custom: Whether it is a custom operator.
+        inputs: Indices of the tensors that it reads; -1 for an optional input that is left out.
+        outputs: Indices of the tensors that it writes.
+        options: Numeric options under the schema's names (`shrink_axis_mask`); `fused_activation_function` is a name.
+    """
 
     name: str
     version: int
@@ -77,7 +106,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Subgraph:
-    """A graph; `inputs` and `outputs` are tensor indices."""
+    """A graph. `inputs` and `outputs` are tensor indices."""
 
     name: str
     tensors: tuple[Tensor, ...]
@@ -88,7 +117,14 @@ class Subgraph:
 
 @dataclass(frozen=True)
 class Signature:
-    """A named entry point: input and output name -> tensor index inside subgraph `subgraph`."""
+    """A named entry point.
+
+    Attributes:
+        name: The signature's key.
+        subgraph: The index of its subgraph.
+        inputs: Tensor indices in that subgraph by input name.
+        outputs: Tensor indices in that subgraph by output name.
+    """
 
     name: str
     subgraph: int
@@ -98,8 +134,15 @@ class Signature:
 
 @dataclass(frozen=True)
 class FileStructure:
-    """What a `.tflite` file holds; `size` counts every byte of the file, packed metadata included. spans: where each buffer stands, as
-    offset and bytes."""
+    """The structure of a `.tflite` file.
+
+    Attributes:
+        size: Bytes of the file, packed metadata included.
+        subgraphs: The graphs.
+        signatures: The entry points.
+        spans: Offset and size of each buffer in bytes.
+        data: The file's bytes.
+    """
 
     size: int
     subgraphs: tuple[Subgraph, ...]
@@ -108,7 +151,7 @@ class FileStructure:
     data: bytes = field(repr=False, compare=False)
 
     def constant(self, tensor: Tensor) -> np.ndarray | None:
-        """A constant tensor's values; None for one that is computed, or whose values are no whole bytes (int4)."""
+        """Returns a constant tensor's values; None for a computed tensor, and for values below one byte (int4)."""
         if not tensor.constant or tensor.dtype not in _NUMPY:
             return None
         start, size = self.spans[tensor.buffer]
@@ -117,7 +160,14 @@ class FileStructure:
 
 
 def load_bytes(path_or_bytes: str | os.PathLike | bytes) -> tuple[bytes, str]:
-    """The bytes of a `.tflite` and a name for messages; rejects what does not carry the TFL3 identifier."""
+    """Loads a `.tflite` file.
+
+    Returns:
+        Its bytes, and a name for messages.
+
+    Raises:
+        KerasBertError: when the file is missing, cannot be read, or lacks the TFL3 identifier.
+    """
     name = check_identifier(path_or_bytes)
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         return bytes(path_or_bytes), name
@@ -128,10 +178,13 @@ def load_bytes(path_or_bytes: str | os.PathLike | bytes) -> tuple[bytes, str]:
 
 
 def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
-    """Looks at the first bytes only. Returns a name for messages.
+    """Checks the first bytes of a `.tflite` file.
+
+    Returns:
+        A name for messages.
 
     Raises:
-        KerasBertError: a file that is not there, cannot be read, or is not a `.tflite` file.
+        KerasBertError: when the file is missing, cannot be read, or lacks the TFL3 identifier.
     """
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         head, name = bytes(path_or_bytes[:8]), "the given bytes"
@@ -142,7 +195,7 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
             raise KerasBertError(f"expected a .tflite file, received {name}, which is {_kind(path)}; check the path")
         if path.stat().st_size > MOST_BYTES:
             raise KerasBertError(
-                f"expected a .tflite file of at most {format_bytes(MOST_BYTES)}, what a FlatBuffer holds, received {name} of "
+                f"expected a .tflite file of at most {format_bytes(MOST_BYTES)}, the limit of a FlatBuffer, received {name} of "
                 f"{format_bytes(path.stat().st_size)}; convert the model again"
             )
         try:
@@ -159,7 +212,9 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
 
 
 def _unreadable(name: str, error: OSError) -> KerasBertError:
-    return KerasBertError(f"expected a readable .tflite file, received {name} ({error.strerror})")
+    return KerasBertError(
+        f"expected a readable .tflite file, received {name} ({error.strerror}); check the path and its permissions"
+    )
 
 
 def _kind(path: Path) -> str:

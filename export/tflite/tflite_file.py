@@ -1,4 +1,4 @@
-"""Reads the structure of a `.tflite` file. Nothing is run."""
+"""Reads the structure of a `.tflite` file without running it."""
 
 import os
 from dataclasses import fields
@@ -8,14 +8,14 @@ from kerasbert.export.tflite.structure import FileStructure, load_bytes
 
 
 class TFLiteFile(FileStructure):
-    """What a `.tflite` file holds."""
+    """The structure of a `.tflite` file."""
 
     @classmethod
     def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "TFLiteFile":
         """Parses a file or its bytes.
 
         Raises:
-            KerasBertError: the file is missing, is not a `.tflite` file, or is damaged.
+            KerasBertError: when the file is missing, is not a `.tflite` file, or is damaged.
         """
         structure = read_file(*load_bytes(path_or_bytes))
         return cls(**{field.name: getattr(structure, field.name) for field in fields(FileStructure)})

@@ -1,20 +1,22 @@
-"""Verifies a `.tflite` FlatBuffer as TensorFlow Lite's C++ verifier would: every offset, table and vector lies inside the file.
+"""Verifies a `.tflite` FlatBuffer as TensorFlow Lite's C++ verifier does: every offset, table and vector is inside the file.
 
-Interpreters follow offsets without looking, and Python's reader counts a negative one from the end. The layout is that of TFLite's
-`schema.fbs` (version 3); of an operator's options the table is verified, and the vectors that kernels read.
+Interpreters follow offsets without checking them, and Python's reader counts a negative offset from the end. The layout is that of TFLite's
+`schema.fbs` (version 3). An operator's options are verified as a table, with those vectors that kernels read.
 """
 
 import struct
+from typing import TypeAlias
 
 _INT8, _UINT16, _INT32, _UINT32 = struct.Struct("<b"), struct.Struct("<H"), struct.Struct("<i"), struct.Struct("<I")
-_STRING = (
-    -1
-)  # a kind of field beside tables (by name), [vectors of tables] and the bytes of a number or (vector element)
+_STRING = -1
 _OPTIONS = "Options"
 
-# Table -> slot of its vtable -> what stands there: bytes of a number, (bytes of an element,) of a vector of numbers, a table's name,
-# [a table's name] of a vector of tables, or _STRING.
-_LAYOUT = {
+# The kind of a field: bytes of a number, (bytes of an element,) for a vector of numbers, a table's name, [a table's name] for a vector of
+# tables, or _STRING.
+_Field: TypeAlias = int | tuple[int] | str | list[str]
+
+# Table -> slot of its vtable -> kind of the field.
+_LAYOUT: dict[str, dict[int, _Field]] = {
     "Model": {4: 4, 6: ["OperatorCode"], 8: ["SubGraph"], 10: _STRING, 12: ["Buffer"], 14: (4,), 16: ["Metadata"], 18: ["SignatureDef"]},
     "OperatorCode": {4: 1, 6: _STRING, 8: 4, 10: 4},
     "SubGraph": {4: ["Tensor"], 6: (4,), 8: (4,), 10: ["Operator"], 12: _STRING, 14: 4},
@@ -40,26 +42,36 @@ _LAYOUT = {
     "TensorMap": {4: _STRING, 6: 4},
 }  # fmt: skip
 _OPTIONS_TYPE = 10
-_OPTIONS_WITH_VECTORS = {17: "ReshapeOptions", 30: "SqueezeOptions"}  # by their number in `BuiltinOptions`
+_OPTIONS_WITH_VECTORS = {17: "ReshapeOptions", 30: "SqueezeOptions"}  # by their value in `BuiltinOptions`
 
 
 class Malformed(ValueError):
-    """What is wrong with a FlatBuffer."""
+    """A FlatBuffer with an invalid offset; the message describes it."""
 
 
 def verify(data: bytes) -> None:
-    """Follows every offset of a `.tflite` from its root. Raises Malformed for one that leads out of the file."""
+    """Follows every offset of a `.tflite` from its root.
+
+    Raises:
+        Malformed: when an offset leads out of the file.
+    """
     _Verifier(data).table("Model", 0)
 
 
 class _Verifier:
-    """One pass; a table that several others point to is looked at once."""
+    """One pass over a file, which verifies a table once even if several others point to it."""
 
     def __init__(self, data: bytes):
-        self.data, self.size, self.seen = data, len(data), set()
+        self.data, self.size = data, len(data)
+        self.seen: set[tuple[str, int]] = set()
 
     def table(self, kind: str, at: int) -> None:
-        """at: where the offset of a table of this kind stands."""
+        """Verifies a table and everything that it points to.
+
+        Args:
+            kind: The table's name in the schema.
+            at: The position of the offset that points to the table.
+        """
         place = at + self._number(_UINT32, at)
         if (kind, place) in self.seen:
             return
@@ -71,37 +83,37 @@ class _Verifier:
         layout = _LAYOUT[kind]
         for slot in range(4, slots, 2):
             offset = self._number(_UINT16, vtable + slot)
-            what = layout.get(slot, 1)
-            width = what if type(what) is int and what > 0 else 4
+            field = layout.get(slot, 1)
+            width = field if isinstance(field, int) and field > 0 else 4
             if offset and (offset < 4 or offset + width > length):
                 raise Malformed(f"a {kind} with a field outside its table at byte {place}")
-            if offset and (type(what) is not int or what == _STRING):
-                self._field(what, place, place + offset, vtable, slots)
+            if offset and (not isinstance(field, int) or field == _STRING):
+                self._field(field, place, place + offset, vtable, slots)
 
-    def _field(self, what, place: int, at: int, vtable: int, slots: int) -> None:
-        if what == _STRING:
+    def _field(self, field: _Field, place: int, at: int, vtable: int, slots: int) -> None:
+        if isinstance(field, int):  # a number is verified with its table: this is a _STRING
             start, count = self._vector(at, 1)
             if start + count >= self.size or self.data[start + count]:
                 raise Malformed(f"a text without its end at byte {start}")
-        elif what == _OPTIONS:
+        elif field == _OPTIONS:
             self.table(self._options(place, vtable, slots), at)
-        elif isinstance(what, str):
-            self.table(what, at)
-        elif isinstance(what, tuple):
-            self._vector(at, what[0])
+        elif isinstance(field, str):
+            self.table(field, at)
+        elif isinstance(field, tuple):
+            self._vector(at, field[0])
         else:
             start, count = self._vector(at, 4)
             for number in range(count):
-                self.table(what[0], start + 4 * number)
+                self.table(field[0], start + 4 * number)
 
     def _options(self, place: int, vtable: int, slots: int) -> str:
-        """Which options an operator has."""
+        """Returns the table name of an operator's options."""
         offset = self._number(_UINT16, vtable + _OPTIONS_TYPE) if slots > _OPTIONS_TYPE else 0
         kind = self._number(_INT8, place + offset) if offset else 0
         return _OPTIONS_WITH_VECTORS.get(kind, _OPTIONS)
 
     def _vector(self, at: int, width: int) -> tuple[int, int]:
-        """Where its elements begin, and how many there are."""
+        """Returns the position of a vector's first element and the number of elements."""
         place = at + self._number(_UINT32, at)
         count = self._number(_UINT32, place)
         if place + 4 + count * width > self.size:

@@ -96,16 +96,16 @@ def convert(
     wanted = _length(length)
     examples = None if calibration is None else _calibration_examples(model, calibration, calibration_rows, given)
     if integer_only:
-        from kerasbert.export.conversion import INTEGER_RECIPE, check_integer_only
+        from kerasbert.export.recipes import INTEGER_RECIPE, check_integer_recipe
 
         recipe = recipe or INTEGER_RECIPE
-        check_integer_only(recipe_named(recipe))
+        check_integer_recipe(recipe_named(recipe))
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
     from kerasbert.export.conversion import convert as run
-    from kerasbert.export.conversion import trained_for
+    from kerasbert.export.conversion_options import trained_for
 
     recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):

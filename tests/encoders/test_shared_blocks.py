@@ -92,7 +92,9 @@ def test_a_shared_dense_is_planned_once_a_call(albert):
 
     plans = [p for p in dense_plans(albert, export_twin(albert), static=True) if p.path == "layers.0.attention.key"]
     key = next(dense for dense in dense_layers(albert) if dense.path == "layers.0.attention.key")
-    assert [plan.writes for plan in plans] == [tuple(map(float, bounds)) for bounds in key.output_quantizer.ranges]
+    assert [plan.output_range for plan in plans] == [
+        tuple(map(float, bounds)) for bounds in key.output_quantizer.ranges
+    ]
     assert len(plans) == 2
 
 

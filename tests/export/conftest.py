@@ -103,21 +103,18 @@ def run_rows(path: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 class StubTask:
-    """What `validate` needs of a Keras task: it is its own tokenizer, which looks up words, and asks a `.tflite` file."""
+    """The part of a Keras task that `validate` needs: its own tokenizer, with outputs from a `.tflite` file."""
 
     vocabulary = ("[PAD]", *(f"word{i}" for i in range(1, WORDS)))
     kind, labels, sequence_length, pad_id = "single_label", ("a", "b", "c"), LENGTH, 0
 
     def __init__(self, path: Path, **overrides):
+        from kerasbert.processors import make_processor
+
         self.path = path
         vars(self).update(overrides)
         self.tokenizer = self
-
-    @property
-    def processor(self):
-        from kerasbert.processors import make_processor
-
-        return make_processor(self.kind, self.labels)
+        self.processor = overrides.get("processor") or make_processor(self.kind, self.labels)
 
     def encode(self, texts, pairs=None, max_length=None):
         rows = [text.split() for text in (texts if pairs is None else map(" ".join, zip(texts, pairs, strict=True)))]
@@ -140,7 +137,7 @@ def texts(rows: int) -> list[str]:
 
 @pytest.fixture(scope="session")
 def helpers():
-    """The functions above; test modules cannot import a conftest."""
+    """Functions for test modules, which cannot import a conftest."""
     return SimpleNamespace(
         packed_rows=packed_rows, run_rows=run_rows, texts=texts, StubTask=StubTask, LENGTH=LENGTH, PARAMETERS=PARAMETERS
     )

@@ -1,4 +1,4 @@
-"""Files of models with adapters and a mix of layers: they compute what Keras computes, in one piece for XNNPACK."""
+"""Files of models with adapters and scalar mixes compute what Keras computes, in one XNNPACK partition."""
 
 from functools import partial
 
@@ -36,7 +36,7 @@ def texts(tiny):
 
 @pytest.fixture(scope="module")
 def models(tiny, texts):
-    """By architecture and recipe: quantized, every weight away from its first value."""
+    """Quantized models by architecture and recipe, with every weight moved from its initial value."""
     import tf_keras as keras
 
     made = {}
@@ -85,7 +85,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
 
 
 @pytest.mark.parametrize(("name", "recipe"), CONVERTED)
-def test_every_dense_is_in_int8_and_none_is_added(models, files, name, recipe):
+def test_every_dense_layer_is_int8_and_none_is_added(models, files, name, recipe):
     from ai_edge_litert.schema_py_generated import TensorType
 
     model, content = models(name, recipe), decode(files(name, recipe))
@@ -93,7 +93,7 @@ def test_every_dense_is_in_int8_and_none_is_added(models, files, name, recipe):
     found = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "FULLY_CONNECTED"]
     assert len(found) == sum(dense.input_quantizer.num_calls for dense in dense_layers(model))
     assert {graph.tensors[operator.inputs[1]].type for operator in found} == {TensorType.INT8}
-    # The bias of the dense before an adapter is a part of that dense: what it writes is what training gave a range.
+    # Every FULLY_CONNECTED keeps its own bias, because training measured the range of its output with the bias.
     assert all(len(operator.inputs) == 3 and operator.inputs[2] >= 0 for operator in found)
 
 
@@ -111,7 +111,7 @@ def test_adapters_find_their_ranges_at_run_time(models):
 
 
 def test_new_adapters_can_be_calibrated_and_trained(tiny, texts):
-    """An adapter that was never trained writes nearly zeros, of which a static range could not be made."""
+    """An untrained adapter outputs nearly zeros, from which no static range can be estimated."""
     encoder = tiny.encoder(num_hidden_layers=1)
     task = TextClassifier(
         type(encoder)(encoder.config, adapters=SIZE), tiny.tokenizer(), labels=tiny.labels, sequence_length=LENGTH

@@ -58,7 +58,7 @@ HEADS = {
 # weights amplify that; the static one computes it in training too. One wrong range costs 0.75 and more.
 TOLERANCES = {"float32": 1e-3, "float16": 0.03, "dynamic_wi8_afp32": 0.3, "static_wi8_ai8": 0.05}
 QUANTIZED = ("dynamic_wi8_afp32", "static_wi8_ai8")
-LAYERS = {"albert": 2, "albert-groups": 3}  # of one kind one is enough; test_convert has two
+LAYERS = {"albert": 2, "albert-groups": 3}  # of one kind one is enough; test_conversion has two
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def texts(tiny):
 
 @pytest.fixture(scope="module")
 def models(tiny, texts):
-    """By architecture and recipe: the model that training would see."""
+    """Models by architecture and recipe, as in quantization-aware training."""
     made = {}
 
     def model(name: str, recipe: str):
@@ -87,7 +87,7 @@ def models(tiny, texts):
 
 @pytest.fixture(scope="module")
 def files(models):
-    """By architecture and recipe: the file's bytes."""
+    """Bytes of files by architecture and recipe."""
     made = {}
 
     def content(name: str, recipe: str) -> bytes:
@@ -122,7 +122,7 @@ def run(content: bytes, packed: dict, kernels: str) -> dict[str, np.ndarray]:
 
 
 def differences(content: bytes, model, texts, kernels: str = "xnnpack", length: int | None = None) -> list[float]:
-    """Of each output, the mean error as a share of the deviation, on rows of several lengths; of tokens, the real ones count."""
+    """Returns the mean error of each output over its standard deviation, on rows of several lengths, without padding."""
     packed = model.pack(texts, length=length)
     mask = packed["attention_mask"] == 1
     assert len(set(mask.sum(1))) > 5
@@ -138,7 +138,7 @@ def differences(content: bytes, model, texts, kernels: str = "xnnpack", length: 
 
 
 def agree(content: bytes, model, texts, recipe: str, kernels: str = "xnnpack", length: int | None = None) -> None:
-    """The file gives what the model gives."""
+    """Asserts that file and model agree."""
     assert max(differences(content, model, texts, kernels, length)) < TOLERANCES[recipe]
 
 
@@ -159,8 +159,8 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
         agree(content, model, texts, recipe, kernels)
 
 
-def test_a_wrong_range_is_seen(models, texts):
-    """What the test above rests on: it does not pass for a file with one range other than the model's."""
+def test_a_wrong_range_changes_the_outputs(models, texts):
+    """A control for the test above: it fails for a file with one wrong range."""
     model = models("albert", "static_wi8_ai8")
     point = next(point for point in activation_quantizers(model) if point.ranges and point.path.endswith("context"))
     minimum, maximum = point.ranges[-1]
@@ -188,7 +188,7 @@ def test_resizable_files_at_two_lengths(models, texts, name):
 
 
 def stored_kernels(content: bytes) -> list[tuple[int, bytes, np.ndarray]]:
-    """(buffer, its bytes, real values (out, in)) of the kernel of every dense call, in the order of execution."""
+    """Returns buffer, bytes and real values `(out, in)` of the kernel of every FULLY_CONNECTED, in the order of execution."""
     from ai_edge_litert.schema_py_generated import TensorType
 
     model = decode(content)
@@ -216,7 +216,7 @@ def on_grid(dense) -> np.ndarray:
 
 
 def keras_kernels(model) -> dict[str, np.ndarray]:
-    """Kernels of the dense_layers that are served, (out, in), as a file should hold them: the query's with the scale of attention."""
+    """Returns kernels `(out, in)` of served Dense layers as a file should store them: the query's with the scale of attention."""
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
     return {
         dense.path: on_grid(dense).T * scales.get(dense.path, 1.0)
@@ -227,7 +227,7 @@ def keras_kernels(model) -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def trained_albert(models, texts):
-    """The one-group ALBERT after training with a range for each call of its block."""
+    """An ALBERT with one group of layers, after training with a range for each call of its block."""
     model = kb.compression.quantize(models("albert", "float32"), "static_wi8_ai8", calibration=texts)
     model.compile(kb.adamw(1e-3))
     model.fit(texts, ["a", "b", "c"] * 8, seed=0, verbose=0)
@@ -271,7 +271,7 @@ def test_a_shared_kernel_is_stored_once(request, models, files, name, recipe):
 @pytest.mark.parametrize(
     ("name", "recipe"), [("electra", "float32"), ("electra", "static_wi8_ai8"), ("mobilebert", "static_wi8_ai8")]
 )
-def test_a_word_table_that_is_the_decoder_is_stored_once(models, files, name, recipe):
+def test_a_tied_decoder_is_stored_once(models, files, name, recipe):
     model, content = models(name, recipe), decode(files(name, recipe))
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     words = model.config.vocab_size, model.config.embedding_size

@@ -11,10 +11,10 @@ from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark
 from kerasbert.export.runtime import benchmark_worker
-from kerasbert.export.runtime.benchmark_worker import OnnxSubject, measured
+from kerasbert.export.runtime.benchmark_worker import OnnxRunner, measure
 
 
-def test_measures_and_compares(resizable_file, int8_file):
+def test_two_files_are_measured_and_compared(resizable_file, int8_file):
     found = benchmark(resizable_file, lengths=[8], threads=(1,), runs=5, warmup=1, against=int8_file)
     ours, theirs = found.measurements
     assert (ours.model, theirs.model, ours.length, ours.threads) == ("resizable.tflite", "int8.tflite", 8, 1)
@@ -29,7 +29,7 @@ def test_measures_and_compares(resizable_file, int8_file):
     assert f"medians: resizable.tflite {medians[0]}, int8.tflite {medians[1]}; ratio {comparison.ratio:.2f}" in line
 
 
-def test_errors_come_back_from_the_child(float_file, tmp_path):
+def test_errors_of_the_worker_are_raised(float_file, tmp_path):
     with pytest.raises(KerasBertError, match="length 8.*received 16"):
         benchmark(float_file, lengths=[16], runs=1)
     with pytest.raises(KerasBertError, match="not there"):
@@ -59,7 +59,7 @@ def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
     assert "of each text" in found.table()
 
 
-def test_each_row_goes_to_the_shortest_that_fits(tiny, lengths_file):
+def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
     subject = benchmark_worker.TFLiteRunner(str(lengths_file), None, 1, 16)
     subject.open([3, 5, 16])
     assert sorted(subject.models.opened) == [8, 16]
@@ -67,7 +67,7 @@ def test_each_row_goes_to_the_shortest_that_fits(tiny, lengths_file):
 
 
 class Session:
-    """ONNX Runtime's part: remembers what it is fed."""
+    """A stub of ONNX Runtime's session that records the shapes of its inputs."""
 
     fed: list = []
 
@@ -95,27 +95,27 @@ def onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(InferenceSession=Session, SessionOptions=options))
 
 
-def test_an_onnx_file_runs_each_text_as_long_as_it_is(onnx, lengths_file):
+def test_an_onnx_file_pads_no_texts(onnx, lengths_file):
     rows = {"input_ids": [[1, 2, 3], [1, 2, 3, 4, 5]], "token_type_ids": [[0] * 3, [0] * 5], "longest": 16}
     paths = [str(lengths_file), "open.onnx"]
-    found = measured(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
+    found = measure(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
     assert [len(seconds) for seconds in found["seconds"]] == [4, 4] and found["tokens"] == [3, 5]
     assert {shapes["input_ids"] for shapes in Session.fed} == {(1, 3), (1, 5)}
-    measured(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
+    measure(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
     assert Session.fed[-1] == {"input_ids": (1, 12), "attention_mask": (1, 12)}
 
 
-def test_onnx_files_that_do_not_open(onnx, monkeypatch):
+def test_onnx_files_that_do_not_open_are_refused(onnx, monkeypatch):
     with pytest.raises(KerasBertError, match="Protobuf parsing failed"):
-        OnnxSubject("bad.onnx", None, 1, None)
+        OnnxRunner("bad.onnx", None, 1, None)
     with pytest.raises(KerasBertError, match="received pixels"):
-        OnnxSubject("other.onnx", None, 1, None)
+        OnnxRunner("other.onnx", None, 1, None)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(KerasBertError, match="package onnxruntime"):
-        OnnxSubject("open.onnx", None, 1, None)
+        OnnxRunner("open.onnx", None, 1, None)
 
 
-def test_what_cannot_be_measured(float_file, lengths_file):
+def test_conflicting_arguments_are_refused(float_file, lengths_file):
     with pytest.raises(KerasBertError, match="received both"):
         benchmark(lengths_file, data=["good"], lengths=[8])
     with pytest.raises(KerasBertError, match="metadata"):

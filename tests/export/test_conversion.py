@@ -1,4 +1,4 @@
-"""Every recipe of every task: the file computes what the Keras model computes, and is built as it should be."""
+"""Files of every recipe and task compute what the Keras model computes, and have the expected structure."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ QUANTIZED = {
     "static_vectors": "static_wi8_ai8",
 }
 
-# What a recipe does to a resizable graph it does whatever stands on top.
+# A recipe changes a resizable graph in the same way under every head.
 FIXED_AND_RESIZABLE = [
     *((name, None) for name in QUANTIZED),
     ("dynamic_model", "resizable"),
@@ -42,7 +42,7 @@ def dynamic_vectors(vectors):
 
 @pytest.fixture(scope="module")
 def converted(request):
-    """Files by model, recipe and length, each made once."""
+    """Converts by model, recipe and length, each once."""
     made = {}
 
     def make(name: str, recipe: str, length=None):
@@ -54,7 +54,7 @@ def converted(request):
 
 
 def run(content: bytes, packed: dict, kernels: str = "xnnpack") -> np.ndarray:
-    """The one output of the file for every row."""
+    """Returns the output of a file with one output, for every row."""
     model = open_model(content, kernels=kernels, length=packed["input_ids"].shape[1])
     (name,) = model.outputs
     rows = range(len(packed["input_ids"]))
@@ -91,8 +91,8 @@ def test_quantized_files_compute_what_training_emulated(request, converted, pack
     model = request.getfixturevalue(name)
     emulated = serve(model, packed)
     difference = np.abs(run(converted(name, QUANTIZED[name]).content, packed, kernels) - emulated)
-    # XNNPACK rounds a static file as the emulation does; its other kernels, and ranges found at run time, leave a value on the edge of
-    # two 8-bit steps to fall either way.
+    # XNNPACK rounds a static file as the emulation does. Other kernels, and ranges found at run time, may round a value between two LSBs
+    # the other way.
     exact = kernels == "xnnpack" and name.startswith("static")
     assert difference.mean() < (5e-5 if exact else 1e-3)
     assert difference.max() < (3e-3 if exact else 0.01)
@@ -107,7 +107,7 @@ def test_quantized_files_differ_from_float(converted, packed, trained):
         assert np.abs(run(converted(name, QUANTIZED[name]).content, packed) - serve(trained, packed)).max() > 1e-4
 
 
-def test_a_float_model_gets_the_policy_of_the_default_recipe_in_silence(packed, trained, dynamic_model, capfd):
+def test_a_float_model_gets_the_default_recipe_without_output(packed, trained, dynamic_model, capfd):
     tf.constant(0)
     capfd.readouterr()
     result = convert(trained)
@@ -123,7 +123,7 @@ def test_calibration_texts_make_a_static_file(tiny, trained, packed):
 
 
 @pytest.mark.parametrize("problem", ["multi_label", "regression"])
-def test_other_problems(tiny, problem):
+def test_other_classification_tasks_convert(tiny, problem):
     model = tiny.narrow(problem=problem, labels=("a", "b", "c") if problem == "multi_label" else None)
     model.classifier.bias.assign(np.linspace(0.5, 1.5, len(model.labels)))
     result = convert(model, recipe="float32", length=16)
@@ -133,7 +133,7 @@ def test_other_problems(tiny, problem):
 
 
 @pytest.mark.parametrize("settings", [{"pooling": "max", "normalize": False}, {"pooling": "cls"}])
-def test_other_poolings(tiny, settings):
+def test_other_poolings_convert(tiny, settings):
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     model = tiny.sentence_encoder(sizes=sizes, **settings)
     inputs = model.pack(tiny.rows(5)[0])
@@ -147,7 +147,7 @@ def test_other_poolings(tiny, settings):
     ("name", "recipe"),
     [*((n, "float32") for n in FLOAT), ("static_model", "static_wi8_ai8")],
 )
-def test_padding_changes_nothing(converted, name, recipe, tiny, trained):
+def test_padding_does_not_change_outputs(converted, name, recipe, tiny, trained):
     """TensorFlow 2.21's converter can turn `scores - c * (1 - mask)` into a sum: then padding gets all the attention."""
     text = ["the film was very good"]
     exact = trained.pack(text, length=7)
@@ -176,7 +176,7 @@ def test_a_resizable_file_is_the_fixed_one_at_every_length(converted, trained, t
         np.testing.assert_allclose(run(resizable, trained.pack(texts, length=length)), expected, atol=tolerance)
 
 
-def test_a_length_of_ones_own(converted, trained, packed):
+def test_a_file_has_the_requested_length(converted, trained, packed):
     content = converted("trained", "float32", 9).content
     shapes = {port.shape for port in open_model(content).inputs.values()}
     assert shapes == {(1, 9)}
@@ -188,7 +188,7 @@ def test_a_length_of_ones_own(converted, trained, packed):
 
 
 @pytest.mark.parametrize(("name", "length"), FIXED_AND_RESIZABLE)
-def test_one_partition_for_xnnpack(converted, name, length):
+def test_xnnpack_runs_the_graph_in_one_partition(converted, name, length):
     model = open_model(converted(name, QUANTIZED[name], length).content, length=16)
     assert model.partitions == 1, model.ops_by_backend
     outside = set(model.ops_by_backend["builtin"])
@@ -198,7 +198,7 @@ def test_one_partition_for_xnnpack(converted, name, length):
 @pytest.mark.parametrize(
     ("name", "recipe"), [*((n, "float32") for n in FLOAT), ("trained", "float16"), *QUANTIZED.items()]
 )
-def test_builtin_operators_one_signature_three_inputs(converted, name, recipe):
+def test_files_have_builtin_operators_one_signature_and_three_inputs(converted, name, recipe):
     file = TFLiteFile.read(converted(name, recipe).content)
     operators = [operator for graph in file.subgraphs for operator in graph.operators]
     assert operators and not [operator.name for operator in operators if operator.custom]
@@ -219,7 +219,7 @@ def test_a_resizable_file_leaves_the_length_open(converted, recipe):
 
 
 class Graph:
-    """Operators and tensors of a file with their quantization, straight from the schema."""
+    """Operators and tensors of a file with their quantization, read with the schema."""
 
     def __init__(self, content: bytes):
         from ai_edge_litert import schema_py_generated as schema
@@ -244,7 +244,7 @@ class Graph:
         return np.asarray(quantization.scale), np.asarray(quantization.zeroPoint)
 
     def values(self, index: int) -> np.ndarray:
-        """An int8 constant in real numbers."""
+        """Returns the real values of an int8 constant."""
         tensor = self.graph.tensors[index]
         stored = np.frombuffer(np.asarray(self.model.buffers[tensor.buffer].data, np.uint8).tobytes(), np.int8)
         scale, zero = self.scale(index)
@@ -254,18 +254,18 @@ class Graph:
 
 
 def grid(model, dense) -> np.ndarray:
-    """A kernel as training saw it, (out, in); the query's carries the scale of attention."""
+    """Returns a kernel `(out, in)` as training emulated it; the query's has the scale of attention."""
     scales = {attention.query.path: attention.scale for attention in sublayers(model, SelfAttention)}
     return dense.kernel_quantizer(dense.served_kernel()).numpy().T * scales.get(dense.path, 1.0)
 
 
 def _on_one_grid(steps: np.ndarray) -> bool:
-    """Whether two kernels, so many steps apart, are the same; a weight in the middle between two steps may be rounded to either."""
+    """Returns whether differences in LSBs are rounding alone: a weight in the middle may be rounded either way."""
     return steps.max() < 1.001 and (steps > 1e-3).sum() <= 2
 
 
 def matched(model, graph: Graph) -> list:
-    """(dense, operator) pairs: every served dense with the operator that holds its kernel."""
+    """Pairs every served Dense layer with the operator that has its kernel."""
     operators = {operator: graph.values(operator.inputs[1]) for operator in graph.operators("FULLY_CONNECTED")}
     pairs = []
     for dense in dense_layers(model):
@@ -286,7 +286,7 @@ def matched(model, graph: Graph) -> list:
 
 
 @pytest.mark.parametrize("name", QUANTIZED)
-def test_kernels_lie_on_the_grid_of_training(request, converted, name):
+def test_kernels_have_the_scales_of_training(request, converted, name):
     model, graph = request.getfixturevalue(name), Graph(converted(name, QUANTIZED[name]).content)
     for dense, operator in matched(model, graph):
         scale, zero = graph.scale(operator.inputs[1])
@@ -316,7 +316,7 @@ def test_activations_have_the_trained_ranges(request, converted, name, length):
 
 
 @pytest.mark.parametrize("name", ["dynamic_model", "dynamic_vectors"])
-def test_dynamic_denses_read_and_write_float(converted, name):
+def test_dynamic_dense_layers_have_float_inputs_and_outputs(converted, name):
     graph = Graph(converted(name, "dynamic_wi8_afp32").content)
     for operator in graph.operators("FULLY_CONNECTED"):
         assert graph.dtype(operator.inputs[0]) == graph.dtype(operator.outputs[0]) == "FLOAT32"
@@ -324,7 +324,7 @@ def test_dynamic_denses_read_and_write_float(converted, name):
 
 
 @pytest.mark.parametrize(("name", "length"), FIXED_AND_RESIZABLE)
-def test_the_word_table_is_int8_around_zero_and_the_small_ones_float(request, converted, name, length):
+def test_token_embeddings_are_symmetric_int8_and_other_tables_float(request, converted, name, length):
     model, graph = request.getfixturevalue(name), Graph(converted(name, QUANTIZED[name], length).content)
     expected = {table.table.shape[0]: table for table in sublayers(model, EmbeddingTable)}
     found = {graph.graph.tensors[op.inputs[0]].shape[0]: op.inputs[0] for op in graph.operators("GATHER")}
@@ -339,15 +339,15 @@ def test_the_word_table_is_int8_around_zero_and_the_small_ones_float(request, co
     assert model.encoder.embeddings.word.quantized
 
 
-def test_sizes_fall_with_the_recipe(converted):
+def test_files_with_fewer_bits_are_smaller(converted):
     sizes = [len(converted("trained", recipe).content) for recipe in ("float32", "float16", "dynamic_wi8_afp32")]
     assert sizes == sorted(sizes, reverse=True)
 
 
-# -- what travels with a file ----------------------------------------------------------------------------------------------------------
+# -- metadata and saving ----------------------------------------------------------------------------------------------------------------
 
 
-def test_metadata_is_inside_and_beside(converted, static_model, tmp_path):
+def test_metadata_is_in_the_file_and_in_the_sidecar(converted, static_model, tmp_path):
     result = converted("static_model", "static_wi8_ai8")
     path = result.save(tmp_path / "model.tflite")
     card = metadata.read(path)
@@ -388,7 +388,7 @@ def test_a_failed_save_leaves_no_half_written_file(converted, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("name", ["model.tflite", "model.tflite.json"])
-def test_nothing_of_others_is_replaced(converted, tmp_path, name):
+def test_files_of_other_programs_are_not_replaced(converted, tmp_path, name):
     result = converted("trained", "float32")
     (tmp_path / "model.json").write_text("my questions")
     (tmp_path / name).write_text("my questions")
@@ -396,12 +396,12 @@ def test_nothing_of_others_is_replaced(converted, tmp_path, name):
         result.save(tmp_path / "model.tflite")
     assert len(list(tmp_path.iterdir())) == 2 and (tmp_path / name).read_text() == "my questions"
     (tmp_path / name).unlink()
-    for _ in range(2):  # its own it replaces
+    for _ in range(2):  # it replaces its own files
         result.save(tmp_path / "model.tflite")
     assert (tmp_path / "model.json").read_text() == "my questions"
 
 
-def test_converting_changes_nothing_in_the_model(static_model, converted, packed):
+def test_converting_does_not_change_the_model(static_model, converted, packed):
     before = serve(static_model, packed)
     weights = [v.numpy().copy() for v in static_model.variables]
     converted("static_model", "static_wi8_ai8")
@@ -410,11 +410,11 @@ def test_converting_changes_nothing_in_the_model(static_model, converted, packed
     assert not any(point.observer for point in activation_quantizers(static_model))
 
 
-# -- wrong wishes ----------------------------------------------------------------------------------------------------------------------
+# -- invalid arguments ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "wish", "told"),
+    ("name", "arguments", "message"),
     [
         ("trained", {"recipe": "int4"}, "float32.*'int4'"),
         ("trained", {"target": "tpu"}, "cpu.*'tpu'"),
@@ -427,7 +427,7 @@ def test_converting_changes_nothing_in_the_model(static_model, converted, packed
         ("dynamic_model", {"recipe": "static_wi8_ai8"}, "'dynamic_wi8_afp32'.*'static_wi8_ai8'"),
     ],
 )
-def test_wrong_wishes_are_one_line(request, name, wish, told):
-    with pytest.raises(KerasBertError, match=told) as error:
-        convert(request.getfixturevalue(name), **wish)
+def test_invalid_arguments_are_refused_in_one_line(request, name, arguments, message):
+    with pytest.raises(KerasBertError, match=message) as error:
+        convert(request.getfixturevalue(name), **arguments)
     assert "\n" not in str(error.value)

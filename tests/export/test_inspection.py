@@ -8,7 +8,7 @@ from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.op_versions import RUNTIME_VERSIONS, minimum_runtime
 
 
-def test_float_file(float_file, helpers):
+def test_inspects_a_float_file(float_file, helpers):
     found = inspect(float_file)
     assert found.parameters == helpers.PARAMETERS
     assert found.bytes_per_parameter == found.size / helpers.PARAMETERS
@@ -25,7 +25,7 @@ def test_float_file(float_file, helpers):
     assert found.metadata is None
 
 
-def test_dynamic_int8_file(int8_file, helpers):
+def test_inspects_a_dynamic_int8_file(int8_file, helpers):
     found = inspect(int8_file)
     assert found.parameters == helpers.PARAMETERS
     assert found.quantized_parameter_share == pytest.approx(16 * 64 / helpers.PARAMETERS)
@@ -34,7 +34,7 @@ def test_dynamic_int8_file(int8_file, helpers):
     assert found.minimum_runtime == "2.17"  # FULLY_CONNECTED v12
 
 
-def test_a_file_in_two_parts_is_as_large_as_both(float_file, card, tmp_path):
+def test_a_partitioned_model_has_the_size_of_both_files(float_file, card, tmp_path):
     body, host = tmp_path / "model.tflite", tmp_path / "model.host.tflite"
     body.write_bytes(metadata.append(float_file, replace(card, target="edge-tpu", parameters=10_000)))
     alone = inspect(body)
@@ -44,7 +44,7 @@ def test_a_file_in_two_parts_is_as_large_as_both(float_file, card, tmp_path):
     assert found.bytes_per_parameter == (body.stat().st_size + 5000) / 10_000 == alone.bytes_per_parameter + 0.5
 
 
-def test_a_version_that_is_written_too_low_is_not_believed(int8_file, monkeypatch):
+def test_operator_versions_that_are_too_low_are_corrected(int8_file, monkeypatch):
     from kerasbert.export.tflite import reader as tflite_reader
 
     reader = tflite_reader._Reader._operator_code
@@ -70,7 +70,7 @@ def test_packed_files_and_metadata_are_shown(float_file, card, tmp_path):
     assert "FULLY_CONNECTED" in text and "int32[1, 8]" in text and "TextClassifier" in text
 
 
-def test_minimum_runtime():
+def test_the_minimum_runtime_supports_every_operator():
     assert minimum_runtime({("FULLY_CONNECTED", 9), ("SOFTMAX", 1)}) == "2.3"
     assert minimum_runtime({("FULLY_CONNECTED", 12), ("GELU", 2)}) == "2.17"
     assert minimum_runtime({("TRANSPOSE", 6), ("RESHAPE", 1)}) == "2.12"  # by number, not by text: 2.12 > 2.9

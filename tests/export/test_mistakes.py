@@ -30,7 +30,7 @@ def on_a_device(checks, name):
 
 @pytest.fixture
 def graph_file(tmp_path, helpers):
-    """Converts a function of looked-up words (1, S, H), or of the look-up itself, to a file that says probabilities."""
+    """Converts a function of gathered embeddings `(1, S, H)`, or of table and ids, to a file with probabilities."""
 
     def make(function, name="graph"):
         draw = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def graph_file(tmp_path, helpers):
 
 
 @pytest.mark.environment
-def test_a_mask_that_is_infinite_in_16_bits(monkeypatch, trained, tiny, tmp_path):
+def test_a_mask_that_overflows_float16_is_found(monkeypatch, trained, tiny, tmp_path):
     gpu = targets.TARGETS["gpu"]
     large = replace(gpu, fixed=replace(gpu.fixed, mask_constant=-1e9))
     monkeypatch.setitem(targets.TARGETS, "gpu", large)
@@ -66,8 +66,8 @@ def test_a_mask_that_is_infinite_in_16_bits(monkeypatch, trained, tiny, tmp_path
 
 
 @pytest.mark.environment
-def test_positions_of_two_dimensions(graph_file, helpers):
-    """Row 0 of the constant is added everywhere, and the accelerator says that it ran all."""
+def test_a_gather_with_rank_2_ids_is_found(graph_file, helpers):
+    """The accelerator adds row 0 of the constant everywhere, and reports that it ran all operators."""
     positions = tf.constant(np.random.default_rng(1).normal(size=(LENGTH, WIDTH)), tf.float32)
 
     def summed(table, ids):
@@ -81,7 +81,7 @@ def test_positions_of_two_dimensions(graph_file, helpers):
 
 
 @pytest.mark.environment
-def test_a_first_token_by_a_slice_that_drops_the_axis(graph_file, helpers):
+def test_a_slice_that_drops_an_axis_is_found(graph_file, helpers):
     file = graph_file(lambda table, ids: (tf.gather(table, ids) * 1.5)[:, 0])
     checks = found(file, ["cpu", "gpu", "gpu-opencl"], file, helpers.packed_rows(6))
     assert checks["cpu-xnnpack"].status == "passed"
@@ -90,7 +90,7 @@ def test_a_first_token_by_a_slice_that_drops_the_axis(graph_file, helpers):
     assert strict.status == "failed" and "shrink_axis_mask" in strict.reason
 
 
-def test_inputs_that_changed_places(float_file, helpers, tmp_path):
+def test_swapped_inputs_are_found(float_file, helpers, tmp_path):
     content = decode(float_file.read_bytes())
     ends = {bytes(each.name): each for each in content.signatureDefs[0].inputs}
     mask, types = ends[b"attention_mask"], ends[b"token_type_ids"]
@@ -101,6 +101,6 @@ def test_inputs_that_changed_places(float_file, helpers, tmp_path):
     assert check.status == "failed" and "'probabilities'" in check.reason  # a row of zeros as its mask has no mean
 
 
-def test_float_in_a_body_of_integers(int8_file, helpers):
+def test_float_operators_in_an_integer_body_are_found(int8_file, helpers):
     check = found(int8_file, ["edge-tpu"], int8_file, helpers.packed_rows(4))["edge-tpu forecast"]
     assert check.status == "failed" and "works on float32" in check.reason

@@ -13,8 +13,9 @@ from kerasbert.export.tflite import model as tflite_model
 
 @pytest.fixture
 def counts(monkeypatch):
-    """How often files are decoded and encoded, by whichever module."""
+    """Counts how often any module decodes and encodes files."""
     from kerasbert.export import conversion
+    from kerasbert.export.lowering import lowered_model
     from kerasbert.export.passes import quantize
 
     seen = {"decode": 0, "encode": 0}
@@ -30,7 +31,7 @@ def counts(monkeypatch):
 
     for name in seen:
         call = counted(name)
-        for module in (tflite_model, conversion, quantize):
+        for module in (tflite_model, conversion, lowered_model, quantize):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, call)
     return seen
@@ -50,7 +51,7 @@ def test_a_conversion_decodes_and_encodes_once_around_the_quantizer(counts, tiny
     assert counts == {"decode": expected, "encode": expected}
 
 
-def test_a_new_target_is_one_entry(monkeypatch, tiny):
+def test_a_target_is_one_entry_with_its_own_passes(monkeypatch, tiny):
     ran = []
     mine = replace(
         targets.TARGETS["cpu"],

@@ -1,4 +1,4 @@
-"""Recipes beside the two usual ones: the file computes what was trained, on XNNPACK and on reference kernels."""
+"""Files of less common recipes compute what was trained, on XNNPACK and on reference kernels."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_the_file_computes_what_was_trained(tiny, trained, made, recipe, kernels
         ("static_wi8_ai16", "INT8", "INT16"),
     ],
 )
-def test_what_a_dense_reads(made, recipe, kernel, activation):
+def test_dense_layers_have_the_types_of_the_recipe(made, recipe, kernel, activation):
     from ai_edge_litert.schema_py_generated import TensorType
 
     names = {value: name for name, value in vars(TensorType).items()}
@@ -59,18 +59,18 @@ def test_what_a_dense_reads(made, recipe, kernel, activation):
     assert len(found) == 14 and set(of_the_encoder) == {(kernel, activation)}
 
 
-def test_their_sizes(made, static_model):
+def test_files_have_the_sizes_of_the_recipe(made, static_model):
     sizes = {recipe: len(result.content) for recipe, (_, result) in made.items()}
     eight = len(convert(static_model).content)
     assert sizes["dynamic_wi4_afp32"] < 0.85 * eight and sizes["weight_only_wi8"] < 1.1 * eight
 
 
-def test_cards_and_inspection_name_them(made, tmp_path):
+def test_metadata_and_inspection_name_the_recipe(made, tmp_path):
     for recipe, (_, result) in made.items():
         found = inspect(result.save(tmp_path / f"{recipe}.tflite"))
         assert found.metadata["recipe"] == recipe and found.quantized_parameter_share > 0.8
 
 
-def test_integer_only_is_one_recipe_alone(trained):
+def test_integer_only_has_one_recipe(trained):
     with pytest.raises(KerasBertError, match="integer-only.*'static_wi8_ai16'"):
         kb.compression.quantize(trained, "static_wi8_ai16", calibration=["good film"], integer_only=True)

@@ -1,4 +1,4 @@
-"""Files that compute in integers throughout: what is in them, what they compute, and what cannot be had."""
+"""Integer-only files: their operators, their outputs, and unsupported options."""
 
 import json
 from collections import Counter
@@ -22,7 +22,7 @@ MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]
 
 
 def trained_in_integers(tiny, model):
-    """The same after quantization-aware training without any float."""
+    """Returns the model after integer-only quantization-aware training."""
     texts, labels = tiny.rows(128, seed=1)
     model = kb.compression.quantize(model, "static_wi8_ai8", calibration=texts[:64], integer_only=True)
     model.compile(kb.adamw(1e-3), run_eagerly=True)  # a few steps take less than tracing one
@@ -47,7 +47,7 @@ def calibration(tiny):
 
 @pytest.fixture(scope="module")
 def made(learned_mobilebert, integer_learned, integer_bert, calibration):
-    """Model and file by name: a MobileBERT calibrated for its file, and one and a BERT trained for it."""
+    """Models and files by name: a calibrated MobileBERT, a trained one, and a trained BERT."""
     calibrated = convert(learned_mobilebert, recipe="static_wi8_ai8", integer_only=True, calibration=calibration)
     trained_for = {"mobilebert_trained": integer_learned, "bert_trained": integer_bert}
     return {"mobilebert": (learned_mobilebert, calibrated)} | {
@@ -57,13 +57,13 @@ def made(learned_mobilebert, integer_learned, integer_bert, calibration):
 
 @pytest.fixture(scope="module")
 def resizable(learned_mobilebert, calibration):
-    """A file whose length the caller sets."""
+    """A resizable file."""
     return convert(learned_mobilebert, length="resizable", integer_only=True, calibration=calibration).content
 
 
 @pytest.fixture(scope="module")
 def shallow(tiny):
-    """An untrained MobileBERT of one layer, for what does not depend on depth."""
+    """An untrained MobileBERT of one layer, for tests that do not depend on depth."""
     return tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1)
 
 
@@ -74,7 +74,7 @@ def run(content: bytes, packed: dict, kernels: str = "xnnpack") -> np.ndarray:
 
 
 def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
-    """(kind, dtypes of everything it touches) of each operator."""
+    """Returns the kind and the dtypes of all tensors of each operator."""
     from ai_edge_litert.schema_py_generated import TensorType
 
     names = {value: name for name, value in vars(TensorType).items()}
@@ -87,7 +87,7 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_nothing_between_ids_and_result_is_float(made, name):
+def test_no_operator_computes_in_float(made, name):
     content = made[name][1].content
     *between, (last, last_types) = dtypes(content)
     assert [entry for entry in between if not set(entry[1]) <= INTEGERS] == []
@@ -101,13 +101,15 @@ def test_nothing_between_ids_and_result_is_float(made, name):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("name", MADE)
-def test_it_decides_as_the_keras_model_does(tiny, made, name, kernels):
+def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
     model, result = made[name]
     texts, labels = tiny.rows(120, seed=9)
     packed = model.pack(texts)
     expected = model.serve_numpy(packed)["probabilities"]
     decided = np.asarray(labels) == np.asarray(model.labels)[expected.argmax(1)]
-    assert decided.mean() > 0.85 and 0.3 < expected.argmax(1).mean() < 0.7  # it has learned something, and says both
+    assert (
+        decided.mean() > 0.85 and 0.3 < expected.argmax(1).mean() < 0.7
+    )  # it has learned something, and predicts both classes
     found = run(result.content, packed, kernels)
     assert (found.argmax(1) == expected.argmax(1)).mean() > 0.95
     assert np.abs(found - expected).mean() < 0.03
@@ -115,8 +117,8 @@ def test_it_decides_as_the_keras_model_does(tiny, made, name, kernels):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("length", [None, "resizable"])
-def test_what_stands_in_the_padding_does_not_matter(tiny, learned_mobilebert, resizable, made, length, kernels):
-    """The neighbours of a text's last token are part of its trigrams, so the padding right behind it stays."""
+def test_padding_does_not_change_outputs(tiny, learned_mobilebert, resizable, made, length, kernels):
+    """The padding right after a text stays, because MobileBERT's trigrams include it."""
     content = resizable if length else made["mobilebert"][1].content
     texts = [text for text in tiny.rows(60, seed=4)[0] if len(text.split()) <= 8][:20]
     packed = learned_mobilebert.pack(texts)
@@ -140,7 +142,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
     graph, kinds = model.subgraphs[0], operator_kinds(model)
     products = [operator for operator in graph.operators if kinds[operator.opcodeIndex] == "BATCH_MATMUL"]
     second = [graph.tensors[product.inputs[1]] for product in products]
-    # the others add up norms' squares
+    # the others sum the squares of norms
     of_heads = [tensor for tensor in second if len(tensor.shape) == 4 and tensor.shape[1] == 4]
     assert len(of_heads) == 4  # two in each of two layers
     assert {int(tensor.quantization.zeroPoint[0]) for tensor in of_heads} == {0}
@@ -148,7 +150,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
 
 
 @pytest.mark.parametrize("name", ["mobilebert_trained", "bert_trained"])
-def test_trained_ranges_stand(made, name):
+def test_tensors_have_the_trained_ranges(made, name):
     model, result = made[name]
     content = decode(result.content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
@@ -168,7 +170,7 @@ def test_trained_ranges_stand(made, name):
         )
 
 
-def test_tables_and_kernels_lie_around_zero(made):
+def test_tables_and_kernels_are_symmetric(made):
     content = decode(made["mobilebert_trained"][1].content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     for operator in graph.operators:
@@ -187,7 +189,7 @@ def test_tables_and_kernels_lie_around_zero(made):
 
 
 def test_rows_without_padding_still_give_the_mask_a_range(shallow):
-    """Otherwise the mask has no range, and padding is attended."""
+    """Without a range of the mask, padding would be attended."""
     full = shallow.pack([" ".join([word] * 20) for word in ("film", "book", "song", "end")])
     assert full["attention_mask"].all()
     content = decode(convert(shallow, integer_only=True, calibration=full).content)
@@ -199,7 +201,7 @@ def test_rows_without_padding_still_give_the_mask_a_range(shallow):
         assert lowest < 0.9 * INTEGER_MASK
 
 
-def test_the_card_and_inspect_say_it(made, tmp_path):
+def test_metadata_and_inspection_name_it(made, tmp_path):
     path = made["mobilebert"][1].save(tmp_path / "model.tflite")
     card = metadata.read(path)
     assert card.recipe == "static_wi8_ai8" and card.integer_only is True
@@ -209,14 +211,14 @@ def test_the_card_and_inspect_say_it(made, tmp_path):
     assert found.quantized_parameter_share > 0.9
 
 
-def test_mobilebert_is_quiet(shallow, calibration, capfd):
+def test_converting_mobilebert_prints_nothing(shallow, calibration, capfd):
     convert(shallow, integer_only=True, calibration=calibration[:4], length=8)
     written = capfd.readouterr()
     assert "note" not in written.err and "%|" not in written.err and written.out == ""
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("arguments", "message"),
     [
         ({}, "calibration texts .* received none"),
         ({"calibration": []}, "calibration texts .* received none"),
@@ -225,9 +227,9 @@ def test_mobilebert_is_quiet(shallow, calibration, capfd):
         ({"calibration": "film"}, "list of texts"),
     ],
 )
-def test_wrong_wishes_are_one_line(trained, wish, told):
-    with pytest.raises(KerasBertError, match=told) as error:
-        convert(trained, integer_only=True, **wish)
+def test_invalid_arguments_are_refused_in_one_line(trained, arguments, message):
+    with pytest.raises(KerasBertError, match=message) as error:
+        convert(trained, integer_only=True, **arguments)
     assert "\n" not in str(error.value)
 
 
@@ -236,19 +238,19 @@ def test_a_model_of_another_policy_is_refused(dynamic_model, calibration):
         convert(dynamic_model, integer_only=True, calibration=calibration)
 
 
-def test_what_stays_in_float_is_named(tiny, calibration):
+def test_operators_that_stay_in_float_are_named(tiny, calibration):
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     with pytest.raises(KerasBertError, match="stay in float: .*RSQRT.*without integer_only"):
         convert(tiny.sentence_encoder(sizes=sizes), integer_only=True, calibration=calibration[:4])
 
 
-def test_the_same_bytes_after_unpacking(made):
+def test_decoding_and_encoding_keeps_the_bytes(made):
     content = made["mobilebert"][1].content
     again = encode(decode(content))
     assert dtypes(again) == dtypes(content) and len(again) <= len(content)
 
 
-def test_the_command(shallow, tiny, tmp_path, capsys):
+def test_the_command_converts_to_integers(shallow, tiny, tmp_path, capsys):
     shallow.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.tsv").write_text("text\n" + "\n".join(tiny.rows(30)[0]) + "\n", "utf-8")
     out = tmp_path / "model.tflite"
@@ -256,6 +258,6 @@ def test_the_command(shallow, tiny, tmp_path, capsys):
     assert main(command) == 2 and not out.exists()
     assert "calibration texts" in capsys.readouterr().err
     code = main([*command, "--calibration", str(tmp_path / "texts.tsv"), "--calibration-rows", "8", "--json"])
-    said = json.loads(capsys.readouterr().out)
-    assert code == 0 and said["integer_only"] is True and said["recipe"] == "static_wi8_ai8"
+    result = json.loads(capsys.readouterr().out)
+    assert code == 0 and result["integer_only"] is True and result["recipe"] == "static_wi8_ai8"
     assert metadata.read(out).integer_only

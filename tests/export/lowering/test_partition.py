@@ -1,4 +1,4 @@
-"""A file in two parts for an Edge TPU and its host."""
+"""Partitioned models for an Edge TPU and its host."""
 
 from collections import Counter
 
@@ -28,7 +28,7 @@ def calibration(tiny):
 
 @pytest.fixture(scope="module")
 def made(learned_mobilebert, calibration, tmp_path_factory):
-    """A calibrated task, its file in two parts, and the whole one of integers only."""
+    """A calibrated task, its partitioned model, and its integer-only file."""
     task = kb.compression.quantize(learned_mobilebert, "static_wi8_ai8", calibration=calibration, integer_only=True)
     folder = tmp_path_factory.mktemp("split")
     return (
@@ -56,24 +56,24 @@ def test_every_operator_of_the_body_is_forecast_as_mapped(made):
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_two_parts_give_what_one_file_gives(tiny, made, kernels):
+def test_two_files_compute_what_one_file_computes(tiny, made, kernels):
     task, path, whole = made
     rows = task.pack(tiny.rows(48, seed=7)[0])
     expected = outputs(whole, rows, kernels)
     found = outputs(path, rows, kernels)
-    assert np.abs(found - expected).mean() < 0.01  # a doubtful text alone moves further
+    assert np.abs(found - expected).mean() < 0.01  # single uncertain texts may differ more
     assert (found.argmax(1) == expected.argmax(1)).mean() > 0.95
     assert 0.3 < expected.argmax(1).mean() < 0.7
 
 
-def test_kernels_agree(tiny, made):
+def test_kernel_sets_agree(tiny, made):
     task, path, _ = made
     rows = task.pack(tiny.rows(48, seed=7)[0])
     differences = np.abs(outputs(path, rows, "xnnpack") - outputs(path, rows, "reference"))
     assert differences.mean() < 0.01
 
 
-def test_it_answers_texts_and_is_validated(tiny, made):
+def test_it_predicts_and_passes_validation(tiny, made):
     task, path, _ = made
     texts, labels = tiny.rows(200, seed=7)
     assert open_predictor(path).score(texts, labels)["accuracy"] > 0.85
@@ -85,7 +85,7 @@ def test_it_answers_texts_and_is_validated(tiny, made):
     assert {found["edge-tpu compiler"].status, found["edge-tpu device"].status} == {NOT_RUN}
 
 
-def test_a_whole_file_has_no_body_to_run(tiny, made):
+def test_an_unpartitioned_file_has_no_body(tiny, made):
     task, _, whole = made
     found = {check.name: check for check in validate(whole, against=task, data=tiny.rows(8), on="edge-tpu").checks}
     assert found["edge-tpu body"].status == NOT_RUN and "--target edge-tpu" in found["edge-tpu body"].reason
@@ -94,7 +94,7 @@ def test_a_whole_file_has_no_body_to_run(tiny, made):
 
 @pytest.fixture(scope="module")
 def new_file(tiny, calibration, tmp_path_factory):
-    """A model of one block that was never trained, at another length; made by the command."""
+    """An untrained model of one block at another length, converted by the command."""
     folder = tmp_path_factory.mktemp("new")
     tiny.mobilebert(num_hidden_layers=1, num_feedforward_networks=1).save_pretrained(folder / "task")
     texts, out = folder / "texts.tsv", folder / "new.tflite"
@@ -104,8 +104,8 @@ def new_file(tiny, calibration, tmp_path_factory):
     return out
 
 
-def test_a_dense_without_a_bias(new_file):
-    """A new model's are zero, and the converter leaves them out."""
+def test_a_dense_layer_without_a_bias_gets_zeros(new_file):
+    """A new model's biases are zero, and the converter leaves them out."""
     assert set(open_model(new_file).body.ops_by_backend["xnnpack"]) >= {"CONV_2D"}
 
 
@@ -115,8 +115,8 @@ def bert_file(trained, calibration, tmp_path_factory):
     return made.save(tmp_path_factory.mktemp("bert") / "bert.tflite")
 
 
-def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
-    """A mistake on purpose: this encoder is none for an Edge TPU, and the forecast names why, causes first."""
+def test_gelu_and_norms_are_forecast_on_the_cpu(tiny, trained, bert_file):
+    """The forecast names the operators of an unsuitable encoder, causes first."""
     refused = Counter(
         verdict.operator
         for verdict in forecast(TFLiteFile.read(bert_file))
@@ -129,29 +129,29 @@ def test_gelu_and_norms_stay_on_the_cpu(tiny, trained, bert_file):
     assert found["edge-tpu body"].status == PASSED
 
 
-def test_a_part_that_is_missing_or_another_models(made, new_file, tmp_path):
+def test_a_missing_or_foreign_host_model_is_refused(made, new_file, tmp_path):
     _, path, _ = made
     alone = tmp_path / "alone.tflite"
     alone.write_bytes(path.read_bytes())
     with pytest.raises(KerasBertError, match="expected alone.host.tflite beside alone.tflite"):
         open_model(alone)
-    with pytest.raises(KerasBertError, match="Save both parts"):
+    with pytest.raises(KerasBertError, match="save both parts"):
         open_model(path.read_bytes())
     host_path(alone).write_bytes(host_path(new_file).read_bytes())
-    with pytest.raises(KerasBertError, match="to give what"):
+    with pytest.raises(KerasBertError, match="expected outputs of .*alone.host.tflite that fit"):
         open_model(alone)
 
 
-def test_what_cannot_be_split(tiny, calibration, learned_mobilebert):
+def test_unsupported_tasks_and_options_are_refused(tiny, calibration, learned_mobilebert):
     with pytest.raises(KerasBertError, match="received a SentenceEncoder"):
         convert(tiny.sentence_encoder(), target="edge-tpu", calibration=calibration)
-    for settings, said in (
+    for settings, message in (
         ({"length": "resizable"}, "received a resizable length"),
         ({"length": [8, 16]}, "expected one length"),
         ({"recipe": "float32"}, "expected the recipe 'static_wi8_ai8'"),
         ({}, "expected calibration texts"),
     ):
-        with pytest.raises(KerasBertError, match=said):
+        with pytest.raises(KerasBertError, match=message):
             convert(learned_mobilebert, target="edge-tpu", **settings)
 
 

@@ -1,4 +1,4 @@
-"""The converter that loads nothing gives what TensorFlow's own gives."""
+"""The converter that loads no weights makes the same files as TensorFlow's own."""
 
 import pytest
 import tensorflow as tf
@@ -16,15 +16,15 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_file_is_tensorflows_to_the_byte(folder, monkeypatch):
+def test_files_equal_those_of_tensorflows_converter(folder, monkeypatch):
     from tensorflow.lite.python import lite
 
     loads, load = [], lite._load
     monkeypatch.setattr(lite, "_load", lambda *arguments: loads.append(arguments) or load(*arguments))
     ours = converted_graph(folder)
     assert not loads  # neither for signatures nor for messages
-    monkeypatch.setattr(lite, "TFLiteSavedModelConverterV2", None)  # as where TensorFlow is built otherwise
-    with pytest.raises(TypeError):  # TensorFlow's own way was taken, which needs that class
+    monkeypatch.setattr(lite, "TFLiteSavedModelConverterV2", None)  # as in other builds of TensorFlow
+    with pytest.raises(TypeError):  # TensorFlow's own converter needs that class
         saved_model_converter(folder, SIGNATURE)
     assert len(loads) == 1
     monkeypatch.undo()
@@ -33,6 +33,6 @@ def test_the_file_is_tensorflows_to_the_byte(folder, monkeypatch):
     assert ours == bytes(theirs.convert())
 
 
-def test_variables_that_the_graph_does_not_read_are_not_saved(folder):
+def test_unread_variables_are_not_saved(folder):
     names = [name for name, _ in tf.train.list_variables(str(folder / "variables" / "variables"))]
     assert [name for name in names if name.startswith("weights/")] == ["weights/0/.ATTRIBUTES/VARIABLE_VALUE"]

@@ -1,4 +1,4 @@
-"""A file that takes a text: the tokenizer is in its graph."""
+"""Files that take texts, with the tokenizer in their graph."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def files(trained, tmp_path_factory):
     return {name: convert(trained, inputs=name).save(folder / f"{name}.tflite") for name in ("ids", "text")}
 
 
-def test_it_answers_as_the_file_of_ids_does(files, tiny):
+def test_it_predicts_as_the_file_of_ids(files, tiny):
     assert metadata.read(files["text"]).inputs == "text" and metadata.read(files["ids"]).inputs == "ids"
     texts = [*TEXTS, *tiny.rows(12, seed=2)[0]]
     ours, theirs = (open_predictor(files[name]).predictions(texts) for name in ("text", "ids"))
@@ -29,7 +29,7 @@ def test_it_answers_as_the_file_of_ids_does(files, tiny):
     assert len({answer["label"] for answer in ours}) == 2
 
 
-def test_it_is_scored_and_gives_vectors(files, tiny, tmp_path, capsys):
+def test_it_is_scored_and_encodes_texts(files, tiny, tmp_path, capsys):
     texts, labels = tiny.rows(24, seed=2)
     assert open_predictor(files["text"]).score(texts, labels) == open_predictor(files["ids"]).score(texts, labels)
     assert main(["predict", str(files["text"]), "good film"]) == 0
@@ -49,7 +49,7 @@ def test_pairs_and_comparisons_are_refused(files, trained, tiny):
 
 
 @pytest.mark.parametrize(
-    "settings, said",
+    "settings, message",
     [
         ({"inputs": "words"}, "expected inputs of ids or text"),
         ({"inputs": "text", "target": "gpu"}, "operators run on a CPU"),
@@ -57,12 +57,12 @@ def test_pairs_and_comparisons_are_refused(files, trained, tiny):
         ({"inputs": "text", "length": "resizable"}, "one length"),
     ],
 )
-def test_what_cannot_take_texts(trained, settings, said):
-    with pytest.raises(KerasBertError, match=said):
+def test_unsupported_options_are_refused(trained, settings, message):
+    with pytest.raises(KerasBertError, match=message):
         convert(trained, **settings)
 
 
-def test_tasks_and_tokenizers_without(tiny):
+def test_unsupported_tasks_and_tokenizers_are_refused(tiny):
     tagger = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "X"], sequence_length=8)
     with pytest.raises(KerasBertError, match="received a TokenTagger"):
         convert(tagger, inputs="text")
@@ -72,7 +72,7 @@ def test_tasks_and_tokenizers_without(tiny):
         convert(model, inputs="text")
 
 
-def test_a_card_with_other_inputs(files):
+def test_metadata_with_unknown_inputs_is_refused(files):
     data = files["ids"].read_bytes()
     card = metadata.read(data)
     object.__setattr__(card, "inputs", "pixels")
@@ -80,7 +80,7 @@ def test_a_card_with_other_inputs(files):
         metadata.read(metadata.append(data, card))
 
 
-def test_a_class_of_ones_own_is_welcome(tiny):
+def test_a_subclass_of_a_task_converts(tiny):
     class Mine(kb.TextClassifier):
         pass
 

@@ -1,4 +1,4 @@
-"""One file of several lengths: a signature of each, one copy of the weights."""
+"""A file of several lengths has a signature for each, and one copy of the weights."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LENGTHS = (8, 16)
 
 @pytest.fixture(scope="module")
 def files(trained, tmp_path_factory):
-    """The file of all lengths, and one of each."""
+    """A file of all lengths, and a file of each."""
     folder = tmp_path_factory.mktemp("lengths")
     several = kb.export.convert(trained, recipe="dynamic_wi8_afp32", length=[16, 8]).save(folder / "several.tflite")
     single = {
@@ -29,7 +29,7 @@ def files(trained, tmp_path_factory):
     return several, single
 
 
-def test_each_signature_gives_what_its_own_file_gives(files, tiny, trained):
+def test_each_signature_computes_what_its_own_file_did(files, tiny, trained):
     several, single = files
     whole = open_model(several)
     assert read(several).signature == whole.signature and read(single[8]).signature == "serve"
@@ -46,7 +46,7 @@ def test_each_signature_gives_what_its_own_file_gives(files, tiny, trained):
                 np.testing.assert_array_equal(ours[name], theirs[name])
 
 
-def test_weights_are_there_once(files):
+def test_weights_are_stored_once(files):
     several, single = files
     graphs = TFLiteFile.read(several)
     kernels = [
@@ -57,11 +57,11 @@ def test_weights_are_there_once(files):
     tables = [next(op.inputs[0] for op in graph.operators if op.name == "GATHER") for graph in graphs.subgraphs]
     buffers = {graph.tensors[table].buffer for graph, table in zip(graphs.subgraphs, tables, strict=True)}
     assert len(buffers) == 1
-    # 12 bytes a channel for scales would come again with each length.
+    # Otherwise each length would add 12 bytes a channel for scales.
     assert several.stat().st_size - single[16].stat().st_size < 0.6 * single[8].stat().st_size
 
 
-def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
+def test_a_predictor_runs_the_shortest_length_that_fits(files, tiny, trained):
     several, _ = files
     predictor = open_predictor(several)
     assert predictor.length == 16
@@ -72,25 +72,25 @@ def test_a_predictor_takes_the_shortest_that_fits(files, tiny, trained):
     assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.predictions(texts)]
 
 
-def test_the_card_says_so(files):
+def test_metadata_lists_the_lengths(files):
     card = metadata.read(files[0])
     assert card.lengths == LENGTHS and card.sequence_length == 16
     assert metadata.read(files[1][8]).lengths is None
 
 
 @pytest.mark.parametrize("length", [[8, 8], [], [8, 2], [8, 1000], [8, "16"]])
-def test_impossible_lengths(trained, length):
+def test_invalid_lengths_are_refused(trained, length):
     with pytest.raises(KerasBertError, match="expected"):
         kb.export.convert(trained, recipe="float32", length=length)
 
 
-def test_another_length_is_one_line(files):
+def test_a_missing_length_is_refused_in_one_line(files):
     with pytest.raises(KerasBertError, match="8, 16, those .* was converted for, received 9"):
         open_model(files[0], length=9)
 
 
 @pytest.mark.parametrize("lengths", [[16, 8], [8], "8,16", [8, 8], [0, 8], list(range(1, 400))])
-def test_a_hostile_card(files, lengths, tmp_path):
+def test_hostile_lengths_in_metadata_are_refused(files, lengths, tmp_path):
     data = files[1][8].read_bytes()
     card = metadata.read(data)
     object.__setattr__(card, "lengths", lengths)
@@ -107,7 +107,7 @@ def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
 
 
 @pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
-def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path):
+def test_a_file_for_an_old_runtime_has_old_operators(recipe, trained, static_model, tiny, tmp_path):
     task = static_model if recipe.startswith("static") else trained
     made = kb.export.convert(task, recipe=recipe, min_runtime="2.9")
     versions = {
@@ -121,8 +121,8 @@ def test_a_file_for_an_old_runtime(recipe, trained, static_model, tiny, tmp_path
     assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
 
 
-def test_what_an_old_runtime_cannot_have_is_named(trained):
-    with pytest.raises(KerasBertError, match=r"runtime 2\.1 knows, received .*GELU v1 \(2\.9\)"):
+def test_operators_that_a_runtime_lacks_are_named(trained):
+    with pytest.raises(KerasBertError, match=r"runtime 2\.1 supports, received .*GELU v1 \(2\.9\)"):
         kb.export.convert(trained, recipe="float32", min_runtime="2.1")
     with pytest.raises(KerasBertError, match="a runtime version such as 2.9, received 'old'"):
         kb.export.convert(trained, recipe="float32", min_runtime="old")
@@ -140,7 +140,7 @@ def test_validation_runs_every_length(files, tiny, trained):
     assert found["cpu-xnnpack serve_8"].status == "not run" and "fewer than 8" in found["cpu-xnnpack serve_8"].reason
 
 
-def test_a_length_with_other_weights_fails(files, tiny, trained, tmp_path):
+def test_a_length_with_other_weights_fails_validation(files, tiny, trained, tmp_path):
     _, single = files
     broken = decode(single[8].read_bytes())
     for buffer in broken.buffers:

@@ -1,4 +1,4 @@
-"""The step from a float file to an int8 one: dense_layers and tables are found by what they hold, and nothing is guessed."""
+"""The quantizer finds Dense layers and tables of a float file by their contents."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def parts(tiny):
     return model, twin, content, dense_plans(model, twin, static=True), tables
 
 
-def test_the_float_copy_gives_what_the_file_stores(parts, tiny):
+def test_the_float_copy_has_the_stored_weights(parts, tiny):
     model, twin, *_ = parts
     for mine, theirs in zip(sublayers(twin, EmbeddingTable), sublayers(model, EmbeddingTable), strict=True):
         np.testing.assert_array_equal(mine.table, theirs.served_table())
@@ -45,28 +45,33 @@ def test_the_float_copy_gives_what_the_file_stores(parts, tiny):
     np.testing.assert_array_equal(attention.key.kernel, ours.key.kernel)
 
 
-def test_plans_carry_the_ranges(parts):
+def test_plans_have_the_trained_ranges(parts):
     model, _, _, plans, _ = parts
     assert [plan.path for plan in plans] == [dense.path for dense in dense_layers(model)]
     by_path = {plan.path: plan for plan in plans}
     attention = model.encoder.layers[0].attention
     key, query = by_path[attention.key.path], by_path[attention.query.path]
     assert (
-        key.reads == query.reads == (float(attention.input_quantizer.minimum), float(attention.input_quantizer.maximum))
+        key.input_range
+        == query.input_range
+        == (float(attention.input_quantizer.minimum), float(attention.input_quantizer.maximum))
     )
-    assert key.writes == (float(attention.key.output_quantizer.minimum), float(attention.key.output_quantizer.maximum))
+    assert key.output_range == (
+        float(attention.key.output_quantizer.minimum),
+        float(attention.key.output_quantizer.maximum),
+    )
     np.testing.assert_allclose(
-        query.writes,
+        query.output_range,
         np.array([attention.query.output_quantizer.minimum, attention.query.output_quantizer.maximum])
         * attention.scale,
         rtol=1e-6,
     )
     for path in ("layers.0.feed_forward.output_dense", "classifier"):
-        assert by_path[path].reads is by_path[path].writes is None
-    assert all(plan.reads is None for plan in dense_plans(model, parts[1], static=False))
+        assert by_path[path].input_range is by_path[path].output_range is None
+    assert all(plan.input_range is None for plan in dense_plans(model, parts[1], static=False))
 
 
-def test_a_dense_that_is_not_served_has_no_plan(vectors):
+def test_an_unserved_dense_layer_has_no_plan(vectors):
     from kerasbert.export.lowering.tracing import export_twin
 
     paths = [plan.path for plan in dense_plans(vectors, export_twin(vectors), static=False)]
@@ -81,20 +86,20 @@ def test_a_static_range_on_one_side_only_is_refused(tiny):
         dense_plans(model, export_twin(model), static=True)
 
 
-def test_a_dense_without_a_plan_is_refused(parts):
+def test_a_dense_layer_without_a_plan_is_refused(parts):
     _, _, content, plans, tables = parts
     with pytest.raises(KerasBertError, match="another with a kernel of shape"):
         quantize(decode(content), PassContext(STATIC, plans[1:], tables))
 
 
-def test_a_plan_without_a_dense_is_refused(parts):
+def test_a_plan_without_a_dense_layer_is_refused(parts):
     _, _, content, plans, tables = parts
     other = replace(plans[0], path="layers.9.query", kernel=digest(np.ones((3, 2))))
-    with pytest.raises(KerasBertError, match=r"1 are not there: layers\.9\.query"):
+    with pytest.raises(KerasBertError, match=r"without 1 of them: layers\.9\.query"):
         quantize(decode(content), PassContext(STATIC, [*plans, other], tables))
 
 
-def test_tables_that_are_not_given_stay_float(parts):
+def test_other_tables_stay_float(parts):
     from kerasbert.export.tflite.tflite_file import TFLiteFile
 
     _, _, content, plans, tables = parts
@@ -107,7 +112,7 @@ def test_tables_that_are_not_given_stay_float(parts):
         assert {graph.tensors[operator.inputs[0]].dtype for operator in gathers} == expected
 
 
-def test_graph_finds_operators_and_constants(parts):
+def test_the_float_graph_finds_operators_and_constants(parts):
     model, _, content, plans, tables = parts
     graph = FloatGraph(decode(content))
     operators = graph.operators("FULLY_CONNECTED")
@@ -121,7 +126,7 @@ def test_graph_finds_operators_and_constants(parts):
     assert all(any(np.array_equal(table, known) for known in tables) for table in gathered)
 
 
-def test_scopes_fit_one_operator_each(parts):
+def test_a_scope_matches_one_operator(parts):
     import re
 
     graph = FloatGraph(decode(parts[2]))
@@ -131,12 +136,12 @@ def test_scopes_fit_one_operator_each(parts):
         assert sum(bool(re.search(graph.scope(operator), name)) for name in names) == 1
 
 
-def test_recipes_with_a_training_policy_are_known():
+def test_every_integer_recipe_has_a_policy():
     assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.integer}
 
 
-def test_tables_for_a_gpu_are_quantized_with_two_dimensions(static_model, monkeypatch):
-    """Others fail above 32 MiB, which no tiny model has; the file has three again."""
+def test_gpu_tables_are_quantized_with_rank_2(static_model, monkeypatch):
+    """Other ranks fail above 32 MiB, a size that no tiny model has. The file has rank 3 again."""
     given = []
     monkeypatch.setattr(module, "encode", lambda model: given.append(encode(model)) or given[-1])
     made = kb.export.convert(static_model, target="gpu").content

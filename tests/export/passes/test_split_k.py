@@ -1,4 +1,4 @@
-"""Denses of the gpu target, whose sums are made in parts: the same values, every kernel held once, less rounded away in 16 bits."""
+"""Split-K keeps the values, stores every kernel once, and reduces rounding errors in 16 bits."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def _operators(content: bytes, kind: str) -> list:
 
 
 def _widths(content: bytes) -> list[int]:
-    """Of every dense, over how many products it adds up."""
+    """Returns the number of products that each FULLY_CONNECTED adds up."""
     return [int(graph.tensors[each.inputs[1]].shape[1]) for graph, each in _operators(content, "FULLY_CONNECTED")]
 
 
@@ -48,12 +48,12 @@ def _answers(content: bytes, model, texts) -> np.ndarray:
     return np.concatenate([next(iter(row.values())) for row in rows])
 
 
-def test_how_many_parts():
+def test_the_factor_divides_channels_in_groups_of_four():
     assert [split_k_factor(channels) for channels in (384, 64, 48, 24, 16, 8, 4, 30)] == [8, 8, 4, 2, 4, 2, 1, 1]
 
 
 @pytest.mark.parametrize(("name", "recipe"), [("bert", "float32"), ("mobilebert", "float32"), ("albert", "float16")])
-def test_same_values(name, recipe, tiny):
+def test_split_products_compute_the_same(name, recipe, tiny):
     model, texts = _model(name, tiny), tiny.rows(6, seed=3)[0]
     whole = kb.export.convert(model, recipe=recipe).content
     parts = kb.export.convert(model, recipe=recipe, target="gpu", split_k=True).content
@@ -62,7 +62,7 @@ def test_same_values(name, recipe, tiny):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_kernel_is_held_once(name, tiny):
+def test_every_kernel_is_stored_once(name, tiny):
     content = decode(float_model(export_twin(_model(name, tiny)), target_named("gpu"), 8))
 
     def held() -> int:
@@ -73,7 +73,7 @@ def test_every_kernel_is_held_once(name, tiny):
     assert before <= held() < 1.01 * before
 
 
-def test_an_activation_and_a_bias_come_once(tiny):
+def test_activation_and_bias_are_applied_once(tiny):
     model = _model("mobilebert", tiny)
     for path, variable in model.variables_by_path().items():
         if path.endswith("bias"):
@@ -87,8 +87,8 @@ def test_an_activation_and_a_bias_come_once(tiny):
     np.testing.assert_allclose(*(_answers(each, model, tiny.rows(4)[0]) for each in (content, _cpu(model))), atol=2e-6)
 
 
-def test_a_decoder_that_is_the_word_table_stays_whole(tiny):
-    """Its parts would be a second copy of the largest table."""
+def test_a_tied_decoder_stays_whole(tiny):
+    """Its parts would be a second copy of the embedding table."""
     model = MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
     content = decode(_cpu(model))
     split_k_fully_connected(content, PassContext(RECIPES["float32"], split_k=True))
@@ -111,7 +111,7 @@ def test_kernels_of_8_bits_stay_whole(tiny):
     assert sorted(_widths(parts)) == sorted(_widths(whole))
 
 
-def test_only_on_request(tiny, capsys, tmp_path):
+def test_products_are_split_only_on_request(tiny, capsys, tmp_path):
     model = tiny.narrow()
     found = [
         _widths(kb.export.convert(model, recipe="float32", target="gpu", split_k=split).content)
@@ -123,8 +123,8 @@ def test_only_on_request(tiny, capsys, tmp_path):
     assert "expected --target gpu for --split-k, received 'cpu'" in capsys.readouterr().err and not out.exists()
 
 
-def test_less_is_rounded_away():
-    """Products added up one after the other in 16 bits, as the accelerator does it."""
+def test_split_sums_have_a_smaller_rounding_error():
+    """Products are added one after the other in 16 bits, as on the accelerator."""
     draw = np.random.default_rng(0)
     x, kernel = (draw.normal(size=shape).astype(np.float16).astype(np.float32) for shape in ((64, 384), (384, 32)))
 

@@ -18,6 +18,7 @@ from kerasbert.export.validation.checks import (
     check_row,
 )
 from kerasbert.export.validation.comparison import Metric, compare
+from kerasbert.processors.classification import SingleLabel
 
 HOSTILE = "<script>alert('x')</script>&\""
 
@@ -63,7 +64,7 @@ def report():
         HOSTILE,
         HOSTILE,
         "static_wi8_ai8",
-        "single_label",
+        SingleLabel(("a", "b", "c")),
         50,
         8,
         Tolerance(),
@@ -74,7 +75,7 @@ def report():
     )
 
 
-def test_page_is_self_contained_and_escaped(report, float_file, tmp_path):
+def test_a_page_is_self_contained_and_escaped(report, float_file, tmp_path):
     sections = [
         Table(HOSTILE, ("model", HOSTILE), [("float", HOSTILE), ("int8", 0.95)], HOSTILE),
         Lines("Training", {HOSTILE: [(1, 0.5), (2, float("nan")), (3, 0.1)]}),
@@ -105,8 +106,8 @@ def test_page_is_self_contained_and_escaped(report, float_file, tmp_path):
         assert expected in page
 
 
-def test_remarks_labels_and_sides_are_whole(report, tmp_path):
-    """A remark has the width of the table, a label its own line, a bar of a metric the name of its side."""
+def test_remarks_and_labels_are_not_cut(report, tmp_path):
+    """A remark has the width of the table, a long label its own line, and a metric's bar the name of its model."""
     long = "a remark of many words that no column of a table has room for " * 3
     check = dataclasses.replace(
         report.checks[0], reason=long, metrics=(Metric("accuracy", 0.9, 0.8), Metric("macro F1", 0.7, 0.6))
@@ -127,12 +128,12 @@ def test_remarks_labels_and_sides_are_whole(report, tmp_path):
     assert wrapped.count('class="label"') == 2 and wrapped.count("word") == 20
 
 
-def test_page_without_a_validation(tmp_path):
+def test_a_page_may_lack_a_validation(tmp_path):
     page = write_html(tmp_path / "r.html", title="Only a table", sections=[Table("T", ("a",), [(1,)])]).read_text()
     assert "Only a table" in page and "banner" not in page.partition("</style>")[2]
 
 
-def test_charts_survive_odd_numbers():
+def test_charts_draw_nan_and_empty_data():
     assert histogram(np.array([np.nan]), "x") == ""
     assert "svg" in histogram(np.zeros(5), "x")
     assert scatter({}, "a", "b") == ""
@@ -142,7 +143,7 @@ def test_charts_survive_odd_numbers():
     assert "nan" in bar_chart([("a", float("nan")), ("b", 0.0)], str)
 
 
-def test_report_names():
+def test_other_suffixes_are_refused():
     with pytest.raises(KerasBertError, match="html"):
         check_report_path("report.txt")
 

@@ -6,7 +6,7 @@ from kerasbert.export.runtime.interpreters import KERNELS, describe_machine, ope
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_kernels_agree_and_say_who_ran_what(float_file, helpers, kernels):
+def test_kernel_sets_agree_and_report_their_operators(float_file, helpers, kernels):
     model, rows = open_model(float_file, kernels=kernels), helpers.packed_rows(1)
     other = open_model(float_file, kernels="builtin").run(rows)["probabilities"]
     np.testing.assert_allclose(model.run(rows)["probabilities"], other, atol=1e-5)
@@ -40,7 +40,7 @@ def test_padding_does_not_change_a_resizable_model(resizable_file, helpers):
     np.testing.assert_allclose(*results, atol=1e-5)
 
 
-def test_lengths_that_do_not_fit(float_file, resizable_file):
+def test_lengths_that_do_not_fit_are_refused(float_file, resizable_file):
     with pytest.raises(KerasBertError, match="length 8.*received 9"):
         open_model(float_file, length=9)
     with pytest.raises(KerasBertError, match="resizable"):
@@ -48,7 +48,7 @@ def test_lengths_that_do_not_fit(float_file, resizable_file):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda rows: rows.pop("input_ids"), "received attention_mask, token_type_ids"),
         (lambda rows: rows.update(extra=rows["input_ids"]), "extra"),
@@ -56,14 +56,14 @@ def test_lengths_that_do_not_fit(float_file, resizable_file):
         (lambda rows: rows.update(input_ids=rows["input_ids"].astype(np.int64)), "int32.*received int64"),
     ],
 )
-def test_inputs_are_checked(float_file, helpers, change, said):
+def test_inputs_are_checked(float_file, helpers, change, message):
     rows = helpers.packed_rows(1)
     change(rows)
-    with pytest.raises(KerasBertError, match=said):
+    with pytest.raises(KerasBertError, match=message):
         open_model(float_file).run(rows)
 
 
-def test_an_operator_that_fails_is_one_line(float_file, helpers):
+def test_an_operator_that_fails_is_an_error_of_one_line(float_file, helpers):
     rows = helpers.packed_rows(1)
     rows["input_ids"][0, 0] = 10_000
     with pytest.raises(KerasBertError, match="gather index") as error:
@@ -71,7 +71,7 @@ def test_an_operator_that_fails_is_one_line(float_file, helpers):
     assert "\n" not in str(error.value)
 
 
-def test_unknown_kernels_threads_and_damaged_files(float_file):
+def test_unknown_kernels_threads_and_damaged_files_are_refused(float_file):
     with pytest.raises(KerasBertError, match="xnnpack, builtin, reference"):
         open_model(float_file, kernels="cuda")
     with pytest.raises(KerasBertError, match="thread"):
@@ -80,13 +80,13 @@ def test_unknown_kernels_threads_and_damaged_files(float_file):
         open_model(float_file.read_bytes()[:200])
 
 
-def test_machine_is_described():
+def test_the_machine_is_described():
     machine = describe_machine()
     assert machine["cpu"] and int(machine["cores"]) >= 1 and machine["runtime"].startswith("ai_edge_litert")
 
 
-def test_what_the_runtime_refuses_is_told(float_file, helpers, monkeypatch):
-    """Damaged files leave tensors without memory; the interpreter then raises at each of the three steps."""
+def test_errors_of_the_runtime_are_raised(float_file, helpers, monkeypatch):
+    """Damaged files leave tensors unallocated, and the interpreter raises in each of the three steps."""
     model, rows = open_model(float_file), helpers.packed_rows(1)
     for step, name in (("fill", "set_tensor"), ("invoke", "invoke"), ("fetch", "get_tensor")):
         with monkeypatch.context() as patched:

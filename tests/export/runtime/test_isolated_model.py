@@ -1,4 +1,4 @@
-"""A file in a process of its own answers as it does here, and takes nothing along when it ends badly."""
+"""A file in a process of its own computes as in this process, and its crashes stay contained."""
 
 import gc
 import os
@@ -19,7 +19,7 @@ from kerasbert.export import benchmark
 from kerasbert.export.runtime import isolated_model
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.runtime.messages import Channel, Ending, Silence
+from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.reference import open_reference
@@ -39,7 +39,7 @@ def known_file(float_file, card, tmp_path):
     return path
 
 
-def test_it_gives_what_the_file_gives_here(float_file, helpers):
+def test_outputs_equal_those_in_this_process(float_file, helpers):
     rows, here, there = helpers.packed_rows(3), open_model(float_file), IsolatedFile(float_file).open()
     assert (there.inputs, there.outputs, there.signature) == (here.inputs, here.outputs, here.signature)
     assert (there.length, there.lengths, there.resizable) == (here.length, (), False)
@@ -51,7 +51,7 @@ def test_it_gives_what_the_file_gives_here(float_file, helpers):
         there.run({"input_ids": rows["input_ids"][:1]})
 
 
-def test_a_length_that_the_caller_sets(resizable_file, helpers):
+def test_a_resizable_file_runs_at_several_lengths(resizable_file, helpers):
     file = IsolatedFile(resizable_file)
     assert [file.open(length).run(helpers.packed_rows(1, length))["probabilities"].shape for length in (5, 9)] == [
         (1, 3)
@@ -61,7 +61,7 @@ def test_a_length_that_the_caller_sets(resizable_file, helpers):
 
 
 @pytest.mark.parametrize("code", ENDS)
-def test_a_process_that_ends_is_one_line(float_file, monkeypatch, code):
+def test_a_process_that_ends_is_an_error_of_one_line(float_file, monkeypatch, code):
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", code))
     with pytest.raises(KerasBertError) as error:
         IsolatedFile(float_file, seconds=10).open()
@@ -77,13 +77,13 @@ def test_a_process_that_hangs_is_stopped(float_file, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [("predict", "FILE", "word1"), ("inspect", "FILE", "--targets")])
-def test_a_native_crash_is_one_line_of_the_command(known_file, monkeypatch, capfd, words):
+def test_a_native_crash_is_an_error_of_one_line_in_commands(known_file, monkeypatch, capfd, words):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     code = main([str(known_file) if word == "FILE" else word for word in words])
     out, err = capfd.readouterr()
-    said = err if words[0] == "predict" else out
-    assert "killed by SIGSEGV" in said and "Fatal" not in err
+    output = err if words[0] == "predict" else out
+    assert "killed by SIGSEGV" in output and "Fatal" not in err
     assert (code, err.count("\n")) == ((2, 1) if words[0] == "predict" else (0, 0))
 
 
@@ -104,14 +104,14 @@ def test_memory_is_limited_by_the_size_of_the_file(float_file):
     assert subprocess.run([sys.executable, "-c", code, float_file], check=False).returncode == 7
 
 
-def test_messages():
+def test_messages_are_sent_and_damaged_ones_refused():
     (reader, out), values = os.pipe(), {"a": np.arange(6, dtype=np.int32).reshape(2, 3), "text": np.array(["größe"])}
     channel = Channel(reader, out)
-    with pytest.raises(Silence):
+    with pytest.raises(ChannelTimeout):
         channel.receive(0.01)
-    channel.send({"ask": "run"}, values)
+    channel.send({"request": "run"}, values)
     header, found = channel.receive(5)
-    assert header == {"ask": "run"} and all((found[name] == values[name]).all() for name in values)
+    assert header == {"request": "run"} and all((found[name] == values[name]).all() for name in values)
     for bad in (
         b"\xff" * 8,
         b"\x02" + b"\0" * 7 + b"[]",
@@ -121,24 +121,24 @@ def test_messages():
         with pytest.raises((ValueError, TypeError, AttributeError)):
             channel.receive(5)
     os.close(out)
-    with pytest.raises(Ending):
+    with pytest.raises(ChannelClosed):
         channel.receive(5)
     os.close(reader)
 
 
-def test_many_rows_go_in_few_messages(known_file, monkeypatch):
-    """As many answers as here, in the order of the texts, in messages of many rows."""
+def test_many_rows_share_messages(known_file, monkeypatch):
+    """Predictions keep the order of the texts."""
     texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
-    predictor, asked = open_predictor(known_file, isolated=True), []
-    ask = IsolatedFile.ask
+    predictor, sent = open_predictor(known_file, isolated=True), []
+    request = IsolatedFile.request
     monkeypatch.setattr(
-        IsolatedFile, "ask", lambda self, header, arrays=None: asked.append(header) or ask(self, header, arrays)
+        IsolatedFile, "request", lambda self, header, arrays=None: sent.append(header) or request(self, header, arrays)
     )
     assert predictor.predictions(texts) == open_predictor(known_file).predictions(texts)
-    assert sum(header.get("rows", 0) for header in asked) == 40 and len(asked) < 30
+    assert sum(header.get("rows", 0) for header in sent) == 40 and len(sent) < 30
 
 
-def test_a_crash_of_the_other_file_is_one_line_too(known_file, monkeypatch):
+def test_a_crash_of_the_reference_is_an_error_of_one_line(known_file, monkeypatch):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
@@ -158,7 +158,7 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
     code = (
         "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_model import IsolatedFile\n"
         "file = IsolatedFile(sys.argv[1])\nfile.open()\n"
-        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # held open by another: the pipe alone tells nothing
+        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # another process holds it open, so it does not close
         "holder = os.fork()\nif not holder:\n    null = os.open(os.devnull, os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
         "    os.execlp('sleep', 'sleep', '20')\n"
         "print(file._process.pid, holder, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"

@@ -1,4 +1,4 @@
-"""`kerasbert.open`: one line from a file or folder to answers."""
+"""`kerasbert.open` predicts with files and folders."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def encoder(embedding_file, known, tmp_path):
     return kb.open(path)
 
 
-def test_a_file_answers_as_predict_does(classifier):
+def test_a_file_predicts_as_the_command(classifier):
     model, answers = kb.open(classifier), open_predictor(classifier).predictions(TEXTS)
     assert model(TEXTS) == answers and model(iter(TEXTS)) == answers and model(np.array(TEXTS)) == answers
     assert model(TEXTS[0]) == answers[0] and model([]) == []
@@ -48,7 +48,7 @@ def test_a_file_answers_as_predict_does(classifier):
     assert model.score(TEXTS, [answer["label"] for answer in answers])["accuracy"] == 1
 
 
-def test_the_likeliest_classes(classifier):
+def test_top_k_lists_the_likeliest_classes(classifier):
     whole, cut = kb.open(classifier)(TEXTS[0]), kb.open(classifier)(TEXTS[0], top_k=2)
     best = sorted(whole["probabilities"], key=whole["probabilities"].get, reverse=True)[:2]
     assert list(cut["probabilities"]) == best and cut["label"] == best[0] == whole["label"]
@@ -57,7 +57,7 @@ def test_the_likeliest_classes(classifier):
             kb.open(classifier)(TEXTS, top_k=wrong)
 
 
-def test_a_folder_answers_as_its_task_does(tiny, tmp_path):
+def test_a_folder_predicts_as_its_task(tiny, tmp_path):
     task = tiny.narrow()
     task.save_pretrained(tmp_path / "folder")
     model = kb.open(tmp_path / "folder")
@@ -89,8 +89,8 @@ def test_vectors_similarity_and_search(encoder):
     assert encoder.search("word1", []) == []
 
 
-def test_second_texts_go_where_they_belong():
-    """A question's context counts for all questions; choices belong to a prompt."""
+def test_second_texts_are_combined_as_the_task_needs():
+    """One context is repeated for all questions; a list of choices belongs to one prompt."""
     seen = []
 
     def model(name):
@@ -109,16 +109,16 @@ def test_second_texts_go_where_they_belong():
         model("tagging")("a", "b")
 
 
-def test_mistakes_are_told(classifier, encoder, tmp_path):
+def test_invalid_arguments_are_refused(classifier, encoder, tmp_path):
     model = kb.open(classifier)
-    for call, said in (
+    for call, message in (
         (
             lambda: model.similarity("a", "b"),
-            "sentence encoder to compare texts, received a model of the task 'single_label'",
+            "sentence encoder to compare texts, received a model of the task type 'single_label'",
         ),
         (lambda: model(5), "a text or several, received int"),
         (lambda: model(["a"], ["b", "c"]), "received 2 for 1"),
-        (lambda: encoder(TEXTS, top_k=2), "for the task 'embedding'"),
+        (lambda: encoder(TEXTS, top_k=2), "for the task type 'embedding'"),
         (lambda: encoder.search(TEXTS, TEXTS), "one text as a query, received list"),
         (lambda: encoder.search("a", "b"), "several texts"),
         (lambda: encoder.search("a", TEXTS, top_k=0), "at least 1"),
@@ -126,11 +126,11 @@ def test_mistakes_are_told(classifier, encoder, tmp_path):
         (lambda: kb.open(tmp_path / "none.tflite"), "not there"),
         (lambda: kb.open(tmp_path / "none"), "folder"),
     ):
-        with pytest.raises(KerasBertError, match=said):
+        with pytest.raises(KerasBertError, match=message):
             call()
 
 
-def test_a_file_needs_no_tensorflow_and_python_keeps_its_open(classifier):
+def test_a_file_needs_no_tensorflow_and_open_is_not_exported(classifier):
     assert "open" in dir(kb) and "open" not in kb.__all__  # `from kerasbert import *`
     code = "import sys, kerasbert as kb\nkb.open(sys.argv[1])('word1')\nsys.exit('tensorflow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code, classifier], check=False).returncode == 0

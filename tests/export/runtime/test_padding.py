@@ -15,21 +15,21 @@ def long_card(card):
 SHORT = np.array([9, 12, 14, 20, 25, 30, 31, 28, 60, 250] * 10)
 
 
-def test_much_padding_names_lengths_that_pad_less(long_card):
+def test_a_note_suggests_lengths_with_less_padding(long_card):
     assert better_lengths(SHORT, 256) == [16, 32, 64, 256]
     line = padding_note(long_card(), SHORT)
     # 3 at 16, 5 at 32, 1 at 64 and 1 at 256 against 10 at 256
     assert "at 256 tokens, 4.8 times" in line and "median 26" in line and "--length 16,32,64,256" in line
 
 
-def test_no_word_where_there_is_nothing_to_gain(long_card):
+def test_there_is_no_note_without_gain(long_card):
     assert padding_note(long_card(), np.array([250, 130, 90, 255] * 20)) == ""
     assert padding_note(long_card(), SHORT[:20]) == ""
     others = ({"sequence_length": None}, {"lengths": (32, 256)}, {"target": "gpu"}, {"inputs": "text"})
     assert [padding_note(long_card(**other), SHORT) for other in others] == [""] * 4
 
 
-def test_a_file_of_one_long_length_is_told_when_it_is_made(long_card):
+def test_converting_to_one_long_length_notes_others(long_card):
     assert "at 256 tokens" in length_note(long_card()) and "--length 32,64,128,256 " in length_note(long_card())
     assert "--length 32,64,100 " in length_note(long_card(sequence_length=100))
     others = (
@@ -42,7 +42,7 @@ def test_a_file_of_one_long_length_is_told_when_it_is_made(long_card):
     assert [length_note(long_card(**other)) for other in others] == [""] * 5
 
 
-def test_predictions_say_it_once(float_file, card, tmp_path, capsys, monkeypatch):
+def test_predictions_note_padding_once(float_file, card, tmp_path, capsys, monkeypatch):
     from dataclasses import replace
 
     from kerasbert.export.runtime import padding

@@ -1,4 +1,4 @@
-"""Files that are wrong on purpose: readers refuse them in one line, and none that contradicts itself reaches a runtime."""
+"""Readers refuse damaged files in one line, and contradicting graphs do not reach a runtime."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def test_damaged_files_are_read_or_refused_in_one_line(sources):
 
 
 def changed(path, change, kind=None) -> bytes:
-    """The file after a change of its graph, or of its first operator of a kind."""
+    """Returns a file with a changed graph, or a changed first operator of a kind."""
     content = decode(path.read_bytes())
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     things = [graph] if kind is None else [each for each in graph.operators if kinds[each.opcodeIndex] == kind]
@@ -84,7 +84,7 @@ def with_a_signature_of_the_middle(content, graph):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "said"),
+    ("kind", "change", "message"),
     [
         ("SOFTMAX", as_activation_in_a_constant, r"bytes for float32|has values already"),
         ("SOFTMAX", as_another_operator, "GATHER without a second input"),
@@ -96,13 +96,13 @@ def with_a_signature_of_the_middle(content, graph):
         (None, with_a_signature_of_the_middle, "an output that its graph does not have"),
     ],
 )
-def test_contradictions_are_not_run(float_file, kind, change, said):
-    with pytest.raises(KerasBertError, match=said):
+def test_contradicting_graphs_are_refused(float_file, kind, change, message):
+    with pytest.raises(KerasBertError, match=message):
         check_structure(changed(float_file, change, kind))
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({"scale": [np.nan]}, "a scale that is negative or no number"),
         ({"scale": [-1.0]}, "a scale that is negative or no number"),
@@ -111,19 +111,19 @@ def test_contradictions_are_not_run(float_file, kind, change, said):
         ({"scale": [1.0] * 5, "zeroPoint": [0] * 5}, "5 scales along axis 0"),
     ],
 )
-def test_scales_that_kernels_crash_on(int8_file, values, said):
+def test_invalid_scales_are_refused(int8_file, values, message):
     def change(content, graph):
         kernel = next(t for t in graph.tensors if t.type == 9 and content.buffers[t.buffer].data is not None)
         settings = {"scale": [1.0], "zeroPoint": [0], **values}
         for name, given in settings.items():
             setattr(kernel.quantization, name, np.array(given, np.float32 if name == "scale" else np.int64))
 
-    with pytest.raises(KerasBertError, match=said):
+    with pytest.raises(KerasBertError, match=message):
         check_structure(changed(int8_file, change))
 
 
-def test_negative_offsets_are_outside(float_file):
-    """Python would count them from the end, and a runtime reads what lies before the file."""
+def test_negative_offsets_are_refused(float_file):
+    """Python counts negative offsets from the end, and a runtime reads memory before the file."""
     data = bytearray(float_file.read_bytes())
     place = int.from_bytes(data[:4], "little")
     data[place : place + 4] = (2 * place).to_bytes(4, "little")  # of the vtable, counted back

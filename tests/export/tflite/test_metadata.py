@@ -11,6 +11,7 @@ from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite import metadata
 from kerasbert.processors import make_processor
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
 
 
@@ -26,7 +27,7 @@ def _pack(model: bytes, members: dict[str, str | bytes], compression=zipfile.ZIP
     ("key", "value"),
     [("mask_token", ["x"]), ("kind", {}), ("model_max_length", []), ("added_tokens", 5), ("other", 1)],
 )
-def test_settings_that_no_tokenizer_has(card, key, value):
+def test_invalid_tokenizer_settings_are_refused(card, key, value):
     words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good")
     with pytest.raises(KerasBertError, match="tokenizer"):
         tokenizer_of(dataclasses.replace(card, vocabulary=words, tokenizer={"lowercase": True, key: value}))
@@ -43,7 +44,7 @@ def test_settings_that_no_tokenizer_has(card, key, value):
         {"no_answer_threshold": float("nan")},
     ],
 )
-def test_settings_that_no_processor_has(settings):
+def test_invalid_processor_settings_are_refused(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
         make_processor("question_answering", settings=settings)
 
@@ -70,7 +71,7 @@ def test_archive_is_stored_and_opens_with_any_unzip(float_file, card):
         assert json.loads(archive.read("kerasbert.json"))["sequence_length"] == 8
 
 
-def test_file_without_metadata(float_file):
+def test_a_file_without_metadata_has_none(float_file):
     assert metadata.read(float_file) is None
     assert metadata.read(_pack(float_file.read_bytes(), {"vocab.txt": "a"})) is None
     with pytest.raises(KerasBertError, match="to predict.*kerasbert convert"):
@@ -78,7 +79,7 @@ def test_file_without_metadata(float_file):
 
 
 @pytest.mark.parametrize(
-    ("members", "said"),
+    ("members", "message"),
     [
         ({"../evil.txt": "x"}, "evil"),
         ({"other.bin": "x"}, "other.bin"),
@@ -93,9 +94,9 @@ def test_file_without_metadata(float_file):
         ({"labels.txt": "x" * (5 << 20)}, "labels.txt of"),
     ],
 )
-def test_hostile_archives_are_one_line(float_file, members, said):
+def test_hostile_archives_are_refused_in_one_line(float_file, members, message):
     members = {"kerasbert.json": "{}"} | members
-    with pytest.raises(KerasBertError, match=said) as error:
+    with pytest.raises(KerasBertError, match=message) as error:
         metadata.read(_pack(float_file.read_bytes(), members))
     assert "\n" not in str(error.value)
 
@@ -109,7 +110,7 @@ def test_compressed_members_are_refused(float_file):
         metadata.read(bomb)
 
 
-def test_damaged_member_is_noticed(float_file, card):
+def test_a_damaged_member_is_refused(float_file, card):
     data = bytearray(metadata.append(float_file, card))
     place = data.index(b"TextClassifier")
     data[place : place + 4] = b"Rent"
@@ -120,7 +121,7 @@ def test_damaged_member_is_noticed(float_file, card):
 @pytest.mark.parametrize(
     "change", [lambda data: data[:-1], lambda data: data[:-40], lambda data: data + bytes(1 << 17)]
 )
-def test_a_file_without_its_end_is_no_file_without_metadata(float_file, card, change):
+def test_a_cut_file_is_refused(float_file, card, change):
     data = metadata.append(float_file, card)
     with pytest.raises(KerasBertError, match="cut short"):
         metadata.read(change(data))
@@ -129,19 +130,19 @@ def test_a_file_without_its_end_is_no_file_without_metadata(float_file, card, ch
 def test_files_of_the_first_versions_are_read(float_file, card):
     old = {
         key: value
-        for key, value in card.card().items()
+        for key, value in card.as_dict().items()
         if key not in ("settings", "row_length", "integer_only", "weights")
     }
     members = {"kerasbert.json": json.dumps(old), "labels.txt": "a\nb\nc\n"}
     found = metadata.read(_pack(float_file.read_bytes(), members))
-    assert found == dataclasses.replace(card, vocabulary=None) and found.settings == {} and found.row_length is None
-    assert found.processor().labels == ("a", "b", "c")
+    assert found == dataclasses.replace(card, vocabulary=None) and found.row_length is None
+    assert found.labels == ("a", "b", "c")
 
 
-def test_settings_travel(float_file, card):
+def test_processor_settings_survive_a_round_trip(float_file, card):
     card = dataclasses.replace(card, processor=Embedding(width=16), row_length=24)
     found = metadata.read(metadata.append(float_file, card))
-    assert found == card and found.processor().width == 16
+    assert found == card and found.processor == Embedding(width=16)
 
 
 @pytest.mark.parametrize(
@@ -155,23 +156,23 @@ def test_settings_travel(float_file, card):
     ],
 )
 def test_wrong_fields_are_refused(float_file, card, field):
-    text = json.dumps(card.card() | field)
+    text = json.dumps(card.as_dict() | field)
     with pytest.raises(KerasBertError, match=next(iter(field))):
         metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}))
 
 
-def test_labels_without_one_are_refused(float_file, card):
-    members = {"kerasbert.json": json.dumps(card.card()), "labels.txt": ""}
+def test_an_empty_labels_file_is_refused(float_file, card):
+    members = {"kerasbert.json": json.dumps(card.as_dict()), "labels.txt": ""}
     with pytest.raises(KerasBertError, match="an empty labels.txt"):
         metadata.read(_pack(float_file.read_bytes(), members))
 
 
 def test_labels_with_line_breaks_are_refused(card):
     with pytest.raises(KerasBertError, match="line break"):
-        dataclasses.replace(card, labels=("a\nb", "c"))
+        dataclasses.replace(card, processor=SingleLabel(("a\nb", "c")))
 
 
-def test_sidecar(float_file, card, tmp_path):
+def test_the_sidecar_describes_the_file(float_file, card, tmp_path):
     path = tmp_path / "model.tflite"
     path.write_bytes(metadata.append(float_file, card))
     sidecar = json.loads(metadata.write_sidecar(path, card).read_text())

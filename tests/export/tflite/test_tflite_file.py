@@ -34,14 +34,14 @@ def test_int8_kernel_is_quantized_per_channel(int8_file):
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
-def test_truncated_file_is_one_line(float_file, share):
+def test_a_truncated_file_is_refused_in_one_line(float_file, share):
     data = float_file.read_bytes()
     with pytest.raises(KerasBertError) as error:
         TFLiteFile.read(data[: int(share * len(data))])
     assert "\n" not in str(error.value)
 
 
-def test_damaged_bytes_never_raise_anything_else(float_file):
+def test_damaged_bytes_raise_no_other_exception(float_file):
     data, draw = float_file.read_bytes(), np.random.default_rng(0)
     failed = 0
     for _ in range(150):
@@ -55,7 +55,7 @@ def test_damaged_bytes_never_raise_anything_else(float_file):
     assert failed > 20
 
 
-def test_foreign_and_missing_files(tmp_path):
+def test_foreign_and_missing_files_are_refused(tmp_path):
     foreign = tmp_path / "model.onnx"
     foreign.write_bytes(b"not a model at all")
     with pytest.raises(KerasBertError, match="TFL3"):
@@ -67,7 +67,7 @@ def test_foreign_and_missing_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "said"),
+    ("kind", "change", "message"),
     [
         ("FULLY_CONNECTED", {"inputs": []}, "FULLY_CONNECTED without an input"),
         ("GATHER", {"inputs": [0, -1]}, "GATHER without an input"),
@@ -77,17 +77,17 @@ def test_foreign_and_missing_files(tmp_path):
         ("SOFTMAX", {"outputs": []}, "SOFTMAX without an output"),
     ],
 )
-def test_operators_that_runtimes_crash_on(float_file, kind, change, said):
-    with pytest.raises(KerasBertError, match=said):
+def test_operators_without_required_tensors_are_refused(float_file, kind, change, message):
+    with pytest.raises(KerasBertError, match=message):
         TFLiteFile.read(_changed(float_file, kind, change))
 
 
-def test_a_dense_may_be_without_a_bias(float_file):
+def test_a_dense_layer_may_lack_its_bias(float_file):
     TFLiteFile.read(_changed(float_file, "FULLY_CONNECTED", {"inputs": [0, 1, -1]}))
 
 
 def _changed(path, kind: str, change: dict) -> bytes:
-    """The file with other tensors at its first operator of a kind."""
+    """Returns a file with changed tensors in its first operator of a kind."""
     content = decode(path.read_bytes())
     kinds = operator_kinds(content)
     operator = next(each for each in content.subgraphs[0].operators if kinds[each.opcodeIndex] == kind)
@@ -96,8 +96,8 @@ def _changed(path, kind: str, change: dict) -> bytes:
     return encode(content)
 
 
-def test_vectors_that_all_stand_in_one_place_take_no_time():
-    """Each of many graphs is the same one, each of whose many tensors is the same one."""
+def test_many_vectors_at_one_place_are_refused_quickly():
+    """Many graphs are stored at one place, and so are their many tensors."""
     from ai_edge_litert import schema_py_generated as schema
 
     builder, many = flatbuffers.Builder(1024), 3000

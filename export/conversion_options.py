@@ -1,0 +1,148 @@
+"""The arguments of a conversion, with defaults filled in and checked against each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.recipes import INTEGER_RECIPE, Recipe, check_integer_recipe, recipe_named
+from kerasbert.export.targets import Target, target_named
+from kerasbert.export.tflite.metadata import IDS, TEXT
+from kerasbert.export.tflite.op_versions import check_version, is_newer
+
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
+
+SIGNATURE = "serve"
+_PER_CHANNEL_SINCE = "2.17"  # per-channel kernels under activations that are quantized at run time
+_SHORTEST = 3  # tokens: [CLS], one token, [SEP]
+
+
+@dataclass(frozen=True)
+class ConversionOptions:
+    """The checked arguments of a conversion, see `kerasbert.export.convert`.
+
+    Attributes:
+        recipe: The number format.
+        target: The deployment target.
+        lengths: The lengths of the file in rising order; None for a resizable one.
+        integer_only: Whether no operator computes in float.
+        min_runtime: The oldest runtime that must load the file; None for any.
+        inputs: `ids` or `text`.
+        split_k: Whether float matrix products accumulate in parts.
+    """
+
+    recipe: Recipe
+    target: Target
+    lengths: Sequence[int | None]
+    integer_only: bool = False
+    min_runtime: str | None = None
+    inputs: str = IDS
+    split_k: bool = False
+
+    @property
+    def per_channel(self) -> bool:
+        """Whether kernels of dynamic Dense layers have one scale per output channel."""
+        return self.min_runtime is None or not is_newer(_PER_CHANNEL_SINCE, self.min_runtime)
+
+    @property
+    def signature(self) -> str:
+        """The name of the file's signature; of the longest one where there are several."""
+        return SIGNATURE if len(self.lengths) == 1 else f"{SIGNATURE}_{self.lengths[-1]}"
+
+
+def resolve_options(
+    task: "Task",
+    recipe: str | None,
+    target: str,
+    length: int | str | Sequence[int] | None,
+    integer_only: bool,
+    min_runtime: str | None,
+    inputs: str,
+    split_k: bool,
+) -> ConversionOptions:
+    """Fills in the defaults of `convert` and checks its arguments, which are described there.
+
+    Raises:
+        KerasBertError: when an argument is unknown, or does not fit the task or another argument.
+    """
+    chosen_target = target_named(target)
+    chosen_target.check_split_k(split_k)
+    integer_only = integer_only or is_integer_only(task) or chosen_target.split
+    default_recipe = INTEGER_RECIPE if integer_only else trained_for(task) or chosen_target.default_recipe
+    chosen_recipe = recipe_named(recipe or default_recipe)
+    chosen_target.check_recipe(chosen_recipe.name)
+    options = ConversionOptions(
+        chosen_recipe, chosen_target, _lengths(length, task), integer_only, min_runtime, inputs, split_k
+    )
+    _check_lengths(options)
+    if integer_only:
+        _check_integer_only(task, options)
+    if inputs != IDS:
+        _check_text_inputs(task, options)
+    if min_runtime is not None:
+        check_version(min_runtime)
+    return options
+
+
+def trained_for(task: "Task") -> str | None:
+    """Returns the recipe that the task was quantized for; None for a float task."""
+    return task.policy.recipe if task.policy else None
+
+
+def is_integer_only(task: "Task") -> bool:
+    """Returns whether the task was quantized without any activation in float."""
+    return bool(task.policy and task.policy.integer_only)
+
+
+def _lengths(length: int | str | Sequence[int] | None, task: "Task") -> list[int | None]:
+    """Returns the lengths of the file in rising order; None for a resizable one."""
+    if length == "resizable":
+        return [None]
+    if length is None:
+        return [task.sequence_length]
+    longest, lengths = task.config.longest, []
+    for each in length if isinstance(length, list | tuple) else [length]:
+        if not isinstance(each, int) or isinstance(each, bool) or not _SHORTEST <= each <= longest:
+            raise KerasBertError(
+                f"expected a length from {_SHORTEST} to {longest} tokens, or 'resizable', received {each!r}; name another"
+            )
+        lengths.append(each)
+    if not lengths or len(set(lengths)) < len(lengths):
+        raise KerasBertError(f"expected one length, or several different ones, received {lengths}; name each once")
+    return sorted(lengths)
+
+
+def _check_lengths(options: ConversionOptions) -> None:
+    for length in options.lengths:
+        options.target.layout(length)
+    if options.target.split and len(options.lengths) > 1:
+        raise KerasBertError(
+            f"expected one length for the target {options.target.name!r}, received {list(options.lengths)}; convert a file for each"
+        )
+
+
+def _check_integer_only(task: "Task", options: ConversionOptions) -> None:
+    from kerasbert.layers.norms import LayerNorm
+    from kerasbert.layers.traversal import sublayers
+
+    check_integer_recipe(options.recipe)
+    if not options.target.squares_by_itself and sublayers(task, LayerNorm):
+        raise KerasBertError(
+            f"expected a file with floats for the target {options.target.name!r}, received integers only: their layer norms multiply a "
+            "tensor by itself, which ends the accelerator's process; leave out `integer_only=`, or take a model with NoNorm"
+        )
+
+
+def _check_text_inputs(task: "Task", options: ConversionOptions) -> None:
+    from kerasbert.export.lowering.text_inputs import check_text_inputs
+
+    if options.inputs != TEXT:
+        raise KerasBertError(f"expected inputs of {IDS} or {TEXT}, received {options.inputs!r}; name one of these")
+    has_one_length = len(options.lengths) == 1 and options.lengths[0] is not None
+    if options.target.name != "cpu" or options.integer_only or not has_one_length:
+        raise KerasBertError(
+            "expected the target cpu, one length and a recipe with floats for a file that takes texts, received others; convert it so, "
+            "because tensorflow-text's operators run on a CPU"
+        )
+    check_text_inputs(task)
