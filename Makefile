@@ -19,7 +19,7 @@ help:
 	@echo "make quickstart   fine-tune, quantize, convert, validate and report on the bundled data, offline"
 	@echo "make test         the tests"
 	@echo "make test-environments   those that need a GPU driver, a browser or another program (kerasbert setup)"
-	@echo "make lint         ruff, check and format"
+	@echo "make lint         ruff, check and format; pyright"
 	@echo "make bench        every measurement under benchmarks/"
 	@echo "make clean        remove build and test leftovers; keeps $(VENV) and runs/"
 
@@ -52,6 +52,7 @@ test-environments: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --warnings
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run

@@ -4,9 +4,22 @@ Names are imported on first use: policies need no TensorFlow.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_HOMES = {
+if TYPE_CHECKING:
+    from kerasbert.compression.pruning.magnitude import Sparsity
+    from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
+    from kerasbert.compression.pruning.sparsity_report import SparsityReport, gzip_size, pruned_kernels, sparsity_report
+    from kerasbert.compression.quantization.calibration import calibrate
+    from kerasbert.compression.quantization.diagnosis import PointLoss, diagnose
+    from kerasbert.compression.quantization.output_effects import OutputEffect, OutputEffects, measure_effects
+    from kerasbert.compression.quantization.policies import INTEGER_ONLY, POLICIES, policy_named
+    from kerasbert.compression.quantization.qat import quantize
+    from kerasbert.compression.quantization.range_estimation import range_estimator
+    from kerasbert.compression.quantization.schedule import QuantizationSchedule
+    from kerasbert.layers.quantization.policy import QuantizationPolicy
+
+_MODULES = {
     "INTEGER_ONLY": "kerasbert.compression.quantization.policies",
     "MagnitudePruning": "kerasbert.compression.pruning.masks",
     "OutputEffect": "kerasbert.compression.quantization.output_effects",
@@ -29,12 +42,33 @@ _HOMES = {
     "sparsity_report": "kerasbert.compression.pruning.sparsity_report",
 }
 
-__all__ = list(_HOMES)
+__all__ = [
+    "INTEGER_ONLY",
+    "MagnitudePruning",
+    "OutputEffect",
+    "OutputEffects",
+    "POLICIES",
+    "PointLoss",
+    "PreserveSparsity",
+    "QuantizationPolicy",
+    "QuantizationSchedule",
+    "Sparsity",
+    "SparsityReport",
+    "calibrate",
+    "diagnose",
+    "gzip_size",
+    "measure_effects",
+    "policy_named",
+    "pruned_kernels",
+    "quantize",
+    "range_estimator",
+    "sparsity_report",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'kerasbert.compression' has no attribute {name!r}")
 
 

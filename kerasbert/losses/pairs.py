@@ -187,10 +187,10 @@ class SentenceLoss(PairLoss):
         return (self._unscored if y_true.dtype.is_integer else self._scored).call(y_true, y_pred)
 
 
-def text_numbers(rows: "Features") -> np.ndarray:
+def text_numbers(features: "Features") -> np.ndarray:
     """Number the texts of pairs, (pairs, 2) int32; the same token ids have the same number."""
     numbers: dict[tuple[int, ...], int] = {}
-    texts = [numbers.setdefault(tuple(map(int, ids)), len(numbers)) for ids in rows.tokens.input_ids]
+    texts = [numbers.setdefault(tuple(map(int, ids)), len(numbers)) for ids in features.token_lists.input_ids]
     return np.array(texts, np.int32).reshape(-1, 2)
 
 
