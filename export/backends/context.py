@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.runtime.interpreter_model import SIGNATURE, InterpreterModel
+from kerasbert.export.runtime.interpreter_model import SIGNATURE
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.partitioned_model import PartitionedModel
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
@@ -57,7 +58,7 @@ class ValidationContext:
     """
 
     file: VerifiedFile
-    model: InterpreterModel
+    model: RunnableModel
     examples: Examples
     expected: Sequence[RowOutputs]
     tolerance: Tolerance
@@ -90,7 +91,7 @@ class ValidationContext:
         subgraphs = {signature.name: signature.subgraph for signature in structure.signatures}
         return len(structure.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
 
-    def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> InterpreterModel:
+    def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> RunnableModel:
         """Returns `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
 
         Raises:

@@ -9,8 +9,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.context import BackendResult, ValidationContext
-from kerasbert.export.runtime.interpreter_model import SIGNATURE, InterpreterModel
+from kerasbert.export.runtime.interpreter_model import SIGNATURE
 from kerasbert.export.runtime.interpreters import cpu_model
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.validation.examples import RowOutputs, spread
 from kerasbert.export.validation.verdict import hard_faults
@@ -26,7 +27,7 @@ class _Run:
 
     outputs: list[RowOutputs]
     seconds: list[float]
-    model: InterpreterModel
+    model: RunnableModel
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
@@ -71,7 +72,7 @@ def check_kernels(
         The check, and the outputs of each row; none where the file did not open or run.
     """
 
-    def open_at_length() -> InterpreterModel:
+    def open_at_length() -> RunnableModel:
         model = context.open_model(kernels)
         return model if length is None else model.at(length)
 
@@ -114,7 +115,7 @@ def _check_threads(context: ValidationContext, rows: np.ndarray) -> Check:
     )
 
 
-def _run(context: ValidationContext, label: str, open_model: Callable[[], InterpreterModel], rows: np.ndarray) -> _Run:
+def _run(context: ValidationContext, label: str, open_model: Callable[[], RunnableModel], rows: np.ndarray) -> _Run:
     """Runs rows one by one, cut to the model's length."""
     model = open_model()
     length = model.length or context.examples.length

@@ -17,8 +17,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.bucketed_model import BucketedModel
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
+from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.files.json_text import read_json_object
 from kerasbert.optional import import_optional
 
@@ -248,7 +249,7 @@ def _open_runner(path: str, length: int | None, threads: int, longest: int | Non
     return (OnnxRunner if path.endswith(ONNX) else TFLiteRunner)(path, length, threads, longest)
 
 
-def _model_inputs(ids: Sequence[int], types: Sequence[int], model: InterpreterModel) -> dict[str, np.ndarray]:
+def _model_inputs(ids: Sequence[int], types: Sequence[int], model: RunnableModel) -> dict[str, np.ndarray]:
     """Returns the arrays of one row, cut or padded to the model's length."""
     values: dict[str, Sequence[int]] = dict(zip(INPUTS, (ids, [1] * len(ids), types), strict=True))
     inputs = {}

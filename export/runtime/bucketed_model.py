@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_at_any_length, open_model
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite.metadata import Metadata
 
 _BUCKET = 16  # tokens; a resizable file is opened once for each multiple
@@ -32,8 +32,8 @@ class BucketedModel:
     fixed: int | None = None
     threads: int = 1
     kernels: str = "xnnpack"
-    open: Callable[[int], InterpreterModel] | None = None
-    opened: dict[int, InterpreterModel] = field(default_factory=dict, repr=False)
+    open: Callable[[int], RunnableModel] | None = None
+    opened: dict[int, RunnableModel] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "BucketedModel":
@@ -56,12 +56,12 @@ class BucketedModel:
         longest: int,
         threads: int,
         kernels: str,
-        open: Callable[[int], InterpreterModel] | None = None,
+        open: Callable[[int], RunnableModel] | None = None,
     ) -> "BucketedModel":
         """Takes the lengths of a verified file from its metadata, without opening it."""
         return cls(path, longest, metadata.lengths or (), metadata.sequence_length, threads, kernels, open)
 
-    def at(self, tokens: int) -> InterpreterModel:
+    def at(self, tokens: int) -> RunnableModel:
         """Returns the model for a row of `tokens` tokens; the longest one, if the row fits none."""
         length = self.length(tokens)
         if length not in self.opened:

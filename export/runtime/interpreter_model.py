@@ -1,17 +1,16 @@
-"""A `.tflite` model on an interpreter, with inputs and outputs bound by name."""
+"""A `.tflite` model on an interpreter of this process."""
 
 import contextlib
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.ids import check_ids
+from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 
 SIGNATURE = "serve"
 _BATCH = 1
@@ -21,32 +20,19 @@ class LengthRequiredError(KerasBertError):
     """A resizable file that was opened without a length."""
 
 
-@dataclass(frozen=True)
-class Port:
-    """One input or output.
+class InterpreterModel(RunnableModel):
+    """A `.tflite` model on an interpreter of this process.
 
-    Attributes:
-        shape: The shape, with the length filled in.
-        dtype: The NumPy dtype.
-    """
-
-    shape: tuple[int, ...]
-    dtype: np.dtype
-
-
-class InterpreterModel:
-    """A `.tflite` model on an interpreter, with batch 1.
-
-    Attributes:
+    Args:
+        interpreter: The runtime's interpreter.
         name: The file's name in messages.
         kernels: The kernel set, see `open_model`.
         threads: CPU threads of the runtime.
-        inputs: The inputs by name.
-        outputs: The outputs by name.
-        signature: The signature's name; None for a file without one, whose names are those of tensors.
-        resizable: Whether the file leaves its length open.
-        lengths: The lengths of a file with a signature for each; empty for a file with one signature.
+        length: Tokens of a row; None for the file's own.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
+
+    Raises:
+        KerasBertError: When the file does not have that length.
     """
 
     def __init__(
@@ -58,84 +44,27 @@ class InterpreterModel:
         length: int | None,
         vocab_size: int | None = None,
     ):
-        self.vocab_size = vocab_size
-        self._interpreter, self.name, self.kernels, self.threads = interpreter, name, kernels, threads
-        self.lengths = _signature_lengths(interpreter)
-        self.signature, self._subgraph = _choose_signature(interpreter, name, self.lengths, length)
-        self._input_indices, self._output_indices = _tensor_indices(interpreter, self.signature)
+        lengths = _signature_lengths(interpreter)
+        signature, self._subgraph = _choose_signature(interpreter, name, lengths, length)
+        self._interpreter = interpreter
+        self._input_indices, self._output_indices = _tensor_indices(interpreter, signature)
         details = self._details(self._input_indices)
-        self.resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-        _resize_inputs(interpreter, name, details, length, self.resizable)
+        resizable = any(-1 in detail["shape_signature"] for detail in details.values())
+        _resize_inputs(interpreter, name, details, length, resizable)
         if self._subgraph:
             interpreter._interpreter.AllocateTensors(self._subgraph)
         else:
             interpreter.allocate_tensors()
-        self.inputs = _ports(self._details(self._input_indices))
-        self.outputs = _ports(self._details(self._output_indices))
+        super().__init__(
+            name, kernels, threads,
+            inputs=_ports(self._details(self._input_indices)), outputs=_ports(self._details(self._output_indices)),
+            signature=signature, resizable=resizable, lengths=lengths, vocab_size=vocab_size,
+        )  # fmt: skip
 
     def at(self, length: int) -> "InterpreterModel":
-        """Returns the model of another of its `lengths`, on the same interpreter: the file is not opened again.
-
-        Raises:
-            KerasBertError: when the file has no signature of that length.
-        """
         return InterpreterModel(self._interpreter, self.name, self.kernels, self.threads, length, self.vocab_size)
 
-    @property
-    def length(self) -> int | None:
-        """Tokens of a row; None if no input has two axes."""
-        lengths = {port.shape[-1] for port in self.inputs.values() if len(port.shape) == 2}
-        return max(lengths, default=None)
-
-    def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs one example.
-
-        Args:
-            inputs: Arrays of the shapes and dtypes of `inputs`.
-
-        Returns:
-            Copies of the outputs by name.
-
-        Raises:
-            KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
-        """
-        self.check(inputs)
-        self.fill(inputs)
-        self.invoke()
-        return self.fetch()
-
-    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """Yields the outputs of many examples, one after the other, as `run` does."""
-        for inputs in examples:
-            yield self.run(inputs)
-
-    def check(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Checks names, shapes and dtypes of inputs, and that ids are in the vocabulary.
-
-        Raises:
-            KerasBertError: when they do not fit the model.
-        """
-        if set(inputs) != set(self.inputs):
-            raise KerasBertError(
-                f"expected the inputs {_join(self.inputs)} of {self.name}, received {_join(inputs)}; pass exactly these"
-            )
-        for key, port in self.inputs.items():
-            value = np.asarray(inputs[key])
-            if value.shape != port.shape:
-                advice = "open the model with that length" if self.resizable else "pack the texts to that length"
-                raise KerasBertError(
-                    f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}; {advice}"
-                )
-            if value.dtype != port.dtype:
-                raise KerasBertError(
-                    f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}; convert the array"
-                )
-        if self.vocab_size is not None and "input_ids" in inputs:
-            # A runtime would read behind the table, or refuse with an operator's number.
-            check_ids(inputs["input_ids"], self.vocab_size, self.name)
-
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Copies arrays into input tensors, without checking them."""
         with self._runtime_errors():
             for key, value in inputs.items():
                 if self._subgraph:  # the public method reaches the first subgraph only
@@ -144,7 +73,6 @@ class InterpreterModel:
                     self._interpreter.set_tensor(self._input_indices[key], value)
 
     def invoke(self) -> None:
-        """Runs the graph on the filled inputs."""
         with self._runtime_errors():
             if self._subgraph:
                 self._interpreter._interpreter.Invoke(self._subgraph)
@@ -152,7 +80,6 @@ class InterpreterModel:
                 self._interpreter.invoke()
 
     def fetch(self) -> dict[str, np.ndarray]:
-        """Returns copies of the outputs by name."""
         outputs = self._output_indices.items()
         with self._runtime_errors():
             return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in outputs}
@@ -172,17 +99,12 @@ class InterpreterModel:
         scale, zero_point = self._details(self._output_indices)[output]["quantization"]
         return float(scale), int(zero_point)
 
-    @functools.cached_property
+    @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
-        """Operator counts by the kernels that run them, such as `{"xnnpack": {"ADD": 2}, "builtin": {"CAST": 1}}`.
-
-        Empty for all signatures but the first, because the interpreter reports no others.
-        """
         return {} if self._subgraph else self._placement[1]
 
-    @functools.cached_property
+    @property
     def partitions(self) -> int | None:
-        """The number of delegate partitions: 1 is best, 0 is a graph without the delegate. None for all signatures but the first."""
         return None if self._subgraph else self._placement[0]
 
     @functools.cached_property
@@ -299,10 +221,6 @@ def _ports(details: Mapping[str, dict[str, Any]]) -> dict[str, Port]:
         key: Port(tuple(int(size) for size in detail["shape"]), np.dtype(detail["dtype"]))
         for key, detail in details.items()
     }
-
-
-def _join(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
 
 
 def one_line(error: BaseException, limit: int = 200) -> str:

@@ -14,6 +14,7 @@ from kerasbert import __version__
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
 from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.reader import check_structure
@@ -71,7 +72,7 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
     verified: bool = False,
-) -> InterpreterModel:
+) -> RunnableModel:
     """Opens a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
     Args:
@@ -126,7 +127,7 @@ def open_at_any_length(
     kernels: str = "xnnpack",
     verified: bool = False,
     resized_to: int = DEFAULT_LENGTH,
-) -> InterpreterModel:
+) -> RunnableModel:
     """Opens a file at its own length, or a resizable one at a length of ours.
 
     Args:

@@ -15,8 +15,8 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import ProcessResult
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
+from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.tflite.reader import check_structure
 
 SECONDS = 120.0  # for opening a file, and for one row
@@ -116,8 +116,8 @@ def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
     file.close()
 
 
-class IsolatedModel(InterpreterModel):
-    """A model of an `IsolatedFile` at one length, with the interface of `InterpreterModel`.
+class IsolatedModel(RunnableModel):
+    """A model of an `IsolatedFile` at one length.
 
     Args:
         file: The open file.
@@ -126,14 +126,16 @@ class IsolatedModel(InterpreterModel):
     """
 
     def __init__(self, file: IsolatedFile, length: int | None, description: Mapping[str, Any]):
-        self._file, self._requested_length = file, length
-        self.name, self.kernels, self.threads = str(file.path), file.kernels, file.threads
-        self.signature, self.resizable = description["signature"], description["resizable"]
-        self.vocab_size, self.lengths = description["vocab_size"], tuple(description["lengths"])
-        self.inputs, self.outputs = (
-            {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in description[side].items()}
+        ports = {
+            side: {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in description[side].items()}
             for side in ("inputs", "outputs")
-        )
+        }
+        super().__init__(
+            str(file.path), file.kernels, file.threads, **ports,
+            signature=description["signature"], resizable=description["resizable"], lengths=tuple(description["lengths"]),
+            vocab_size=description["vocab_size"],
+        )  # fmt: skip
+        self._file, self._requested_length = file, length
         self._operators, self._partitions = description["operators"], description["partitions"]
         self._inputs: dict[str, np.ndarray] = {}
         self._outputs: dict[str, np.ndarray] = {}
@@ -148,7 +150,7 @@ class IsolatedModel(InterpreterModel):
         self._outputs = self._file.request({"request": "run", "length": self._requested_length}, self._inputs)[1]
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """Runs many examples, several in one message, as many as take little time and memory."""
+        """Yield the outputs of many examples, several a message, as many as take little time and memory."""
         remaining, chunk_size = iter(examples), 1
         while chunk := list(itertools.islice(remaining, chunk_size)):
             for inputs in chunk:

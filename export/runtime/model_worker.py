@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
 from kerasbert.export.runtime.messages import Channel, ChannelClosed
+from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.tflite.metadata import TEXT, read
 
 # Memory beyond that of the imports: weights are packed once more, and activations come on top.
@@ -62,7 +62,7 @@ class _Worker:
 
     def __init__(self, path: str, threads: int, kernels: str):
         self.path, self.threads, self.kernels = path, threads, kernels
-        self.models: dict[int | None, InterpreterModel] = {}
+        self.models: dict[int | None, RunnableModel] = {}
 
     def reply(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
@@ -81,7 +81,7 @@ class _Worker:
         name = Path(self.path).name
         return f"expected {name} to run in little memory, received a request for more; convert the model again"
 
-    def _open(self, length: int | None) -> InterpreterModel:
+    def _open(self, length: int | None) -> RunnableModel:
         other = next(iter(self.models.values()), None)
         if other is not None and other.lengths:
             return other.at(length or other.lengths[-1])
@@ -91,7 +91,7 @@ class _Worker:
         return open_model(self.path, self.threads, self.kernels, length, verified=True)
 
 
-def _run(model: InterpreterModel, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _run(model: RunnableModel, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     model.fill(inputs)
     model.invoke()
     return model.fetch()
@@ -112,7 +112,7 @@ def _limit_memory(path: str) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def _describe(model: InterpreterModel) -> dict[str, Any]:
+def _describe(model: RunnableModel) -> dict[str, Any]:
     def describe_ports(ports: Mapping[str, Port]) -> dict[str, list]:
         return {name: [list(port.shape), port.dtype.str] for name, port in ports.items()}
 

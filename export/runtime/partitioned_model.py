@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
+from kerasbert.export.runtime.interpreter_model import InterpreterModel
+from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.tflite.metadata import sidecar_path
 from kerasbert.files.own_files import HOST, METADATA, MODEL
 
@@ -37,7 +38,7 @@ def written_files(path: str | os.PathLike, host: bool) -> list[tuple[Path, str]]
     return [(path, MODEL), (sidecar_path(path), METADATA), *([(host_path(path), HOST)] if host else [])]
 
 
-def is_body(model: InterpreterModel) -> bool:
+def is_body(model: RunnableModel) -> bool:
     """Returns whether a model takes the outputs of a host model."""
     return set(model.inputs) == {HIDDEN, BIAS}
 
@@ -61,25 +62,29 @@ def check_host(path: str | os.PathLike | bytes) -> Path:
     return host
 
 
-class PartitionedModel(InterpreterModel):
+class PartitionedModel(RunnableModel):
     """Two files as one model: inputs and length of the host model; operators of the body, and its outputs in float32.
 
     Attributes:
         host: The host model.
         body: The accelerator model.
+
+    Raises:
+        KerasBertError: When the outputs of the host model do not fit the accelerator model.
     """
 
-    def __init__(self, host: InterpreterModel, body: InterpreterModel):
-        self.host, self.body = host, body
-        self.vocab_size, self.name, self.kernels, self.threads = body.vocab_size, body.name, body.kernels, body.threads
-        self.signature, self.resizable, self.lengths = body.signature, False, ()
+    def __init__(self, host: RunnableModel, body: InterpreterModel):
         if host.outputs != body.inputs:
             raise KerasBertError(
                 f"expected outputs of {host.name} that fit {body.name}, received {_format_ports(host.outputs)} for "
                 f"{_format_ports(body.inputs)}; convert the model again"
             )
-        self.inputs = host.inputs
-        self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()}
+        super().__init__(
+            body.name, body.kernels, body.threads,
+            inputs=host.inputs, outputs={name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()},
+            signature=body.signature, vocab_size=body.vocab_size,
+        )  # fmt: skip
+        self.host, self.body = host, body
 
     def at(self, length: int) -> "PartitionedModel":
         raise KerasBertError(

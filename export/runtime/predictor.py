@@ -13,10 +13,10 @@ from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.bucketed_model import BucketedModel
-from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.padding import padding_note
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.reader import check_structure
@@ -158,9 +158,7 @@ class Predictor:
                     report(done, len(features))
         return raw_results
 
-    def _inputs(
-        self, model: InterpreterModel, features: Features, rows: Iterable[int]
-    ) -> Iterator[dict[str, np.ndarray]]:
+    def _inputs(self, model: RunnableModel, features: Features, rows: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
         """Yields the model's inputs for the token lists of some rows, one list after the other."""
         if (length := model.length) is None:
             raise KerasBertError(
@@ -201,7 +199,7 @@ class TextPredictor(Predictor):
     """A file with the tokenizer in its graph, which takes texts."""
 
     @functools.cached_property
-    def _model(self) -> InterpreterModel:
+    def _model(self) -> RunnableModel:
         if self.process is not None:
             return self.process.open()
         return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
@@ -223,7 +221,7 @@ class TextPredictor(Predictor):
         return raw_results
 
 
-def _check_ports(model: InterpreterModel, inputs: Iterable[str], processor: Processor) -> None:
+def _check_ports(model: RunnableModel, inputs: Iterable[str], processor: Processor) -> None:
     """Checks that a model fits a processor: some of these inputs, and outputs of the processor's names, ranks and number of labels.
 
     Raises:
@@ -248,7 +246,7 @@ def _check_ports(model: InterpreterModel, inputs: Iterable[str], processor: Proc
         )
 
 
-def _check_names(side: str, model: InterpreterModel, expected: Iterable[str], unmatched: set[str]) -> None:
+def _check_names(side: str, model: RunnableModel, expected: Iterable[str], unmatched: set[str]) -> None:
     if unmatched:
         source = f"the names of its signature {model.signature!r}"
         if not model.signature:

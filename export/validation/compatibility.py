@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.reference import Reference
 from kerasbert.text.client_wordpiece import SETTING
 
 
-def check_inputs(arrays: Mapping[str, np.ndarray], model: InterpreterModel) -> None:
+def check_inputs(arrays: Mapping[str, np.ndarray], model: RunnableModel) -> None:
     """Checks packed arrays.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import Port
+from kerasbert.export.runtime.runnable_model import Port
 from kerasbert.export.validation.comparison import Evidence, Metric
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.features import TokenLists

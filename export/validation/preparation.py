@@ -3,9 +3,9 @@
 from typing import Any
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
 from kerasbert.export.runtime.predictor import tokenizer_of
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.validation.bundled_texts import bundled_data
@@ -59,7 +59,7 @@ def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:
 
 
 def make_examples(
-    file: VerifiedFile, model: InterpreterModel, reference: Reference, data: Data, rows: int | None
+    file: VerifiedFile, model: RunnableModel, reference: Reference, data: Data, rows: int | None
 ) -> Examples:
     """Packs data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
 

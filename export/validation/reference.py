@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, Port
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.predictor import tokenizer_of
+from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.examples import INPUTS, Data, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
@@ -189,7 +189,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
     file = VerifiedFile.read(path)
     metadata = file.metadata
     isolated = IsolatedFile(path, threads)  # it may be damaged as well as the file under validation
-    models: dict[int, InterpreterModel] = {}
+    models: dict[int, RunnableModel] = {}
 
     def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
         length = inputs["input_ids"].shape[1]
@@ -213,7 +213,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
     )
 
 
-def _run_rows(model: InterpreterModel, inputs: Packed) -> dict[str, np.ndarray]:
+def _run_rows(model: RunnableModel, inputs: Packed) -> dict[str, np.ndarray]:
     """Runs packed arrays (token lists, length) one list at a time."""
 
     def token_lists() -> Iterator[dict[str, np.ndarray]]:

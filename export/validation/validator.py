@@ -14,8 +14,9 @@ import numpy as np
 from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.registry import Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, one_line
+from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
+from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.validation.checks import (
@@ -150,7 +151,7 @@ def _run_backend(backend: Backend, context: ValidationContext) -> BackendResult:
         return BackendResult([Check(backend.name, FAILED, f"{type(error).__name__}: {one_line(error)}")])
 
 
-def _signature_check(model: InterpreterModel, rows: int) -> Check:
+def _signature_check(model: RunnableModel, rows: int) -> Check:
     """Checks that the file can be bound by name. Without a signature, it is bound by tensor names, which other tools may change."""
     if model.signature is None:
         reason = "the file has no signature; convert it again, or bind it by tensor name"

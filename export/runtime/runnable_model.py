@@ -1,0 +1,146 @@
+"""The interface of every `.tflite` model that runs here, whatever runs it."""
+
+import abc
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.ids import check_ids
+
+
+@dataclass(frozen=True)
+class Port:
+    """One input or output.
+
+    Attributes:
+        shape: The shape, with the length filled in.
+        dtype: The NumPy dtype.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class RunnableModel(abc.ABC):
+    """A `.tflite` model with batch 1, whose inputs and outputs are bound by name.
+
+    Attributes:
+        name: The file's name in messages.
+        kernels: The kernel set, see `open_model`.
+        threads: CPU threads of the runtime.
+        inputs: The inputs by name.
+        outputs: The outputs by name.
+        signature: The signature's name; None for a file without one, whose names are those of tensors.
+        resizable: Whether the file leaves its length open.
+        lengths: The lengths of a file with a signature for each; empty for a file with one signature.
+        vocab_size: Rows of the token embedding table, if the file's metadata has it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernels: str,
+        threads: int,
+        *,
+        inputs: Mapping[str, Port],
+        outputs: Mapping[str, Port],
+        signature: str | None = None,
+        resizable: bool = False,
+        lengths: tuple[int, ...] = (),
+        vocab_size: int | None = None,
+    ):
+        self.name, self.kernels, self.threads = name, kernels, threads
+        self.inputs, self.outputs, self.signature = dict(inputs), dict(outputs), signature
+        self.resizable, self.lengths, self.vocab_size = resizable, lengths, vocab_size
+
+    @abc.abstractmethod
+    def at(self, length: int) -> "RunnableModel":
+        """Return the model of another of its `lengths`: the file is not opened again.
+
+        Raises:
+            KerasBertError: When the file has no signature of that length.
+        """
+
+    @abc.abstractmethod
+    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Copy arrays into input tensors, without checking them."""
+
+    @abc.abstractmethod
+    def invoke(self) -> None:
+        """Run the graph on the filled inputs."""
+
+    @abc.abstractmethod
+    def fetch(self) -> dict[str, np.ndarray]:
+        """Return copies of the outputs by name."""
+
+    @property
+    @abc.abstractmethod
+    def ops_by_backend(self) -> dict[str, dict[str, int]]:
+        """Operator counts by the kernels that run them, such as `{"xnnpack": {"ADD": 2}, "builtin": {"CAST": 1}}`.
+
+        Empty for all signatures but the first, because the interpreter reports no others.
+        """
+
+    @property
+    @abc.abstractmethod
+    def partitions(self) -> int | None:
+        """The number of delegate partitions: 1 is best, 0 is a graph without the delegate. None for all signatures but the first."""
+
+    @property
+    def length(self) -> int | None:
+        """Tokens of a row; None if no input has two axes."""
+        lengths = {port.shape[-1] for port in self.inputs.values() if len(port.shape) == 2}
+        return max(lengths, default=None)
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Runs one example.
+
+        Args:
+            inputs: Arrays of the shapes and dtypes of `inputs`.
+
+        Returns:
+            Copies of the outputs by name.
+
+        Raises:
+            KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
+        """
+        self.check(inputs)
+        self.fill(inputs)
+        self.invoke()
+        return self.fetch()
+
+    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
+        """Yields the outputs of many examples, one after the other, as `run` does."""
+        for inputs in examples:
+            yield self.run(inputs)
+
+    def check(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Checks names, shapes and dtypes of inputs, and that ids are in the vocabulary.
+
+        Raises:
+            KerasBertError: when they do not fit the model.
+        """
+        if set(inputs) != set(self.inputs):
+            raise KerasBertError(
+                f"expected the inputs {_join(self.inputs)} of {self.name}, received {_join(inputs)}; pass exactly these"
+            )
+        for key, port in self.inputs.items():
+            value = np.asarray(inputs[key])
+            if value.shape != port.shape:
+                advice = "open the model with that length" if self.resizable else "pack the texts to that length"
+                raise KerasBertError(
+                    f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}; {advice}"
+                )
+            if value.dtype != port.dtype:
+                raise KerasBertError(
+                    f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}; convert the array"
+                )
+        if self.vocab_size is not None and "input_ids" in inputs:
+            # A runtime would read behind the table, or refuse with an operator's number.
+            check_ids(inputs["input_ids"], self.vocab_size, self.name)
+
+
+def _join(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
