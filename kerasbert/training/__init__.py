@@ -1,6 +1,7 @@
-"""Fine-tuning: optimizers, losses, what is trained, runs. Names are looked up when first used: a config needs no TensorFlow."""
+"""Fine-tuning: settings, runs, freezing, losses and optimizers. Names load on first use, so that a config needs no TensorFlow."""
 
 import importlib
+from typing import Any
 
 _HOMES = {
     "ContrastiveLoss": "kerasbert.losses",
@@ -25,11 +26,11 @@ _HOMES = {
 __all__ = list(_HOMES)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'kerasbert.training' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)
