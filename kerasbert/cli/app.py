@@ -84,9 +84,8 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_kerasbert)
     for command in (
-        quickstart.quickstart, train.train, quantize.quantize, diagnose.diagnose, evaluate.evaluate, predict.predict,
-        prune.prune, distill.distill, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark,
-        setup,
+        quickstart.quickstart, train.train, quantize.quantize, prune.prune, distill.distill, evaluate.evaluate, predict.predict,
+        diagnose.diagnose, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark, setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
     return app

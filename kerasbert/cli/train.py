@@ -40,6 +40,8 @@ def train(
 ) -> Result:
     """Fine-tune a checkpoint for a task.
 
+    --model, --train and --out are required, as options or in CONFIG.TOML.
+
     Example: kerasbert train --task classification --model FOLDER --train train.tsv --dev dev.tsv --out runs/mine
     """
     training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **given})
@@ -53,11 +55,8 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.training_data import read_data
-    from kerasbert.optional import require_package
 
     check_out_folder(out, training.model, resume=resume, overwrite=overwrite)
-    if training.tensorboard:
-        require_package("tensorboard", "--tensorboard")
     if training.top_layers is not None:
         check_layer_count(training.require("model"), training.top_layers, option="--top-layers")
     run = TrainingRun(training, resume, out=out)

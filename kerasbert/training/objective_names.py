@@ -1,5 +1,7 @@
 """Distillation objectives in the notation of the command line, `soft-labels=1,hidden=0.5`. Needs no TensorFlow."""
 
+import math
+
 from kerasbert.errors import KerasBertError
 
 NAMES = ("soft-labels", "cosine", "hidden", "patient", "attention", "relations", "features")
@@ -12,7 +14,7 @@ def objective_weights(text: str) -> dict[str, float]:
         text: NAME=WEIGHT pairs, separated by commas.
 
     Raises:
-        KerasBertError: When a name is unknown or occurs twice, or a weight is not a number.
+        KerasBertError: When a name is unknown or occurs twice, or a weight is not a finite number of at least 0.
     """
     weights: dict[str, float] = {}
     for word in text.split(","):
@@ -24,7 +26,9 @@ def objective_weights(text: str) -> dict[str, float]:
         try:
             weights[name] = float(weight) if separator else 1.0
         except ValueError:
+            weights[name] = math.nan
+        if not 0 <= weights[name] < math.inf:
             raise KerasBertError(
-                f"expected objectives as NAME=WEIGHT, such as soft-labels=0.5, received {word!r}"
-            ) from None
+                f"expected objectives as NAME=WEIGHT with weights of at least 0, such as soft-labels=0.5, received {word!r}"
+            )
     return weights

@@ -98,7 +98,7 @@ def train(
         KerasBertError: When the loss is not finite, or the data changed since the state was saved.
     """
     if config.tensorboard:
-        require_package("tensorboard", "logs for TensorBoard")
+        require_package("tensorboard", "TensorBoard logs")
     callback = TrainerCallback(task, data, dev, config, folder, progress or ProgressCallback())
     if resume:
         callback.restore()

@@ -88,7 +88,7 @@ def test_bad_outputs_are_reported_first(place, one_line, tmp_path):
     command = ["train", "--model", place.checkpoint, "--train", "none.tsv", "--out"]
     one_line(2, "holds other files", *command, foreign)
     one_line(2, "received the file", *command, foreign / "thesis.txt")
-    one_line(2, "which is a file", *command, foreign / "thesis.txt" / "out")
+    one_line(2, "is a file; name another", *command, foreign / "thesis.txt" / "out")
     one_line(2, "than the folder the model is read from", *command, place.checkpoint)
     assert (foreign / "thesis.txt").read_text() == "years of work"
 

@@ -107,12 +107,23 @@ def read_train_and_dev(
     table = read(kind, training.require("train"), training)
     fraction = None if dev is None or Path(dev).exists() else parse_fraction(dev)
     if fraction is None:
-        return table, table, read(kind, dev, training) if dev else None
+        return table, table, read(kind, _check_dev(dev), training) if dev else None
     parts = split(table, fraction, training.seed, stratify=kind is SingleLabel)
     note(
         f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} rows are for training"
     )
     return table, *parts
+
+
+def _check_dev(dev: str) -> str:
+    """Return a dev file's name after a check that it is not an invalid fraction."""
+    try:
+        float(dev)
+    except ValueError:
+        return dev
+    if not Path(dev).exists():
+        raise KerasBertError(f"expected --dev as a file, or a fraction above 0 and below 1, received {dev!r}")
+    return dev
 
 
 def note_rare_labels(processor: Processor, table: Dataset) -> None:

@@ -46,7 +46,9 @@ class StructuredConfig:
     vocabulary: str | None = option(
         None, "Keep only the tokens of these texts: a .txt file of lines, or a data file of the task.", "FILE"
     )
-    characters: bool = option(True, "Keep all single-character tokens with --vocabulary, for unseen words.")
+    characters: bool = option(
+        True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
+    )
     data: str | None = option(None, "Labelled data for measuring importance; a few hundred rows are enough.", "FILE")
 
     def __post_init__(self) -> None:

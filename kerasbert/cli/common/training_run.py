@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common.progress import note, progress
 from kerasbert.cli.common.results import to_jsonable
+from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.run_folder import RunFolder, check_resumable
 
@@ -32,7 +33,7 @@ class TrainingRun:
         out: The model's folder, if it differs from the config's.
 
     Raises:
-        KerasBertError: When `resume` is set, and the folder holds no interrupted training with the same options.
+        KerasBertError: When `resume` is set and the folder holds no interrupted training with the same options, or a package is missing.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class TrainingRun:
         self.options: TrainConfig | Mapping[str, Any] = config if options is None else options
         self.out = Path(config.require("out")) if out is None else out
         self.folder = RunFolder(self.out)
+        if config.tensorboard:
+            require_package("tensorboard", "--tensorboard")
         if resume:
             check_resumable(self.folder, self.options)
 

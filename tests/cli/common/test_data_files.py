@@ -130,6 +130,14 @@ def test_a_fraction_of_the_training_rows_becomes_dev(place, run, tmp_path):
     assert json.loads(again.out)["dev"] == json.loads(done.out)["dev"]
 
 
+@pytest.mark.parametrize("dev", ["1.5", "0", "-0.1", "nan"])
+def test_invalid_dev_fractions_are_rejected(place, run, tmp_path, dev):
+    out = tmp_path / "out"
+    done = run("train", "--model", place.checkpoint, "--train", place.train, f"--dev={dev}", "--out", out)
+    message = f"error: expected --dev as a file, or a fraction above 0 and below 1, received '{dev}'"
+    assert done.code == 2 and done.err.splitlines()[-1] == message and not out.exists()
+
+
 def test_rare_labels_are_noted(place, run, tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("text\tlabel\n" + "a film\tSports\nthe plot\tWorld\n" * 12 + "so\tSport\n")
@@ -145,9 +153,24 @@ def test_options_are_checked_before_data(made, place, run, tmp_path, unloaded):
         (["--recipe", "int3"], "received 'int3'"),
         (["--calibration-method", "median"], "received 'median'"),
         (["--objectives", "telepathy"], "received 'telepathy'"),
+        (["--objectives", "hidden=-1"], "weights of at least 0, such as soft-labels=0.5, received 'hidden=-1'"),
+        (["--objectives", "hidden=nan"], "received 'hidden=nan'"),
     ):
         assert message in run(*command, *options).err
     assert "no such file" in run(*command).err
+
+
+@pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill"])
+def test_tensorboard_is_checked_before_data(made, place, run, tmp_path, unloaded, monkeypatch, command):
+    from kerasbert.errors import KerasBertError
+
+    def missing(package, purpose):
+        raise KerasBertError(f"expected the package {package} for {purpose}, received none")
+
+    monkeypatch.setattr("kerasbert.cli.common.training_run.require_package", missing)
+    out = tmp_path / "out"
+    done = run(command, *commands(made, place, tmp_path / "none.tsv", out)[command], "--tensorboard")
+    assert done.code == 2 and "the package tensorboard for --tensorboard" in done.err and not out.exists()
 
 
 def test_objectives_have_one_list_of_names():
