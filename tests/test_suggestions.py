@@ -28,7 +28,7 @@ def test_unknown_options_get_a_suggestion(run_lines):
         == "error: no such option: --lr; did you mean --learning-rate? See `kerasbert train --help`."
     )
     assert "--output; did you mean --out" in run_lines("convert", "x", "--output", "y")
-    assert "--model; FOLDER stands without one" in run_lines("quantize", "--model", "x")
+    assert "--model; FOLDER is an argument, give it without an option name" in run_lines("quantize", "--model", "x")
     assert "no such option: --banana. See" in run_lines("predict", "x", "--banana")
 
 

@@ -1,4 +1,4 @@
-"""`python -m kerasbert.cli` does what `kerasbert` does."""
+"""Entry point of `python -m kerasbert.cli`, the same as `kerasbert`."""
 
 import sys
 

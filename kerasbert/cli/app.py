@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and what happens to their results and errors."""
+"""The command line: its commands, and the handling of their results and errors."""
 
 import contextlib
 import json
@@ -6,15 +6,17 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from kerasbert.cleanup import collect_temporary_files
 from kerasbert.cli.common.claims import claims
 from kerasbert.cli.common.failures import Interrupted, explain
 from kerasbert.cli.common.flags import with_flags
 from kerasbert.cli.common.help_text import help_text
-from kerasbert.cli.common.interrupts import interrupts_told
+from kerasbert.cli.common.interrupts import handle_interrupts
 from kerasbert.cli.common.quiet import quiet_libraries
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.supervision import can_supervise, supervise
@@ -23,38 +25,38 @@ from kerasbert.console.output import note, write, write_exactly
 from kerasbert.errors import KerasBertError
 
 
-class ResultCommand(typer.core.TyperCommand):
-    """A command that returns a `Result`: printed here, so that nothing else ever reaches stdout."""
+class ResultCommand(TyperCommand):
+    """A command that returns a `Result`. It is printed here, and nothing else is written to stdout."""
 
-    def format_help(self, ctx, formatter):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(help_text(self, ctx))
 
-    def invoke(self, ctx):
+    def invoke(self, ctx: Any) -> int:
         with claims(ctx.params.get("out")) as claimed:
             try:
                 with (
                     contextlib.redirect_stdout(sys.stderr),
-                    interrupts_told(claimed.what_became),
+                    handle_interrupts(claimed.interruption_message),
                     collect_temporary_files(),
                 ):
                     result = super().invoke(ctx)
             except KeyboardInterrupt:
-                raise Interrupted(claimed.what_became()) from None
+                raise Interrupted(claimed.interruption_message()) from None
             except KerasBertError as error:
                 raise KerasBertError(with_flags(str(error), self)) from error
         _print(result, as_json=ctx.params["json"])
         return result.exit_code
 
 
-class Commands(typer.core.TyperGroup):
-    """All commands."""
+class Commands(TyperGroup):
+    """The group of all commands."""
 
-    def format_help(self, ctx, formatter):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(help_text(self, ctx))
 
 
 def build_app() -> typer.Typer:
-    """All commands. Their modules import what they need when they run."""
+    """Create the application with all commands. A command imports its libraries when it runs."""
     from kerasbert.cli import (
         benchmark,
         convert,
@@ -82,29 +84,32 @@ def build_app() -> typer.Typer:
     )
     app.callback()(_kerasbert)
     for command in (
-        quickstart.quickstart, train.train, quantize.quantize, diagnose.diagnose, evaluate.evaluate, predict.predict,
-        prune.prune, distill.distill, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark,
-        setup,
+        quickstart.quickstart, train.train, quantize.quantize, prune.prune, distill.distill, evaluate.evaluate, predict.predict,
+        diagnose.diagnose, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark, setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
     return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command line and gives its exit code: 0 only on success."""
+    """Run a command line and return its exit code, which is 0 only on success.
+
+    Args:
+        arguments: The command line without the program's name; None for that of the process.
+    """
     if arguments is None and can_supervise(sys.argv[1:]):
         return supervise(lambda log: _run(sys.argv[1:], log))
     return _run(sys.argv[1:] if arguments is None else list(arguments))
 
 
 def _run(arguments: list[str], log: int | None = None) -> int:
-    """log: where native code may write; None: nowhere."""
+    """Run a command line in this process. `log` is the file descriptor for the output of native code; None discards it."""
     debug, arguments = _without_debug(arguments)
     command = typer.main.get_command(build_app())
     with quiet_libraries(debug, log):
         try:
             return command.main(arguments or ["--help"], prog_name="kerasbert", standalone_mode=False) or 0
-        except BrokenPipeError:  # the reader of our stdout has seen enough
+        except BrokenPipeError:  # the reader of stdout has stopped
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         except (Exception, KeyboardInterrupt) as error:
@@ -117,14 +122,18 @@ def _run(arguments: list[str], log: int | None = None) -> int:
 
 def _kerasbert(
     version: bool = typer.Option(
-        False, "--version", is_eager=True, callback=lambda wanted: _version(wanted), help="Show the version."
+        False,
+        "--version",
+        is_eager=True,
+        callback=lambda requested: _show_version(requested),
+        help="Show the version and exit.",
     ),
 ) -> None:
     pass
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         from kerasbert import __version__
 
         write(f"kerasbert {__version__}")
@@ -132,10 +141,10 @@ def _version(wanted: bool) -> None:
 
 
 def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
-    """`--debug` counts wherever it stands, before the command too; behind `--` it is a text."""
+    """Remove `--debug`, which is allowed everywhere, also before the command. After `--` it is a text."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    kept = [argument for argument in options if argument != "--debug"]
-    return len(kept) < len(options), kept + arguments[len(options) :]
+    others = [argument for argument in options if argument != "--debug"]
+    return len(others) < len(options), others + arguments[len(options) :]
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -8,18 +8,17 @@ from typer import Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
-Report = Annotated[Path | None, Option(metavar="FILE", help="Write a report as well, .html or .json.")]
-Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use so many rows, spread evenly; by default all.")]
 Lengths = Annotated[
-    list[int] | None, Option("--length", metavar="N", min=1, help="Sequence length; again for another.")
+    list[int] | None, Option("--length", metavar="N", min=1, help="Sequence length in tokens. Repeatable.")
 ]
-ThreadCounts = Annotated[list[int], Option(metavar="N", min=1, help="CPU threads; again for another count.")]
-Runs = Annotated[int, Option(metavar="N", min=1, help="Timed runs.")]
+ThreadCounts = Annotated[list[int], Option(metavar="N", min=1, help="Number of CPU threads. Repeatable.")]
+Runs = Annotated[int, Option(metavar="N", min=1, help="Number of timed runs.")]
 Versus = Annotated[
-    Path | None, Option(metavar="FILE", help="A second .tflite file, or an .onnx file, run in turn with the first.")
+    Path | None, Option(metavar="FILE", help="A second model, .tflite or .onnx, run in alternation with the first.")
 ]
 TimedTexts = Annotated[
-    Path | None, Option(metavar="FILE", help="Texts to run, each at the length it needs, instead of one made-up row.")
+    Path | None,
+    Option(metavar="FILE", help="Texts to run, each at its own length. Default: one synthetic row of full length."),
 ]
 
 
@@ -30,8 +29,8 @@ def benchmark(
     runs: Runs = 50,
     against: Versus = None,
     data: TimedTexts = None,
-    rows: Rows = None,
-    report: Report = None,
+    rows: options.Rows = None,
+    report: options.Report = None,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
@@ -39,12 +38,12 @@ def benchmark(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Latency, load time and memory on this machine, one row at a time; of a folder, those of the Keras model.
+    """Measure latency, load time and memory on this machine with batch size 1. A folder is measured as a Keras model.
 
     Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
-    given = dict(locals())
-    from kerasbert.cli.common.data_files import labelled_table
+    arguments = dict(locals())
+    from kerasbert.cli.common.data_files import read_model_data
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.models import is_tflite
     from kerasbert.cli.common.progress import progress
@@ -59,20 +58,22 @@ def benchmark(
         from kerasbert.cli.common.describe_folder import benchmark_folder
 
         if against is not None or data is not None:
-            raise KerasBertError("expected a .tflite file for --against and --data, received a folder")
+            raise KerasBertError(
+                "expected a .tflite file for --against and --data, received a folder; convert the model first"
+            )
         with progress("measuring"):
-            found = benchmark_folder(model, length, threads, runs)
+            measured = benchmark_folder(model, length, threads, runs)
     else:
         from kerasbert.export.benchmarking import benchmark as run
 
-        texts = None if data is None else labelled_table(model, data, given)
+        texts = None if data is None else read_model_data(model, data, arguments)
         with progress("measuring"):
-            found = run(
+            measured = run(
                 model, lengths=length or None, threads=threads, runs=runs, against=against, data=texts, rows=rows
             )
     if report is not None:
         from kerasbert.export.reporting.benchmark_report import write_benchmark
 
-        write_benchmark(report, found)
+        write_benchmark(report, measured)
     written = [f"report: {report}"] if report else []
-    return Result({**found.as_dict(), "report": report}, [*found.blocks(), *written])
+    return Result({**measured.as_dict(), "report": report}, [*measured.blocks(), *written])

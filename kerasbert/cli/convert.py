@@ -1,50 +1,56 @@
 """`kerasbert convert`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
+if TYPE_CHECKING:
+    from kerasbert.export.conversion import TFLiteModel
+
 OutFile = Annotated[
     Path,
-    Option("--out", "-o", metavar="FILE", help="The .tflite file to write; its metadata goes beside it, as FILE.json."),
+    Option("--out", "-o", metavar="FILE", help="Output file, .tflite. Its metadata is also written to FILE.json."),
 ]
-Target = Annotated[str, Option(metavar="NAME", help="What will run the file: cpu, gpu, web or edge-tpu.")]
+Target = Annotated[str, Option(metavar="NAME", help="Deployment target: cpu, gpu, web or edge-tpu.")]
 Length = Annotated[
     str | None,
     Option(
         metavar="N|N,N,...|resizable",
-        help="Tokens in the file's inputs; by default the model's own. Several make a signature of each.",
+        help="Sequence length in tokens; several make one signature each. Default: the model's own.",
     ),
 ]
 Calibration = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Examples that give a model without quantization-aware training its ranges."),
+    Option(metavar="FILE", help="Calibration examples for a model without quantization-aware training."),
 ]
 CalibrationRows = Annotated[int, Option(metavar="N", min=1, help="Number of calibration examples, sampled evenly.")]
 IntegerOnly = Annotated[
     bool,
     Option(
         "--integer-only",
-        help="Compute nothing in float, for processors that cannot; a model that was not quantized so needs --calibration.",
+        help="Integer operators only, for processors without float. Needs --calibration for a model quantized otherwise.",
     ),
 ]
 MinRuntime = Annotated[
-    str | None, Option(metavar="VERSION", help="The oldest runtime that is to load the file, such as 2.9.")
+    str | None, Option(metavar="VERSION", help="Oldest runtime version that must load the file, such as 2.9.")
 ]
 SplitK = Annotated[
     bool,
     Option(
         "--split-k",
-        help="Target gpu: accumulate matrix products in parts. Nearer to float32 in fp16, 1.4 to 2.2 times slower.",
+        help="For --target gpu: split-K matrix products. Closer to float32 in fp16, but 1.4 to 2.2 times slower.",
     ),
 ]
 Inputs = Annotated[
     str,
-    Option(metavar="ids|text", help="What the file takes; text puts the tokenizer into it (needs tensorflow-text)."),
+    Option(
+        metavar="ids|text",
+        help="Inputs of the file: token ids, or text with a tokenizer in the file (needs tensorflow-text).",
+    ),
 ]
 
 
@@ -67,39 +73,22 @@ def convert(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Convert a saved model to one .tflite file with vocabulary and labels inside.
+    """Convert a saved model to a .tflite file that contains its vocabulary and labels.
 
-    Recipes: float32, float16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8, static_wi8_ai8, static_wi8_ai16; by default the one
-    the model was quantized for.
+    Recipes: float32, float16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8, static_wi8_ai8 and static_wi8_ai16. The default is
+    the recipe that the model was quantized for.
 
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
-    given = dict(locals())
-    from kerasbert.cli.common.destinations import check_companions, check_out_file
+    arguments = dict(locals())
     from kerasbert.cli.common.progress import note, progress
-    from kerasbert.console.numbers import format_bytes
     from kerasbert.export.backends.client_tools.conversion_note import client_note
-    from kerasbert.export.recipes import recipe_named
     from kerasbert.export.runtime.padding import length_note
-    from kerasbert.export.runtime.partitioned_model import host_path, written_files
     from kerasbert.export.targets import target_named
-    from kerasbert.export.tflite.model_size import model_size
-    from kerasbert.files.own_files import MODEL
 
-    split = target_named(target).split
-    check_out_file(out, "--out", MODEL, ending=".tflite")
-    check_companions(written_files(out, split)[1:])
-    integer_only = integer_only or split
-    if recipe is not None:
-        target_named(target).check_recipe(recipe_named(recipe).name)
-    target_named(target).check_split_k(split_k)
-    wanted = _length(length)
-    examples = None if calibration is None else _calibration_examples(model, calibration, calibration_rows, given)
-    if integer_only:
-        from kerasbert.export.recipes import INTEGER_RECIPE, check_integer_recipe
-
-        recipe = recipe or INTEGER_RECIPE
-        check_integer_recipe(recipe_named(recipe))
+    recipe, integer_only = _check_options(out, recipe, target, integer_only, split_k)
+    lengths = _parse_length(length)
+    examples = None if calibration is None else _calibration_examples(model, calibration, calibration_rows, arguments)
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.auto import load_task
 
@@ -109,31 +98,63 @@ def convert(
 
     recipe = recipe or trained_for(task) or target_named(target).default_recipe
     with progress(f"converting to {recipe}"):
-        made = run(
-            task, recipe=recipe, target=target, length=wanted, calibration=examples, integer_only=integer_only, min_runtime=min_runtime,
+        converted = run(
+            task, recipe=recipe, target=target, length=lengths, calibration=examples, integer_only=integer_only, min_runtime=min_runtime,
             inputs=inputs, split_k=split_k,
         )  # fmt: skip
-    made.save(out)
-    if line := client_note(made.metadata, examples):
+    converted.save(out)
+    if line := client_note(converted.metadata, examples):
         note(line)
-    if length is None and (line := length_note(made.metadata)):
+    if length is None and (line := length_note(converted.metadata)):
         note(line)
-    host = None if made.host is None else host_path(out)
-    size = model_size(out, made.metadata)
+    return _result(converted, out, recipe, target)
+
+
+def _check_options(
+    out: Path, recipe: str | None, target: str, integer_only: bool, split_k: bool
+) -> tuple[str | None, bool]:
+    """Check the options before TensorFlow is loaded; return the recipe, if it is known, and whether the file is integer only."""
+    from kerasbert.cli.common.destinations import check_companions, check_out_file
+    from kerasbert.export.recipes import INTEGER_RECIPE, check_integer_recipe, recipe_named
+    from kerasbert.export.runtime.partitioned_model import written_files
+    from kerasbert.export.targets import target_named
+    from kerasbert.files.own_files import MODEL
+
+    split = target_named(target).split
+    check_out_file(out, "--out", MODEL, ending=".tflite")
+    check_companions(written_files(out, split)[1:])
+    integer_only = integer_only or split
+    if recipe is not None:
+        target_named(target).check_recipe(recipe_named(recipe).name)
+    target_named(target).check_split_k(split_k)
+    if integer_only:
+        recipe = recipe or INTEGER_RECIPE
+        check_integer_recipe(recipe_named(recipe))
+    return recipe, integer_only
+
+
+def _result(converted: "TFLiteModel", out: Path, recipe: str, target: str) -> Result:
+    from kerasbert.console.numbers import format_bytes
+    from kerasbert.export.runtime.partitioned_model import host_path
+    from kerasbert.export.tflite.model_size import model_size
+
+    metadata = converted.metadata
+    host = None if converted.host is None else host_path(out)
+    size = model_size(out, metadata)
     data = {
-        "file": out, "bytes": size.bytes, "recipe": recipe, "target": target, "sequence_length": made.metadata.sequence_length,
-        "parameters": size.parameters, "bytes_per_parameter": size.bytes_per_parameter, "integer_only": made.metadata.integer_only,
+        "file": out, "bytes": size.bytes, "recipe": recipe, "target": target, "sequence_length": metadata.sequence_length,
+        "parameters": size.parameters, "bytes_per_parameter": size.bytes_per_parameter, "integer_only": metadata.integer_only,
         **({"host_file": host} if host else {}),
     }  # fmt: skip
-    kind = f"{recipe}, integers only," if made.metadata.integer_only else recipe
-    written = out if host is None else f"{host} and {out}"
+    kind = f"{recipe}, integer only," if metadata.integer_only else recipe
+    files = out if host is None else f"{host} and {out}"
     return Result(
         data,
-        f"wrote {written}: {format_bytes(size.bytes)}, {size.bytes_per_parameter:.3f} bytes a parameter, {kind} for {target}",
+        f"wrote {files}: {format_bytes(size.bytes)}, {size.bytes_per_parameter:.3f} bytes per parameter, {kind} for {target}",
     )
 
 
-def _length(text: str | None) -> int | str | list[int] | None:
+def _parse_length(text: str | None) -> int | str | list[int] | None:
     from kerasbert.errors import KerasBertError
 
     if text is None or text == "resizable":
@@ -141,17 +162,17 @@ def _length(text: str | None) -> int | str | list[int] | None:
     words = text.split(",")
     if not all(word.strip().isdecimal() for word in words):
         raise KerasBertError(
-            f"expected a number of tokens, several with commas, or 'resizable' as --length, received {text!r}"
+            f"expected --length as a number of tokens, several separated by commas, or 'resizable', received {text!r}"
         )
     numbers = [int(word) for word in words]
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _calibration_examples(model: str, path: Path, rows: int, given: dict) -> list:
-    """So many of a file's examples, spread evenly."""
+def _calibration_examples(model: str, path: Path, rows: int, arguments: dict[str, Any]) -> list:
+    """Return examples of a file at even distances."""
     from kerasbert.cli.common.data_files import file_options, read_described
-    from kerasbert.cli.common.training_data import saved_processor
+    from kerasbert.cli.common.training_data import load_processor
 
-    processor = saved_processor(model)
-    examples = processor.examples(read_described(type(processor), path, file_options(given)).x)
+    processor = load_processor(model)
+    examples = processor.examples(read_described(type(processor), path, file_options(arguments)).x)
     return examples[:: -(-len(examples) // rows)]

@@ -1,22 +1,32 @@
 """`kerasbert diagnose`."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
+from kerasbert.errors import KerasBertError
 
-Data = Annotated[Path, Option(metavar="FILE", help="Examples to run, in a file as the task reads it.")]
+if TYPE_CHECKING:
+    from kerasbert.data.table import Dataset
+    from kerasbert.tasks.base import Task
+
+Data = Annotated[Path, Option(metavar="FILE", help="Examples to run: a data file of the task.")]
 Calibration = Annotated[
-    Path | None, Option(metavar="FILE", help="Of a float model: examples that set its ranges; by default --data.")
+    Path | None, Option(metavar="FILE", help="For a float model: calibration examples. Default: those of --data.")
 ]
 CalibrationMethod = Annotated[
-    str | None, Option(metavar="NAME", help="Of a float model: min-max, percentile, percentile:99.9 or mse.")
+    str | None,
+    Option(
+        metavar="NAME",
+        help="For a float model: range estimation, min-max, percentile, percentile:99.9 or mse. Default: min-max.",
+    ),
 ]
-IntegerOnly = Annotated[bool, Option("--integer-only", help="Of a float model: leave no activation in float.")]
-Rows = Annotated[int, Option(metavar="N", min=1, help="Run so many token rows.")]
+IntegerOnly = Annotated[bool, Option("--integer-only", help="For a float model: quantize every activation.")]
+Rows = Annotated[int, Option(metavar="N", min=1, help="Number of token sequences to run.")]
 Points = Annotated[
     int,
     Option(
@@ -24,14 +34,16 @@ Points = Annotated[
         "--worst",
         metavar="N",
         min=1,
-        help="Show the N worst tensors, and run the data once for each to see what it alone does to the output; --json holds all.",
+        help="Number of worst tensors to show. Each costs one more run, to measure its effect on the output. --json has all.",
     ),
 ]
 Plot = Annotated[
     Path | None,
-    Option(metavar="FILE", help="Draw signal-to-noise over all tensors, and the output error, .png or .svg."),
+    Option(metavar="FILE", help="Plot signal-to-noise ratio and output error of the tensors, .png or .svg."),
 ]
 
+_RECIPE = "static_wi8_ai8"
+_CALIBRATION_METHOD = "min-max"
 _CALIBRATION_ROWS = 256
 
 
@@ -53,84 +65,106 @@ def diagnose(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Where a quantized model loses the signal: float and 8 bits side by side, tensor by tensor, and what each does to the output.
+    """Find the tensors that lose precision in a quantized model, and their effects on the output.
 
-    Of a saved int8 folder, or of a float one as --recipe would make it.
+    The model is a quantized folder, or a float folder that is calibrated as --recipe would quantize it.
 
     Example: kerasbert diagnose runs/mine --recipe static_wi8_ai8 --integer-only --data dev.tsv --plot loss.png
     """
-    given = dict(locals())
-    from dataclasses import replace
-
-    from kerasbert.cli.common.data_files import file_options, read_described
+    arguments = dict(locals())
     from kerasbert.cli.common.destinations import check_out_file
-    from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.training_data import saved_processor
     from kerasbert.compression import policy_named, range_estimator
-    from kerasbert.errors import KerasBertError
     from kerasbert.files.own_files import PLOT
 
     if plot is not None:
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
-    policy_named(recipe or "static_wi8_ai8", integer_only)
-    range_estimator(calibration_method or "min-max")
-    kind, how = type(saved_processor(model)), file_options(given)
-    table = read_described(kind, data, how)
-    texts = read_described(kind, calibration, replace(how, label_column=None)) if calibration else table
+    policy_named(recipe or _RECIPE, integer_only)
+    range_estimator(calibration_method or _CALIBRATION_METHOD)
+    table, calibration_table = _read_tables(model, data, calibration, arguments)
+    task = _load_quantized(model, calibration_table, recipe, integer_only, calibration, calibration_method)
+    from kerasbert import compression
+    from kerasbert.cli.common.diagnosis_text import diagnosis_data, format_diagnosis
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.compression.quantization.diagnosis import worst_first
+
+    examples = _first(table.x, rows)
+    with progress("comparing float and quantized tensors"):
+        losses = compression.diagnose(task, examples, rows)
+    worst = worst_first(losses)[:points]
+    with progress("quantizing one tensor at a time") as bar:
+        labels = _usable_labels(task, examples, table.y, rows)
+        keys = [loss.key for loss in worst]
+        effects = compression.measure_effects(task, examples, keys, labels, rows, bar.update)
+    blocks = format_diagnosis(losses, worst, effects)
+    if plot is not None:
+        from kerasbert.compression.quantization.plots import plot_losses
+
+        plot_losses(losses, plot, effects)
+        blocks.append(f"plot: {plot}")
+    result = {"model": model, "data": data, "rows": rows, **diagnosis_data(losses, effects), "plot": plot}
+    return Result(result, blocks)
+
+
+def _read_tables(
+    model: str, data: Path, calibration: Path | None, arguments: dict[str, Any]
+) -> "tuple[Dataset, Dataset]":
+    """Read the examples to run and those for calibration."""
+    from dataclasses import replace
+
+    from kerasbert.cli.common.data_files import file_options, read_described
+    from kerasbert.cli.common.training_data import load_processor
+
+    kind, reading = type(load_processor(model)), file_options(arguments)
+    table = read_described(kind, data, reading)
+    return table, read_described(kind, calibration, replace(reading, label_column=None)) if calibration else table
+
+
+def _load_quantized(
+    model: str,
+    calibration_table: "Dataset",
+    recipe: str | None,
+    integer_only: bool,
+    calibration: Path | None,
+    calibration_method: str | None,
+) -> "Task":
+    """Load a quantized model, or calibrate a float one."""
+    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.common.progress import progress
+
     with loading("the model"):
         from kerasbert import compression
-        from kerasbert.cli.common.diagnosis_text import as_json, blocks
-        from kerasbert.compression.quantization.diagnosis import worst_first
         from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
-    of_float = {
+    float_options = {
         "--recipe": recipe,
         "--integer-only": integer_only,
         "--calibration": calibration,
         "--calibration-method": calibration_method,
     }
-    if task.policy and any(of_float.values()):
-        asked = next(name for name, value in of_float.items() if value)
-        raise KerasBertError(
-            f"expected a float model for {asked}, received {model}, which is quantized for {task.policy.recipe!r}"
-        )
     if not task.policy:
         with progress("calibrating"):
-            task = compression.quantize(
-                task, recipe or "static_wi8_ai8", _first(texts.x, _CALIBRATION_ROWS), integer_only=integer_only,
-                ranges=calibration_method or "min-max",
+            return compression.quantize(
+                task, recipe or _RECIPE, _first(calibration_table.x, _CALIBRATION_ROWS), integer_only=integer_only,
+                ranges=calibration_method or _CALIBRATION_METHOD,
             )  # fmt: skip
-    examples = _first(table.x, rows)
-    with progress("running float and 8 bits side by side"):
-        losses = compression.diagnose(task, examples, rows)
-    worst = worst_first(losses)[:points]
-    with progress("one tensor at a time in 8 bits") as bar:
-        labels = _labels(task, examples, table.y, rows)
-        keys = [loss.key for loss in worst]
-        effects = compression.measure_effects(task, examples, keys, labels, rows, bar.update)
-    said = blocks(losses, worst, effects)
-    if plot is not None:
-        from kerasbert.compression.quantization.plots import plot_losses
-
-        plot_losses(losses, plot, effects)
-        said.append(f"plot: {plot}")
-    found = {"model": model, "data": data, "rows": rows, **as_json(losses, effects), "plot": plot}
-    return Result(found, said)
+    if given := [name for name, value in float_options.items() if value]:
+        raise KerasBertError(
+            f"expected a float model for {given[0]}, received {model}, which is quantized for {task.policy.recipe!r}; leave out {given[0]}"
+        )
+    return task
 
 
-def _first(examples, count: int):
-    """That many examples from the beginning; of pairs, of both sides."""
+def _first(examples: Any, count: int) -> Any:
+    """Return the first examples; of pairs, the first ones of both columns."""
     if isinstance(examples, tuple):
-        return tuple(_first(side, count) for side in examples)
+        return tuple(_first(column, count) for column in examples)
     return list(examples)[:count]
 
 
-def _labels(task, examples, labels, rows: int):
-    """The labels of the examples that are run, where the task can be scored by them; else None, and why."""
+def _usable_labels(task: "Task", examples: Any, labels: Sequence | None, rows: int) -> Sequence | None:
+    """Return the labels of the examples if the task can be evaluated with them; else None, after a note about the reason."""
     from kerasbert.cli.common.progress import note
-    from kerasbert.errors import KerasBertError
     from kerasbert.processors.embedding import Embedding
 
     if labels is None or (isinstance(task.processor, Embedding) and not isinstance(examples, tuple)):
@@ -139,6 +173,6 @@ def _labels(task, examples, labels, rows: int):
     try:
         task.processor.check_labels(labels, task.processor.examples(examples))
     except KerasBertError as error:
-        note(f"no metric, for the labels are not the model's: {error}")
+        note(f"no metric, because the labels are not the model's: {error}")
         return None
     return labels

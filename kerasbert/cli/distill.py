@@ -9,60 +9,65 @@ from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import check_fields, option
+from kerasbert.training.config_fields import REQUIRED, check_fields, option
 
 if TYPE_CHECKING:
+    from kerasbert.data.table import Dataset
     from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
 
-_SCALE_EXAMPLES = 512  # to fit the scales and shifts of a student without layer norms
+_SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer norms
 
 
 @dataclass(frozen=True)
 class DistillConfig:
-    """The settings of `kerasbert distill` beside those of its training.
+    """The settings of `kerasbert distill` beside those of the training run.
 
     Raises:
-        KerasBertError: When a value is out of range, and unless one of `student` and `layers` is given.
+        KerasBertError: When a value is out of range, or not exactly one of `student` and `layers` is given.
     """
 
-    teacher: str | None = option(None, "The trained model to learn from.", "FOLDER|HUB")
-    student: str | None = option(None, "Checkpoint that the student starts from; or use --layers.", "FOLDER|HUB")
+    teacher: str = option(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
+    student: str | None = option(
+        None, "Initial checkpoint of the student, as an alternative to --layers.", "FOLDER|HUB"
+    )
     layers: str | None = option(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
     strategy: str = option(
         "alternate", "How to pick teacher layers when --layers is a count: alternate, first or last.", "NAME"
     )
-    no_norm: bool = option(False, "Give the student no layer norms and ReLU, for integer processors.")
+    no_norm: bool = option(False, "Replace layer norms by scales and shifts, and GELU by ReLU, for integer processors.")
     objectives: str = option(
         "soft-labels=1",
-        "Losses against the teacher: soft-labels, cosine, hidden, patient, attention, relations, features.",
+        "Distillation losses and their weights: soft-labels, cosine, hidden, patient, attention, relations, features.",
         "NAME=WEIGHT,...",
     )
-    temperature: float = option(2.0, "Temperature that softens the teacher's probabilities.", "T")
-    layer_map: str | None = option(None, "Which layers teach which: uniform, skip or last.", "NAME")
+    temperature: float = option(2.0, "Temperature of soft-labels.", "T")
+    layer_map: str | None = option(None, "Mapping of teacher layers to student layers: uniform, skip or last.", "NAME")
     label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
-    cache: str | None = option(None, "Folder for the teacher's outputs; they are computed once then.", "FOLDER")
+    cache: str | None = option(
+        None, "Cache folder for the teacher's outputs, which are then computed only once.", "FOLDER"
+    )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_fields(self)
         if (self.student is None) == (self.layers is None):
             received = "neither" if self.student is None else "both"
-            raise KerasBertError(f"expected either --student or --layers, received {received}")
+            raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
         if self.strategy != "alternate" and not isinstance(self.layer_choice, int):
             raise KerasBertError(
-                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}"
+                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"
             )
 
     @property
     def layer_choice(self) -> int | list[int] | None:
-        """`layers` as a number, or as the numbers of the layers."""
+        """The value of `layers`: a number of layers, or their indices."""
         if self.layers is None:
             return None
         try:
             numbers = [int(word) for word in self.layers.split(",")]
         except ValueError:
             raise KerasBertError(
-                f"expected --layers as a number, or numbers with commas, received {self.layers!r}"
+                f"expected --layers as a number, or indices separated by commas, received {self.layers!r}"
             ) from None
         return numbers if "," in self.layers else numbers[0]
 
@@ -71,7 +76,7 @@ _TRAINING = OptionGroup(
     TrainConfig,
     without=(*options.NOT_FOR_SAVED_MODELS, "tokenize_as"),
     required=("train", "out"),
-    help={"sequence_length": "Tokens a row; by default as many as the teacher reads."},
+    help={"sequence_length": "Sequence length in tokens. Default: that of the teacher."},
 )
 
 
@@ -84,17 +89,17 @@ def distill(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Train a small model to do as a large one does.
+    """Train a small student model to match a large teacher model.
 
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
-    run, (data, dev) = _checked(config, training, resume, overwrite)
+    run, data, dev = _prepare(config, training, resume, overwrite)
     teacher, student, objectives = _load(config, run.config)
     from kerasbert.training.distillation import Distiller
     from kerasbert.training.trainer import format_metrics
 
     _check_labels(teacher.processor, data, dev, config.label_weight)
-    student = _prepared_student(student, config, run.config, data)
+    student = _adapt_student(student, config, run.config, data)
     distiller = Distiller(student, teacher, objectives, config.label_weight, config.cache)
     teacher_metrics = score(teacher, dev, "the teacher")
     result = run.fit(distiller, data, dev)
@@ -116,17 +121,19 @@ def distill(
     return Result({"out": run.out, "dev": result.dev, **record}, line)
 
 
-def _checked(config: DistillConfig, training: TrainConfig, resume: bool, overwrite: bool) -> tuple[TrainingRun, tuple]:
-    """The run and its tables, checked before TensorFlow is loaded."""
+def _prepare(
+    config: DistillConfig, training: TrainConfig, resume: bool, overwrite: bool
+) -> "tuple[TrainingRun, Dataset, Dataset | None]":
+    """Check options and data before TensorFlow is loaded; return the run and its tables."""
     from pathlib import Path
 
     from kerasbert.cli.common.data_files import read_train_and_dev
     from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
-    from kerasbert.cli.common.training_data import saved_processor
+    from kerasbert.cli.common.training_data import load_processor
     from kerasbert.training.objective_names import objective_weights
 
-    check_out_folder(training.out, config.teacher, config.student, resume=resume, overwrite=overwrite)
+    check_out_folder(training.require("out"), config.teacher, config.student, resume=resume, overwrite=overwrite)
     if config.layer_choice is not None:
         check_layer_count(config.teacher, config.layer_choice)
     if config.cache is not None:
@@ -134,14 +141,14 @@ def _checked(config: DistillConfig, training: TrainConfig, resume: bool, overwri
     objective_weights(config.objectives)
     training = replace(training, model=config.teacher)
     run = TrainingRun(training, resume, command_options(training=training, config=config))
-    processor = saved_processor(config.teacher)
+    processor = load_processor(config.teacher)
     _, data, dev = read_train_and_dev(type(processor), training)
     _check_labels(processor, data, dev, config.label_weight)
-    return run, (data, dev)
+    return run, data, dev
 
 
 def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
-    """Teacher, student and objectives."""
+    """Load the teacher, and create student and objectives."""
     from kerasbert.cli.common.loading import loading
 
     with loading("the models"):
@@ -153,7 +160,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
-        if config.student is None:
+        if config.layer_choice is not None:
             student = student_from(teacher, config.layer_choice, config.strategy, training.sequence_length)
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
@@ -162,25 +169,29 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
     return teacher, student, objectives
 
 
-def _prepared_student(student: "Task", config: DistillConfig, training: TrainConfig, data: Any) -> "Task":
-    """The student without layer norms, or with another dropout, where that is asked for."""
+def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
+    """Replace the student's layer norms and its dropout, as the options require."""
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.training_data import spread
+    from kerasbert.cli.common.training_data import sample_evenly
     from kerasbert.training.distillation import no_norm_student
 
     if config.no_norm:
         with progress("fitting the student's scales and shifts"):
-            student = no_norm_student(student, student.config.num_hidden_layers, spread(data.x, _SCALE_EXAMPLES))
+            student = no_norm_student(student, student.config.num_hidden_layers, sample_evenly(data.x, _SCALE_EXAMPLES))
     return student if training.dropout is None else student.with_dropout(training.dropout)
 
 
-def _check_labels(processor: "Processor", data: Any, dev: Any, label_weight: float) -> None:
-    """Raises KerasBertError naming the file and the line for labels that cannot be used."""
-    from kerasbert.cli.common.data_files import check_known
+def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None", label_weight: float) -> None:
+    """Check the labels that the run uses.
+
+    Raises:
+        KerasBertError: When one cannot be used; the message names the file and the line.
+    """
+    from kerasbert.cli.common.data_files import check_known_labels
 
     for table in (data, dev):
         if table is not None and (table.y is not None or table is dev or label_weight > 0):
-            check_known(processor, table)
+            check_known_labels(processor, table)
 
 
 def _parameters(task: "Task") -> int:

@@ -2,15 +2,20 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
+if TYPE_CHECKING:
+    from kerasbert.data.reading import FileOptions
+    from kerasbert.data.table import Dataset
+    from kerasbert.processors import Processor
+
 Data = Annotated[
-    Path, Option(metavar="FILE", help="Labelled data of the model's task: .tsv, .csv, .jsonl, CoNLL, SQuAD, text.")
+    Path, Option(metavar="FILE", help="Labelled data of the task: .tsv, .csv, .jsonl, CoNLL, SQuAD or plain text.")
 ]
 
 
@@ -27,44 +32,48 @@ def evaluate(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """The task's metrics on labelled data, of a folder or of a .tflite file.
+    """Compute the metrics of a folder or a .tflite file on labelled data.
 
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
-    given = dict(locals())
+    arguments = dict(locals())
     from kerasbert.cli.common.data_files import check_labels, file_options
-    from kerasbert.cli.common.models import open_predictor
+    from kerasbert.cli.common.models import open_model
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.saved_model import processor_of
+    from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.console.tables import Facts
 
-    how, told = file_options(given), processor_of(model)
-    table = told and _read(told, data, how)
-    predictor = open_predictor(model, threads)
+    reading, processor = file_options(arguments), read_processor(model)
+    table = processor and _read(processor, data, reading)
+    loaded = open_model(model, threads)
     if table is None:
-        table = _read(predictor.processor, data, how)
-    check_labels(predictor.processor, table)
+        table = _read(loaded.processor, data, reading)
+    check_labels(loaded.processor, table)
     started = time.monotonic()
     with progress("predicting") as bar:
-        values = predictor.score(table.x, table.y, bar.rows)
+        values = loaded.score(table.x, table.y, bar.rows)
     seconds = time.monotonic() - started
     metrics = Facts([(name, f"{value:.4f}") for name, value in values.items()])
-    speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} a second"
-    found = {"model": model, "data": data, "rows": len(table), "metrics": values, "seconds": seconds}
-    return Result(found, [metrics, speed])
+    speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} rows/s"
+    result = {"model": model, "data": data, "rows": len(table), "metrics": values, "seconds": seconds}
+    return Result(result, [metrics, speed])
 
 
-def _read(processor, path: Path, how):
-    """The table that a processor can be scored on. Raises KerasBertError for another."""
-    from kerasbert.cli.common.data_files import check_known, read_described
+def _read(processor: "Processor", path: Path, reading: "FileOptions") -> "Dataset":
+    """Read a table, and check that it has the labels for an evaluation.
+
+    Raises:
+        KerasBertError: When it does not.
+    """
+    from kerasbert.cli.common.data_files import check_known_labels, read_described
     from kerasbert.errors import KerasBertError
     from kerasbert.processors.embedding import Embedding
 
-    table = read_described(type(processor), path, how)
+    table = read_described(type(processor), path, reading)
     if isinstance(processor, Embedding) and not (isinstance(table.x, tuple) and table.y is not None):
         raise KerasBertError(
             f"{table.path}: expected pairs with scores for a sentence encoder, received "
             f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with `pair=` and `label=`"
         )
-    check_known(processor, table)
+    check_known_labels(processor, table)
     return table

@@ -7,13 +7,13 @@ from typer import Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
-Targets = Annotated[bool, Option("--targets", help="Tell operator by operator who runs it.")]
+Targets = Annotated[bool, Option("--targets", help="Show which backends run each operator.")]
 
 
 def inspect(
     model: options.Model, targets: Targets = False, json: options.Json = False, debug: options.Debug = False
 ) -> Result:
-    """What is inside: operators, sizes by part, parameters, quantized share, minimum runtime; or a folder's settings.
+    """Show the operators, sizes, parameters and minimum runtime of a .tflite file, or the settings of a folder.
 
     Example: kerasbert inspect model.tflite --targets
     """
@@ -23,21 +23,21 @@ def inspect(
     if is_tflite(model):
         from kerasbert.export.inspection import inspect as run
 
-        found = run(model)
+        inspection = run(model)
         if not targets:
-            return Result(found.as_dict(), found.blocks())
+            return Result(inspection.as_dict(), inspection.blocks())
         from kerasbert.export.backends.rules.coverage import placement
 
-        placed = placement(model)
-        return Result({**found.as_dict(), "targets": placed.as_dict()["operators"]}, placed.blocks())
+        coverage = placement(model)
+        return Result({**inspection.as_dict(), "targets": coverage.as_dict()["operators"]}, coverage.blocks())
     if targets:
-        raise KerasBertError(f"expected a .tflite file for --targets, received {model}, which is none")
+        raise KerasBertError(f"expected a .tflite file for --targets, received {model}, a folder; convert it first")
     from kerasbert.cli.common.describe_folder import describe_folder
     from kerasbert.console.tables import Facts
 
     facts = describe_folder(model)
-    shown = [
-        (name.replace("_", " "), ", ".join(map(str, v)) if isinstance(v, list | tuple) else str(v))
-        for name, v in facts.items()
+    rows = [
+        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+        for name, value in facts.items()
     ]
-    return Result(facts, Facts(shown))
+    return Result(facts, Facts(rows))

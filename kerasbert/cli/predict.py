@@ -1,20 +1,22 @@
 """`kerasbert predict`."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
+from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
     from kerasbert.processors import Processor
 
 Texts = Annotated[
     list[str] | None,
-    Argument(metavar="TEXT...", help="Texts, questions or prompts; - reads them from stdin, one a line."),
+    Argument(metavar="TEXT...", help="Texts, questions or prompts; - reads them from stdin, one per line."),
 ]
 Pairs = Annotated[
     list[str] | None,
@@ -22,32 +24,34 @@ Pairs = Annotated[
         "--pair",
         "--context",
         metavar="TEXT",
-        help="Second text of a pair, or a question's context; once for each text, or one.",
+        help="Second text of a pair, or context of a question: one for each text, or one for all.",
     ),
 ]
 Choices = Annotated[
-    list[str] | None, Option("--choice", metavar="TEXT", help="A choice for the prompt; again for another.")
+    list[str] | None, Option("--choice", metavar="TEXT", help="Choice for a multiple-choice prompt. Repeatable.")
 ]
 File = Annotated[
     Path | None,
-    Option(metavar="FILE", help="A data file of the model's task: .tsv, .csv, .jsonl, ..., or one text a line."),
+    Option(
+        metavar="FILE", help="Data file of the task, such as .tsv, .csv or .jsonl, or a file with one text per line."
+    ),
 ]
 
 CsvSafe = Annotated[
     bool,
     Option(
         "--csv-safe",
-        help="In lines between tabs, put an apostrophe before cells that a spreadsheet would run as a formula.",
+        help="In tab-separated output, put an apostrophe before cells that a spreadsheet would run as a formula.",
     ),
 ]
 
 OutVectors = Annotated[
     Path | None,
-    Option("--out", "-o", metavar="FILE", help="Write a sentence encoder's vectors there, as a NumPy file (.npy)."),
+    Option("--out", "-o", metavar="FILE", help="Write the vectors of a sentence encoder to a NumPy file (.npy)."),
 ]
-Overwrite = Annotated[bool, Option("--overwrite", help="Replace the file of --out.")]
+Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --out file.")]
 
-_TABLES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
+_DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
 
 
 def predict(
@@ -60,125 +64,131 @@ def predict(
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
-    threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
+    threads: options.Threads = 1,
     csv_safe: CsvSafe = False,
     out: OutVectors = None,
     overwrite: Overwrite = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """What a model answers: labels, scores, entities, answers, words or vectors. A .tflite file needs nothing beside it.
+    """Print a model's predictions: labels, scores, entities, answers, tokens or vectors. A .tflite file needs no other files.
 
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
-    given = dict(locals())
-    from kerasbert.cli.common.models import open_predictor
-    from kerasbert.cli.common.predictions import format_predictions, is_finite, records
+    arguments = dict(locals())
+    from kerasbert.cli.common.models import open_model
+    from kerasbert.cli.common.predictions import format_predictions, prediction_records
     from kerasbert.cli.common.progress import note, progress
-    from kerasbert.cli.common.saved_model import processor_of
-    from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, written_vectors
-    from kerasbert.errors import KerasBertError
+    from kerasbert.cli.common.saved_model import read_processor
+    from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, write_vectors
 
     _check_sources(texts or [], pair or [], choice or [], file)
-    if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _TABLES):
-        texts, file = _lines(file)[:max_rows], None
-    told = processor_of(model)
+    if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
+        texts, file = _read_lines(file)[:max_rows], None
 
-    def asked(processor):
-        return _examples(processor, texts, pair or [], choice or []) if file is None else _rows(processor, file, given)
+    def read_examples(processor: "Processor") -> Any:
+        if file is None:
+            return _examples(processor, texts or [], pair or [], choice or [])
+        return _read_file(processor, file, arguments)
 
     if out is not None:
         check_vectors_file(out, overwrite)
-    if told:
-        check_has_vectors(told, out)
-    x = told and asked(told)
-    predictor = open_predictor(model, threads)
-    processor = predictor.processor
-    check_has_vectors(processor, out)
-    x = asked(processor) if told is None else x
+    processor = read_processor(model)
+    if processor:
+        check_has_vectors(processor, out)
+    examples = processor and read_examples(processor)
+    loaded = open_model(model, threads)
+    check_has_vectors(loaded.processor, out)
+    examples = read_examples(loaded.processor) if processor is None else examples
+    processor = loaded.processor
     with progress("predicting") as bar:
-        answers = predictor.predictions(x, bar.rows)
-    broken = [number for number, answer in enumerate(answers) if not is_finite(answer)]
-    said = (
-        f"NaN or infinity for {len(broken):,} of {len(answers):,} texts, the first is number {broken[0]}"
-        if broken
-        else ""
-    )
+        predictions = loaded.predictions(examples, bar.rows)
+    problem = _nonfinite_values(predictions)
+    advice = "the model is damaged, or its training diverged"
     if out is not None:
-        if broken:
-            raise KerasBertError(
-                f"expected finite vectors, received {said}; the model is damaged, or its training diverged"
-            )
-        return written_vectors(out, model, answers)
-    if broken:
-        note(f"warning: the model gave {said}: these are no answers; the model is damaged, or its training diverged")
-    found = records(processor, processor.examples(x), answers)
-    data = {"model": model, "problem": processor.name, "predictions": found}
-    return Result(data, format_predictions(processor, found, csv_safe), exit_code=1 if broken else 0)
+        if problem:
+            raise KerasBertError(f"expected finite vectors, received {problem}; {advice}")
+        return write_vectors(out, model, predictions)
+    if problem:
+        note(f"warning: the predictions contain {problem}; {advice}")
+    records = prediction_records(processor, processor.examples(examples), predictions)
+    data = {"model": model, "problem": processor.name, "predictions": records}
+    return Result(data, format_predictions(processor, records, csv_safe), exit_code=1 if problem else 0)
 
 
-def _rows(processor, file: Path, given: dict):
-    """The examples of a data file."""
+def _nonfinite_values(predictions: Sequence[Any]) -> str:
+    """Return a description of predictions with NaN or infinity, or "" if there are none."""
+    from kerasbert.cli.common.predictions import is_finite
+
+    numbers = [number for number, prediction in enumerate(predictions) if not is_finite(prediction)]
+    if not numbers:
+        return ""
+    return f"NaN or infinity for {len(numbers):,} of {len(predictions):,} texts, the first is number {numbers[0]}"
+
+
+def _read_file(processor: "Processor", file: Path, arguments: dict[str, Any]) -> Any:
+    """Return the examples of a data file."""
     from kerasbert.cli.common.data_files import file_options, note_bad_rows
 
-    table = processor.read(file, file_options(given))
+    table = processor.read(file, file_options(arguments))
     note_bad_rows(table)
     return table.x
 
 
-def _check_sources(texts: list[str], pairs: list[str], choices: list[str], file: Path | None) -> None:
-    from kerasbert.errors import KerasBertError
-
+def _check_sources(texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str], file: Path | None) -> None:
     if bool(texts) == (file is not None):
         received = "both" if texts else "neither"
         raise KerasBertError(
             f"expected texts or --file, received {received}; give one of them, or - to read texts from stdin"
         )
-    for name, given in (("--pair", pairs), ("--choice", choices)):
-        if given and (file is not None or texts == ["-"]):
+    for name, values in (("--pair", pairs), ("--choice", choices)):
+        if values and (file is not None or list(texts) == ["-"]):
             raise KerasBertError(
-                f"expected {name} with texts on the command line, received it with a file or stdin; a file has them in its columns"
+                f"expected {name} with texts on the command line, received it with a file or stdin; put it into a column of a data file"
             )
     if len(pairs) not in (0, 1, len(texts)):
-        raise KerasBertError(f"expected one --pair for each text, received {len(pairs)} for {len(texts)} texts")
+        raise KerasBertError(
+            f"expected one --pair for each text, received {len(pairs)} for {len(texts)} texts; repeat or remove it"
+        )
 
 
-def _examples(processor: "Processor", texts: list[str], pairs: list[str], choices: list[str]):
-    """Words of the command line as the processor's examples."""
-    from kerasbert.errors import KerasBertError
-
+def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str]) -> Any:
+    """Return the texts of the command line as examples for the processor."""
     if processor.second_input == "choices":
         if len(choices) < 2:
-            raise KerasBertError(f"expected two or more --choice for a prompt, received {len(choices)}")
+            raise KerasBertError(
+                f"expected two or more choices for a prompt, received {len(choices)}; give each with --choice"
+            )
         return [(text, list(choices)) for text in texts]
     if choices:
         raise KerasBertError(
-            f"expected --choice for a multiple-choice model only, received it for a model of {processor.name!r}"
+            f"expected --choice for a multiple-choice model only, received it for the task type {processor.name!r}; leave it out"
         )
     if processor.second_input == "context" and not pairs:
-        raise KerasBertError("expected the --context in which the answer is, received none")
+        raise KerasBertError("expected a text with the answer, received none; give it with --context")
     if not pairs:
-        return texts
+        return list(texts)
     if processor.second_input == "none":
-        raise KerasBertError(f"expected single texts for a model of {processor.name!r}, received --pair")
+        raise KerasBertError(
+            f"expected single texts for the task type {processor.name!r}, received --pair; leave it out"
+        )
     if len(pairs) == 1 < len(texts) and processor.second_input != "context":
-        raise KerasBertError(f"expected one --pair for each text, received 1 for {len(texts)} texts")
-    return texts, pairs * (len(texts) if len(pairs) == 1 else 1)
+        raise KerasBertError(f"expected one --pair for each text, received 1 for {len(texts)} texts; repeat it")
+    return list(texts), list(pairs) * (len(texts) if len(pairs) == 1 else 1)
 
 
-def _lines(file: Path | None) -> list[str]:
-    from kerasbert.errors import KerasBertError
-
+def _read_lines(file: Path | None) -> list[str]:
+    """Return the lines of a file, or of stdin, that are not empty."""
     name = "stdin" if file is None else str(file)
     data = sys.stdin.buffer.read() if file is None else file.read_bytes()
     try:
         lines = [line.removesuffix("\r") for line in data.decode("utf-8-sig").split("\n")]
     except UnicodeDecodeError as error:
         raise KerasBertError(
-            f"expected UTF-8 in {name}, received byte 0x{data[error.start]:02x} at offset {error.start}"
+            f"expected UTF-8 in {name}, received byte 0x{data[error.start]:02x} at offset {error.start}; convert it to UTF-8"
         ) from None
     texts = [line for line in lines if line.strip()]
     if not texts:
-        raise KerasBertError(f"expected texts in {name}, one a line, received none")
+        raise KerasBertError(f"expected texts in {name}, one per line, received none")
     return texts

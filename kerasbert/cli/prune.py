@@ -17,8 +17,8 @@ _TRAINING = OptionGroup(
     required=("out",),
     defaults={"epochs": 3, "learning_rate": 3e-5},
     help={
-        "train": "Training data: .tsv, .csv or .jsonl, also with .gz; for --sparsity and --keep-zeros.",
-        "dev": "Development data, or a share of the training rows such as 0.1; scored before and after.",
+        "train": "Training data for --sparsity and --keep-zeros: .tsv, .csv or .jsonl, optionally compressed (.gz).",
+        "dev": "Development data: a file, or a fraction of the training rows such as 0.1. Evaluated before and after.",
     },
 )
 
@@ -34,11 +34,11 @@ def prune(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Prune a saved model: its smallest weights, or whole layers, heads, feed-forward neurons and words.
+    """Prune the smallest weights of a saved model, or its layers, heads, feed-forward neurons and vocabulary.
 
-    --sparsity sets weights to 0 while the model is trained on. The last epoch's model is saved: an earlier one may be better because less
-    of it is pruned. --layers, --heads, --feed-forward and --vocabulary take parts out, in this order, without training; `kerasbert train`
-    or `kerasbert distill` goes on with what is left.
+    --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
+    --layers, --heads, --feed-forward and --vocabulary remove parts, in this order, without training; continue with `kerasbert train` or
+    `kerasbert distill`.
 
     Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
 
@@ -49,23 +49,22 @@ def prune(
     weights = magnitude.target is not None or magnitude.keep_zeros
     if not weights and not structured.removes:
         raise KerasBertError(
-            "expected something to prune: --sparsity, such as 0.8, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary, "
-            "received none"
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary, received none; choose what to prune"
         )
     if weights and structured.removes:
         raise KerasBertError(
-            f"expected either --sparsity or parts to take out, received {structured.removes[0]} with it; prune twice"
+            f"expected either --sparsity or parts to remove, received both with {structured.removes[0]}; run the command twice"
         )
     if structured.removes and (resume or training.train):
         raise KerasBertError(
-            f"expected no training for {structured.removes[0]}, received {'--resume' if resume else '--train'}; `kerasbert train` goes "
-            "on with the pruned model"
+            f"expected no training for {structured.removes[0]}, received {'--resume' if resume else '--train'}; train the "
+            "pruned model with `kerasbert train`"
         )
-    check_out_folder(training.out, model, resume=resume, overwrite=overwrite)
+    check_out_folder(training.require("out"), model, resume=resume, overwrite=overwrite)
     if structured.removes:
         return prune_structures(model, structured, training)
     if training.train is None:
-        raise KerasBertError("expected --train for --sparsity and --keep-zeros, received none")
+        raise KerasBertError("expected --train for --sparsity and --keep-zeros, received none; add a training file")
     training = replace(training, model=model)
     run = TrainingRun(training, resume, command_options(training=training, magnitude=magnitude))
     return prune_weights(model, magnitude, run)

@@ -8,57 +8,59 @@ from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config import TrainConfig
+from kerasbert.training.config import DROPOUT_HELP, TrainConfig
 from kerasbert.training.config_fields import check_fields, option
 
 if TYPE_CHECKING:
+    from kerasbert.data.table import Dataset
     from kerasbert.tasks.base import Task
+    from kerasbert.training.trainer import TrainResult
 
 
 @dataclass(frozen=True)
 class QuantizeConfig:
-    """The settings of `kerasbert quantize` beside those of its training.
+    """The settings of `kerasbert quantize` beside those of the training run.
 
     Raises:
-        KerasBertError: When a value is out of range, or needs a training where there is none.
+        KerasBertError: When a value is out of range, or an option needs training and there is none.
     """
 
     recipe: str = option(
         "static_wi8_ai8",
-        "Number format to train for: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32, weight_only_wi8.",
+        "Number format: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32 or weight_only_wi8.",
         "NAME",
     )
-    epochs: int = option(1, "Passes over the training data; 0 only calibrates.", at_least=0)
-    integer_only: bool = option(False, "Leave no activation in float, for processors that have none.")
+    epochs: int = option(1, "Number of training epochs; 0 only calibrates.", at_least=0)
+    integer_only: bool = option(False, "Quantize every activation, for processors without float.")
     calibration_rows: int = option(512, "Number of calibration examples, sampled evenly.", at_least=1)
     calibration_method: str = option(
-        "min-max", "Range estimation of calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
+        "min-max", "Range estimation for calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
     )
-    learned_ranges: bool = option(
-        False, "Train ranges by gradient, with the weights, in place of moving averages of what is observed."
-    )
+    learned_ranges: bool = option(False, "Learn the ranges by gradient descent, instead of moving averages.")
     quant_delay: float = option(
-        0.0, "Fraction of the steps before activations are quantized.", "SHARE", at_least=0, at_most=1
+        0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
     )
     freeze_ranges: float = option(
-        1.0, "Fraction of the steps after which ranges are frozen.", "SHARE", at_least=0, at_most=1
+        1.0, "Fraction of the steps after which the ranges are frozen.", "FRACTION", at_least=0, at_most=1
     )
     objectives: str | None = option(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
     label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_fields(self)
         needs_training = {
             "--learned-ranges": self.learned_ranges, "--objectives": self.objectives, "--quant-delay": self.quant_delay > 0,
             "--freeze-ranges": self.freeze_ranges < 1,
         }  # fmt: skip
-        for name, asked in needs_training.items():
-            if asked and not self.epochs:
-                raise KerasBertError(f"expected training for {name}, received --epochs 0")
+        for name, given in needs_training.items():
+            if given and not self.epochs:
+                raise KerasBertError(
+                    f"expected --epochs of at least 1 with {name}, received 0; leave {name} out to calibrate only"
+                )
         if self.quant_delay >= self.freeze_ranges:
             raise KerasBertError(
-                f"expected ranges to be frozen after activations are quantized, received --quant-delay {self.quant_delay} and "
-                f"--freeze-ranges {self.freeze_ranges}"
+                f"expected --freeze-ranges above --quant-delay, received --quant-delay {self.quant_delay} and "
+                f"--freeze-ranges {self.freeze_ranges}; ranges are frozen after activations are quantized"
             )
 
 
@@ -67,6 +69,7 @@ _TRAINING = OptionGroup(
     without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "epochs"),
     required=("train", "out"),
     defaults={"learning_rate": 2e-5, "dropout": 0.0},
+    help={"dropout": DROPOUT_HELP},
 )
 
 
@@ -80,21 +83,21 @@ def quantize(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Quantization-aware training of a saved model; --epochs 0 only calibrates.
+    """Quantize a saved model with quantization-aware training; --epochs 0 only calibrates.
 
-    A sentence encoder needs no labels: it is trained towards its own float vectors.
+    A sentence encoder needs no labels: it learns to keep its float vectors.
 
     Example: kerasbert quantize runs/mine --recipe static_wi8_ai8 --train train.tsv --dev dev.tsv --out runs/mine-int8
     """
-    run, tables = _checked(model, config, training, resume, overwrite)
+    run, tables = _prepare(model, config, training, resume, overwrite)
     task = _load(model, run.config)
-    from kerasbert.cli.common.training_data import checked_tables, spread
+    from kerasbert.cli.common.training_data import prepare_tables, sample_evenly
     from kerasbert.training.trainer import format_metrics
 
-    data, dev = checked_tables(task, tables)
+    data, dev = prepare_tables(task, *tables)
     before = score(task, dev, "the float model")
-    calibration = spread(data.x, config.calibration_rows)
-    quantized = _calibrated(task, config, run.config, calibration)
+    calibration = sample_evenly(data.x, config.calibration_rows)
+    quantized = _calibrate(task, config, run.config, calibration)
     result = _train(run, quantized, task, config, data, dev)
     after = result.dev or score(quantized, dev, "the quantized model")
     record = run.record(
@@ -109,24 +112,26 @@ def quantize(
     return Result({"out": run.out, **record}, line)
 
 
-def _checked(
+def _prepare(
     model: str, config: QuantizeConfig, training: TrainConfig, resume: bool, overwrite: bool
-) -> tuple[TrainingRun, tuple]:
-    """The run and its tables, checked before TensorFlow is loaded."""
+) -> "tuple[TrainingRun, tuple[Dataset, Dataset | None]]":
+    """Check options and data before TensorFlow is loaded; return the run and its tables."""
     from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.training_data import tables_for
+    from kerasbert.cli.common.training_data import read_model_tables
     from kerasbert.compression import policy_named, range_estimator
     from kerasbert.training.objective_names import objective_weights
 
-    check_out_folder(training.out, model, resume=resume, overwrite=overwrite)
+    check_out_folder(training.require("out"), model, resume=resume, overwrite=overwrite)
     policy_named(config.recipe, config.integer_only, config.learned_ranges)
     range_estimator(config.calibration_method)
     objective_weights(config.objectives or "soft-labels")
     if resume and not config.epochs:
-        raise KerasBertError("expected training for --resume, received --epochs 0")
+        raise KerasBertError(
+            "expected --epochs of at least 1 with --resume, received 0; leave --resume out to calibrate only"
+        )
     training = replace(training, model=model, epochs=max(config.epochs, 1))
     run = TrainingRun(training, resume, command_options(training=training, config=config))
-    return run, tables_for(model, training)
+    return run, read_model_tables(model, training)
 
 
 def _load(model: str, training: TrainConfig) -> "Task":
@@ -143,12 +148,12 @@ def _load(model: str, training: TrainConfig) -> "Task":
         task.tokenize_as(training.tokenize_as)
     if task.policy:
         raise KerasBertError(
-            f"expected a float model, received {model}, which is quantized for {task.policy.recipe!r} already"
+            f"expected a float model, received {model}, which is already quantized for {task.policy.recipe!r}; quantize the model before it"
         )
     return task
 
 
-def _calibrated(task: "Task", config: QuantizeConfig, training: TrainConfig, calibration: Any) -> "Task":
+def _calibrate(task: "Task", config: QuantizeConfig, training: TrainConfig, calibration: Any) -> "Task":
     from kerasbert import compression
     from kerasbert.cli.common.progress import progress
 
@@ -159,8 +164,15 @@ def _calibrated(task: "Task", config: QuantizeConfig, training: TrainConfig, cal
         )  # fmt: skip
 
 
-def _train(run: TrainingRun, quantized: "Task", task: "Task", config: QuantizeConfig, data: Any, dev: Any) -> Any:
-    """Trains the calibrated model, towards the float one if objectives ask for it; without epochs it is only saved."""
+def _train(
+    run: TrainingRun,
+    quantized: "Task",
+    task: "Task",
+    config: QuantizeConfig,
+    data: "Dataset",
+    dev: "Dataset | None",
+) -> "TrainResult":
+    """Train the calibrated model, with the float model as the teacher of objectives. Without epochs, only save it."""
     from kerasbert import compression
     from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.trainer import TrainResult
@@ -169,10 +181,10 @@ def _train(run: TrainingRun, quantized: "Task", task: "Task", config: QuantizeCo
         quantized.save_pretrained(run.out)
         run.folder.clear()
         return TrainResult()
-    callbacks = []
+    callbacks: list[Any] = []
     if (config.quant_delay, config.freeze_ranges) != (0.0, 1.0):
         callbacks.append(compression.QuantizationSchedule(quantized, config.quant_delay, config.freeze_ranges))
-    if compression.pruned_kernels(quantized):  # it was pruned
+    if compression.pruned_kernels(quantized):  # of a pruned model
         callbacks.append(compression.PreserveSparsity(quantized))
     objectives = parse_objectives(config.objectives) if config.objectives else None
     learner = Distiller(quantized, task, objectives, config.label_weight) if objectives else quantized

@@ -8,9 +8,13 @@ from typer import Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
-Out = Annotated[Path, Option(metavar="FOLDER", help="Where models, files and the report go.")]
-Epochs = Annotated[int | None, Option(metavar="N", min=1, help="Passes of both trainings; by default what works well.")]
-Rows = Annotated[int | None, Option(metavar="N", min=1, help="Use only so many rows, for a quick look.")]
+Out = Annotated[Path, Option(metavar="FOLDER", help="Output folder for models, files and the report.")]
+Epochs = Annotated[
+    int | None, Option(metavar="N", min=1, help="Number of epochs of both training runs. Default: tuned values.")
+]
+Rows = Annotated[
+    int | None, Option(metavar="N", min=1, help="Maximum number of rows, for a quick trial. Default: all rows.")
+]
 
 
 def quickstart(
@@ -21,7 +25,7 @@ def quickstart(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """The whole way on the bundled data and model, offline: train, quantize, convert, validate, report.
+    """Train, quantize, convert and validate the bundled model on the bundled data, offline, and write a report.
 
     Example: kerasbert quickstart --out quickstart
     """

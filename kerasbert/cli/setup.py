@@ -7,11 +7,11 @@ from typer import Argument
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 
-Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Which ones; by default they are listed.")]
+Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Environments to create. Default: list all.")]
 
 
 def setup(names: Names = None, json: options.Json = False, debug: options.Debug = False) -> Result:
-    """Make the environments that some validators need for themselves, in the user's cache or in $KERASBERT_HOME.
+    """Create the separate environments that some validation backends need, in $KERASBERT_HOME or the user's cache.
 
     Example: kerasbert setup tflite-2.14
     """
@@ -20,13 +20,13 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
     from kerasbert.errors import KerasBertError
     from kerasbert.export.backends.environments.known import ENVIRONMENTS
 
-    wanted = names or []
-    if unknown := [name for name in wanted if name not in ENVIRONMENTS]:
-        raise KerasBertError(f"expected environments among {', '.join(ENVIRONMENTS)}, received {unknown[0]!r}")
-    for name in wanted:
-        with progress(f"making {name}"):
+    names = names or []
+    if unknown := [name for name in names if name not in ENVIRONMENTS]:
+        raise KerasBertError(f"expected environments of {', '.join(ENVIRONMENTS)}, received {unknown[0]!r}")
+    for name in names:
+        with progress(f"creating {name}"):
             ENVIRONMENTS[name].make(note)
-    found = {
+    environments = {
         name: {
             "purpose": each.purpose,
             "packages": each.packages,
@@ -36,7 +36,7 @@ def setup(names: Names = None, json: options.Json = False, debug: options.Debug 
         for name, each in ENVIRONMENTS.items()
     }
     rows = [
-        (name, each["purpose"], "ready" if each["ready"] else "not made", str(each["folder"]))
-        for name, each in found.items()
+        (name, each["purpose"], "ready" if each["ready"] else "not created", str(each["folder"]))
+        for name, each in environments.items()
     ]
-    return Result({"environments": found}, Table(("name", "for", "state", "folder"), rows))
+    return Result({"environments": environments}, Table(("name", "for", "state", "folder"), rows))

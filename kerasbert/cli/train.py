@@ -15,14 +15,17 @@ from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import flag
 
 if TYPE_CHECKING:
     from kerasbert.cli.common.training_data import TrainingData
     from kerasbert.tasks.base import Task
 
 ConfigFile = Annotated[
-    Path | None, Argument(metavar="[CONFIG.TOML]", help="Settings in a file, under the options' names; flags win.")
+    Path | None,
+    Argument(
+        metavar="[CONFIG.TOML]",
+        help="Settings in a TOML file, such as run/config.toml of a model. Options override them.",
+    ),
 ]
 
 
@@ -35,14 +38,15 @@ def train(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Fine-tune a checkpoint, for any task.
+    """Fine-tune a checkpoint for a task.
+
+    --model, --train and --out are required, as options or in CONFIG.TOML.
 
     Example: kerasbert train --task classification --model FOLDER --train train.tsv --dev dev.tsv --out runs/mine
     """
     training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **given})
     for name in ("model", "train", "out"):
-        if getattr(training, name) is None:
-            raise KerasBertError(f"expected {flag(name)}, received none; `kerasbert train --help` shows an example")
+        training.require(name)
     with _destination(training, resume) as out:
         return _train(training, out, resume, overwrite)
 
@@ -51,13 +55,10 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.training_data import read_data
-    from kerasbert.optional import require_package
 
     check_out_folder(out, training.model, resume=resume, overwrite=overwrite)
-    if training.tensorboard:
-        require_package("tensorboard", "--tensorboard")
     if training.top_layers is not None:
-        check_layer_count(training.model, training.top_layers, option="--top-layers")
+        check_layer_count(training.require("model"), training.top_layers, option="--top-layers")
     run = TrainingRun(training, resume, out=out)
     data = read_data(training)
     task = _new_task(training, data)
@@ -73,7 +74,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
 
 
 def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
-    """The task that the config names, not compiled, with a new head where the checkpoint has none."""
+    """Create the task of the config, with a new head if the checkpoint has none."""
     from kerasbert.cli.common.loading import loading
     from kerasbert.cli.common.training_data import TASKS
     from kerasbert.processors.registry import TASK_NAMES
@@ -84,7 +85,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         from kerasbert import tasks
         from kerasbert.training.preparation import strategy_named
 
-        strategy = strategy_named(training.distribute)  # before anything else: workers meet at TensorFlow's start
+        strategy = strategy_named(training.distribute)  # first: workers connect when TensorFlow starts
         keras.utils.set_random_seed(training.seed)
         name, processor_name = TASKS[training.task]
         settings: dict[str, Any] = {"sequence_length": data.length}
@@ -105,23 +106,26 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
 
 @contextlib.contextmanager
 def _destination(training: TrainConfig, resume: bool = False) -> Iterator[Path]:
-    """Where this process writes: --out, or for all workers of a cluster but the chief a folder that goes away, with the state to resume.
+    """Provide the output folder of this process: --out, or a temporary folder for workers of a cluster that are not the chief.
 
-    Raises KerasBertError where another worker than the chief cannot see the folder of a training that it resumes.
+    The temporary folder gets a copy of the state of a resumed run.
+
+    Raises:
+        KerasBertError: When the worker cannot see the run that it resumes.
     """
     from kerasbert.files.model_folder import RUN_FOLDER
     from kerasbert.training.preparation import is_chief
 
     if training.distribute != "multi-worker" or is_chief():
-        yield Path(str(training.out))
+        yield Path(training.require("out"))
         return
-    begun = Path(str(training.out), RUN_FOLDER)
-    if resume and not begun.is_dir():
+    original = Path(training.require("out"), RUN_FOLDER)
+    if resume and not original.is_dir():
         raise KerasBertError(
-            f"expected the interrupted training's folder {str(begun)!r} on every worker, received none here; put --out on a disk that all "
-            "workers share"
+            f"expected the interrupted training's folder {str(original)!r} on every worker, received none here; "
+            "put --out on a disk that all workers share"
         )
-    with temporary_folder("worker") as folder:  # which has a file of its own in it
+    with temporary_folder("worker") as folder:  # the folder holds a lock file
         if resume:
-            shutil.copytree(begun, folder / "model" / RUN_FOLDER, symlinks=True)
+            shutil.copytree(original, folder / "model" / RUN_FOLDER, symlinks=True)
         yield folder / "model"

@@ -1,4 +1,4 @@
-"""Fields of frozen configs: one declaration that flags, TOML files and checks share."""
+"""Fields of frozen configs. Command line options, TOML files and checks share one declaration of each field."""
 
 import dataclasses
 import typing
@@ -10,8 +10,9 @@ from kerasbert.errors import KerasBertError
 from kerasbert.suggestions import nearest
 
 INFINITE = float("inf")
+REQUIRED = dataclasses.MISSING
 _TOO_LARGE = 2**63
-_WORDS = {
+_TYPE_NAMES = {
     str: "a string", int: "a whole number", float: "a number", bool: "true or false", dict: "a table of numbers",
 }  # fmt: skip
 
@@ -25,31 +26,35 @@ def option(
     at_most: float = INFINITE,
     choices: Sequence[str] = (),
 ) -> Any:
-    """A field of a config.
+    """Declare a field of a config.
 
     Args:
-        default: Its default; `dict` and `list` make a new one.
+        default: The default. `dict` and `list` create a new value for each config; `REQUIRED` declares a field without a default.
         help: The text of `--help`.
-        metavar: The word for its value in `--help`.
-        at_least: The smallest number allowed; None for a field that is no number.
+        metavar: The placeholder for the value in `--help`.
+        at_least: The smallest number allowed; None for a field that is not a number.
         at_most: The largest number allowed.
-        choices: The strings allowed, any if empty.
+        choices: The strings allowed; any if empty.
     """
-    factory = {"default_factory": default} if default in (dict, list) else {"default": default}
     metadata = {"help": help, "metavar": metavar, "at_least": at_least, "at_most": at_most, "choices": tuple(choices)}
-    return dataclasses.field(**factory, metadata=metadata)
+    if default is dict or default is list:
+        return dataclasses.field(default_factory=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def flag(name: str) -> str:
-    """`batch_size` as a user of the command line knows it: `--batch-size`."""
+    """Return the command line option of a field: `--batch-size` for `batch_size`."""
     return "--" + name.replace("_", "-")
 
 
 def check_fields(config: Any) -> None:
-    """Checks a config's values against what its fields declare.
+    """Check a config's values against the declarations of its fields.
+
+    Args:
+        config: A frozen dataclass whose fields are made by `option`.
 
     Raises:
-        KerasBertError: When a value is out of range, none of the choices, or a string that no file can hold.
+        KerasBertError: When a value is out of range, not one of the choices, or not valid UTF-8.
     """
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
@@ -59,7 +64,7 @@ def check_fields(config: Any) -> None:
         if field.metadata["at_least"] is not None:
             _check_range(flag(field.name), value, field.metadata["at_least"], field.metadata["at_most"])
         if (choices := field.metadata["choices"]) and value not in choices:
-            raise KerasBertError(f"expected {flag(field.name)} of {', '.join(choices)}, received {value!r}")
+            raise KerasBertError(f"expected {flag(field.name)} as one of {', '.join(choices)}, received {value!r}")
 
 
 def _check_range(name: str, value: float | Mapping[str, float], low: float, high: float) -> None:
@@ -75,55 +80,70 @@ def _check_range(name: str, value: float | Mapping[str, float], low: float, high
 
 
 def _check_text(name: str, value: object) -> None:
-    """Raises KerasBertError for a string that no file can hold, such as a path with bytes that are not UTF-8."""
+    """Check that a string is valid UTF-8. A path may contain other bytes, which a config file cannot store.
+
+    Raises:
+        KerasBertError: When it is not.
+    """
     for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
         if any("\ud800" <= letter <= "\udfff" for letter in text):
             raise KerasBertError(
-                f"expected {flag(name)} in UTF-8, received {text!r}; rename it: a config file could not hold it"
+                f"expected {flag(name)} in UTF-8, received {text!r}; rename it, because a config file cannot store it"
             )
 
 
-def checked_value(kind: type, name: str, value: object, where: object) -> Any:
-    """A setting from a file, in the type of its field.
+def check_value(kind: type, name: str, value: object, where: object) -> Any:
+    """Check a setting of a file and convert it to the type of its field.
 
     Args:
         kind: The config's class.
         name: The setting's name in the file.
-        value: Its value there.
+        value: Its value in the file.
         where: The file, for messages.
+
+    Returns:
+        The value for the field.
 
     Raises:
         KerasBertError: When there is no such setting, or its value has another type.
     """
     hints = typing.get_type_hints(kind)
     if name not in hints:
-        meant = nearest(name, hints)
-        advice = f"did you mean {meant}?" if meant else f"settings are {', '.join(hints)}"
-        raise KerasBertError(f"{where}: received the setting {name!r}, expected one that there is; {advice}")
+        suggestion = nearest(name, hints)
+        advice = f"did you mean {suggestion}?" if suggestion else f"the settings are {', '.join(hints)}"
+        raise KerasBertError(f"{where}: expected the name of a setting, received {name!r}; {advice}")
     accepted = accepted_types(hints[name])
-    if name == "dev" and isinstance(value, float):  # a share of the training rows
+    if name == "dev" and isinstance(value, float):  # a fraction of the training rows
         value = repr(value)
     if float in accepted and isinstance(value, int) and not isinstance(value, bool):
         value = _float(value)
     if isinstance(value, bool) and bool not in accepted or not isinstance(value, accepted):
-        words = " or ".join(_WORDS[each] for each in accepted if each is not NoneType)
-        raise KerasBertError(f"{where}: expected {name} as {words}, received {value!r}")
-    if isinstance(value, dict):
-        for part, number in value.items():
-            if isinstance(number, bool) or not isinstance(number, int | float):
-                raise KerasBertError(f"{where}: expected {name} as numbers, received {number!r} for {part!r}")
-        value = {part: _float(number) for part, number in value.items()}
-    return value
+        names = " or ".join(_TYPE_NAMES[each] for each in accepted if each is not NoneType)
+        raise KerasBertError(f"{where}: expected {name} as {names}, received {value!r}")
+    return _check_numbers(name, value, where) if isinstance(value, dict) else value
+
+
+def _check_numbers(name: str, table: Mapping[str, Any], where: object) -> dict[str, float]:
+    for part, number in table.items():
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise KerasBertError(f"{where}: expected {name} as numbers, received {number!r} for {part!r}")
+    return {part: _float(number) for part, number in table.items()}
 
 
 def accepted_types(hint: Any) -> tuple[type, ...]:
-    """The classes that a field's annotation accepts: `int | None` -> `(int, NoneType)`, `dict[str, float]` -> `(dict,)`."""
+    """Return the classes that a field's annotation accepts.
+
+    `int | None` gives `(int, NoneType)`, and `dict[str, float]` gives `(dict,)`.
+
+    Args:
+        hint: The annotation.
+    """
     kinds = typing.get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return tuple(typing.get_origin(kind) or kind for kind in kinds)
 
 
 def _float(value: float) -> float:
-    """The number as a float, infinite and so out of every range where it is too large."""
+    """Convert to float. A number that is too large becomes infinite, which is out of every range."""
     try:
         return float(value)
     except OverflowError:

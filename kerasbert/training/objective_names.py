@@ -1,4 +1,6 @@
-"""What is learned of a teacher, as the command line names it: `soft-labels=1,hidden=0.5`. Without TensorFlow."""
+"""Distillation objectives in the notation of the command line, `soft-labels=1,hidden=0.5`. Needs no TensorFlow."""
+
+import math
 
 from kerasbert.errors import KerasBertError
 
@@ -6,21 +8,27 @@ NAMES = ("soft-labels", "cosine", "hidden", "patient", "attention", "relations",
 
 
 def objective_weights(text: str) -> dict[str, float]:
-    """The weight of each objective; of a name alone 1.
+    """Parse the weight of each objective. A name without a weight has the weight 1.
 
-    Raises KerasBertError for an unknown name, one that comes twice, and a weight that is no number.
+    Args:
+        text: NAME=WEIGHT pairs, separated by commas.
+
+    Raises:
+        KerasBertError: When a name is unknown or occurs twice, or a weight is not a finite number of at least 0.
     """
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word in text.split(","):
-        name, given, weight = (part.strip() for part in word.partition("="))
+        name, separator, weight = (part.strip() for part in word.partition("="))
         if name not in NAMES:
             raise KerasBertError(f"expected objectives of {', '.join(NAMES)}, received {name!r}")
-        if name in found:
-            raise KerasBertError(f"expected each objective once, received {name} twice")
+        if name in weights:
+            raise KerasBertError(f"expected each objective once, received {name} twice; keep one")
         try:
-            found[name] = float(weight) if given else 1.0
+            weights[name] = float(weight) if separator else 1.0
         except ValueError:
+            weights[name] = math.nan
+        if not 0 <= weights[name] < math.inf:
             raise KerasBertError(
-                f"expected objectives as NAME=WEIGHT, such as soft-labels=0.5, received {word!r}"
-            ) from None
-    return found
+                f"expected objectives as NAME=WEIGHT with weights of at least 0, such as soft-labels=0.5, received {word!r}"
+            )
+    return weights

@@ -1,10 +1,14 @@
-"""Puts a config's methods on a task: frozen parts, optimizer, schedule, loss, devices."""
+"""Applies a config to a task: frozen parts, optimizer, schedule, loss and distribution strategy."""
 
 import contextlib
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kerasbert.errors import KerasBertError
+from kerasbert.files.json_text import parse_json
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.token_classification.processor import Tagging
@@ -13,16 +17,19 @@ from kerasbert.training.config import TrainConfig
 if TYPE_CHECKING:
     import tf_keras as keras
 
+    from kerasbert.data.table import Dataset
     from kerasbert.processors import Features
+    from kerasbert.tasks.base import Task
+    from kerasbert.training.distillation import Distiller
 
 
-def prepare(task: Any, config: TrainConfig, data: Any) -> tuple:
-    """Freezes, and compiles the task with the config's optimizer, schedule and loss.
+def prepare(task: "Task | Distiller", config: TrainConfig, data: "Dataset") -> "tuple[keras.callbacks.Callback, ...]":
+    """Freeze parts of a task, and compile it with the config's optimizer, schedule and loss.
 
     Args:
         task: A task, or a `Distiller`.
         config: The settings.
-        data: The training data's table.
+        data: The training data.
 
     Returns:
         The callbacks that the config's methods need.
@@ -33,18 +40,27 @@ def prepare(task: Any, config: TrainConfig, data: Any) -> tuple:
     from kerasbert.optimizers.adamw import adamw
     from kerasbert.training.unfreezing import GradualUnfreezing
 
-    choose_parts(task, config)
+    freeze_parts(task, config)
     examples, features = task.features(data.x)
     optimizer = adamw(
         config.learning_rate, config.warmup, -(-len(features) // config.batch_size) * config.epochs, config.weight_decay, config.clip_norm,
         decay=config.schedule, layer_decay=config.layer_decay, rates=config.rates or None,
     )  # fmt: skip
-    task.compile(optimizer=optimizer, loss=loss_of(task, config, data, examples, features), jit_compile=config.jit)
+    loss = make_loss(task, config, data, list(features.example) if examples is None else examples, features)
+    task.compile(optimizer=optimizer, loss=loss, jit_compile=config.jit)
     return (GradualUnfreezing(task),) if config.unfreeze else ()
 
 
-def choose_parts(task: Any, config: TrainConfig) -> None:
-    """Freezes the parts that the config does not train."""
+def freeze_parts(task: "Task | Distiller", config: TrainConfig) -> None:
+    """Freeze the parts that the config does not train.
+
+    Args:
+        task: A task, or a `Distiller`.
+        config: The settings.
+
+    Raises:
+        KerasBertError: When the task has no such part.
+    """
     from kerasbert.tasks.adapters import train_adapters
     from kerasbert.tasks.freezing import freeze, train_only
 
@@ -56,15 +72,24 @@ def choose_parts(task: Any, config: TrainConfig) -> None:
         train_adapters(task)
 
 
-def loss_of(
-    task: Any, config: TrainConfig, data: Any, examples: list | None, features: "Features"
+def make_loss(
+    task: "Task | Distiller", config: TrainConfig, data: "Dataset", examples: Sequence, features: "Features"
 ) -> "keras.losses.Loss | None":
-    """The loss that the config chooses; None for the task's own.
+    """Create the loss that the config selects.
+
+    Args:
+        task: A task, or a `Distiller`.
+        config: The settings.
+        data: The training data.
+        examples: The examples of the data.
+        features: The features of the examples.
+
+    Returns:
+        The loss, or None for the task's default.
 
     Raises:
-        KerasBertError: When it does not fit the task.
+        KerasBertError: When the selection does not fit the task.
     """
-    examples = features.example if examples is None else examples
     from kerasbert.losses import pairs as pair_losses
     from kerasbert.losses.classes import CrossEntropy
 
@@ -81,30 +106,36 @@ def loss_of(
         return None
     if not isinstance(task.processor, SingleLabel | Tagging):
         raise KerasBertError(
-            f"expected --label-smoothing and --class-weights for classes, received them for a task of {task.processor.name!r}"
+            "expected a task with classes for --label-smoothing and --class-weights, received one of the type "
+            f"{task.processor.name!r}; leave them out"
         )
-    targets = task.processor.encode_labels(data.y, examples, features) if config.class_weights == "balanced" else None
-    return CrossEntropy(config.label_smoothing, class_weights_of(config.class_weights, task.labels, targets))
+    labels = task.processor.encode_labels(data.y, examples, features) if config.class_weights == "balanced" else ()
+    return CrossEntropy(config.label_smoothing, parse_class_weights(config.class_weights, task.labels or (), labels))
 
 
-def class_weights_of(text: str | None, labels: Sequence[str], encoded: Any) -> list[float] | None:
-    """Class weights as one weight a label, in their order.
+def parse_class_weights(
+    text: str | None, names: Sequence[str], labels: np.ndarray | Sequence[np.ndarray] = ()
+) -> list[float] | None:
+    """Return one weight for each label, in the order of the labels.
 
     Args:
-        text: `balanced`, or `rare=5,common=1`; labels that are not named have 1. None for no weights.
-        labels: The labels.
-        encoded: The training data's labels as numbers; used by `balanced` alone.
+        text: `balanced`, or `rare=5,common=1`, where a missing label has the weight 1. None for no weights.
+        names: The names of the labels.
+        labels: The training data's labels as numbers, for `balanced`.
+
+    Returns:
+        The weights, or None for no weights.
 
     Raises:
-        KerasBertError: When a label is none of the task's, or a weight no number.
+        KerasBertError: When the task has no such label, or a weight is not a number of at least 0.
     """
     from kerasbert.losses.classes import balanced_weights
 
     if not text:
         return None
     if text == "balanced":
-        return balanced_weights(encoded, len(labels))
-    weights = dict.fromkeys(labels, 1.0)
+        return balanced_weights(labels, len(names))
+    weights = dict.fromkeys(names, 1.0)
     for word in text.split(","):
         label, _, weight = (part.strip() for part in word.rpartition("="))
         try:
@@ -113,14 +144,14 @@ def class_weights_of(text: str | None, labels: Sequence[str], encoded: Any) -> l
             number = -1.0
         if label not in weights or number < 0:
             raise KerasBertError(
-                f"expected --class-weights as balanced, or LABEL=WEIGHT with labels of {', '.join(labels)}, received {word!r}"
+                f"expected --class-weights as balanced, or LABEL=WEIGHT with labels of {', '.join(names)}, received {word!r}"
             )
         weights[label] = number
     return list(weights.values())
 
 
 class _OneDevice:
-    """A strategy for one device."""
+    """A distribution strategy for one device."""
 
     @staticmethod
     def scope() -> contextlib.AbstractContextManager:
@@ -128,10 +159,13 @@ class _OneDevice:
 
 
 def strategy_named(name: str | None) -> Any:
-    """A `tf.distribute` strategy: `mirrored` (this machine's GPUs), `multi-worker` (the workers that TF_CONFIG names), `tpu`, or None.
+    """Create a `tf.distribute` strategy.
+
+    Args:
+        name: `mirrored` (the GPUs of this machine), `multi-worker` (the workers in TF_CONFIG), `tpu`, or None for one device.
 
     Raises:
-        KerasBertError: When there is nothing to distribute to.
+        KerasBertError: When there are no devices for it.
     """
     import tensorflow as tf
 
@@ -140,29 +174,28 @@ def strategy_named(name: str | None) -> Any:
     if name == "mirrored":
         return tf.distribute.MirroredStrategy()
     if name == "multi-worker":
-        import os
-
         if not os.environ.get("TF_CONFIG"):
             raise KerasBertError(
                 "expected the cluster in TF_CONFIG for --distribute multi-worker, received none; start the same command on each "
-                'worker with {"cluster": {"worker": ["host:port", ...]}, "task": {"type": "worker", "index": 0}} in it'
+                'worker with TF_CONFIG={"cluster": {"worker": ["host:port", ...]}, "task": {"type": "worker", "index": 0}}'
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     try:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect()
     except (ValueError, tf.errors.OpError) as error:
         raise KerasBertError(
-            f"expected a TPU for --distribute tpu, received none ({str(error).splitlines()[0]})"
+            f"expected a TPU for --distribute tpu, received none ({str(error).splitlines()[0]}); "
+            "leave out --distribute to train without one"
         ) from error
     return tf.distribute.TPUStrategy(resolver)
 
 
 def is_chief() -> bool:
-    """Whether this process is its cluster's chief, which writes; True without a cluster."""
-    import os
+    """Return True for the chief worker of a cluster, which writes the files, and for a process without a cluster.
 
-    from kerasbert.files.json_text import parse_json
-
+    Raises:
+        KerasBertError: When TF_CONFIG is not JSON.
+    """
     config = parse_json(os.environ.get("TF_CONFIG") or "{}", "TF_CONFIG")
     task = config.get("task", {})
     if "chief" in config.get("cluster", {}):

@@ -1,4 +1,4 @@
-"""The folder of a training beside its model: settings, metrics as JSON lines, plots, and the state for resuming."""
+"""The run folder inside a model's folder: settings, metrics as JSON lines, plots, and the state for resuming."""
 
 import contextlib
 import dataclasses
@@ -25,18 +25,21 @@ from kerasbert.training.config import TrainConfig
 from kerasbert.training.config_fields import flag
 
 _PLOTS = ("loss.png", "metric.png", "confusion.png")
-_EVENTS = ".tfevents."  # in the names of the files that TensorBoard reads
+_EVENTS = ".tfevents."  # part of the names of TensorBoard's files
 
 
 class RunFolder:
     """The folder `run` inside a model's folder.
 
-    config.toml       the settings; `kerasbert train run/config.toml` does it again
-    command.json      in its place, the options of another command that trains
-    metrics.jsonl     a line every so many steps, and one an epoch with its dev scores
-    plots/            loss.png, metric.png, confusion.png
-    tensorboard/      with --tensorboard
-    state.safetensors while the training is not finished
+    config.toml        the settings; `kerasbert train run/config.toml` repeats the run
+    command.json       instead of config.toml: the options of another command that trains
+    metrics.jsonl      a line every 50 steps, and one per epoch with its dev metrics
+    plots/             loss.png, metric.png, confusion.png
+    tensorboard/       with --tensorboard
+    state.safetensors  until the run is finished
+
+    Args:
+        model_folder: The model's folder.
     """
 
     def __init__(self, model_folder: str | os.PathLike):
@@ -49,14 +52,17 @@ class RunFolder:
 
     @property
     def unfinished(self) -> bool:
-        """Whether an interrupted training can go on here."""
+        """True if the folder holds an interrupted run that can be resumed."""
         return has_interrupted_run(self.model)
 
     def begin(self, options: TrainConfig | Mapping[str, Any]) -> None:
-        """Makes the folder anew, without the files of an earlier run.
+        """Create the folder without the files of an earlier run.
 
         Args:
-            options: The config; or of a training that the config alone does not describe, the options of its command, JSON-able.
+            options: The config. For a command with more options than a config has: all of its options, JSON-able.
+
+        Raises:
+            KerasBertError: When the folder is a link.
         """
         self.clear()
         self.plots.mkdir(parents=True, exist_ok=True)
@@ -67,9 +73,12 @@ class RunFolder:
                 partial.write_text(json.dumps(dict(options), indent=2) + "\n", "utf-8")
 
     def clear(self) -> None:
-        """Removes what an earlier run left, and nothing else: the state first, so that what is killed here cannot be resumed by halves.
+        """Remove the files of an earlier run and no others.
 
-        Raises KerasBertError where the folder is a link.
+        The state is removed first, so that a clear that is killed cannot leave a run that looks resumable.
+
+        Raises:
+            KerasBertError: When the folder is a link.
         """
         check_run_folder(self.model)
         if not self.path.is_dir():
@@ -81,91 +90,102 @@ class RunFolder:
                 if is_temporary(file.name) or file.parent == self.plots and file.name in _PLOTS or _EVENTS in file.name:
                     file.unlink(missing_ok=True)
         for folder in sorted((self.path, *self.path.rglob("*")), reverse=True):
-            with contextlib.suppress(OSError):  # whoever has put something there keeps it
+            with contextlib.suppress(OSError):  # the folder holds files of the user
                 folder.rmdir()
 
-    def read_command(self) -> dict | None:
-        """The options of the command that was interrupted here; None where there is none."""
+    def read_command(self) -> dict[str, Any] | None:
+        """Return the options of the command that was interrupted here, or None if there is none."""
         try:
             return read_json_object(self.command) if self.state.is_file() else None
         except (OSError, ValueError):
             return None
 
-    def log(self, record: Mapping) -> None:
-        """Adds a line to metrics.jsonl."""
+    def log(self, record: Mapping[str, Any]) -> None:
+        """Append a line to metrics.jsonl.
+
+        Args:
+            record: The metrics and their step, JSON-able.
+        """
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(record)) + "\n")
 
-    def records(self) -> list[dict]:
-        """Every line of metrics.jsonl. Raises KerasBertError for a damaged one."""
+    def records(self) -> list[dict[str, Any]]:
+        """Read every line of metrics.jsonl.
+
+        Raises:
+            KerasBertError: When a line is damaged.
+        """
         if not self.metrics.is_file():
             return []
         records = read_json_lines(self.metrics)
         for number, record in enumerate(records, start=1):
             if type(record.get("step")) is not int:
                 raise KerasBertError(
-                    f"{self.metrics}: expected a line of metrics with its step, a whole number, received {str(record)[:100]} as record "
-                    f"{number}; was it edited?"
+                    f"{self.metrics}: expected metrics with a whole number as their step, received {str(record)[:100]} as record "
+                    f"{number}; restore the file, or delete it"
                 )
         return records
 
     def rewind(self, step: int) -> None:
-        """Takes away the lines of steps behind `step`, which a resumed training writes again."""
+        """Remove the metrics of later steps, which a resumed run writes again.
+
+        Args:
+            step: The step to go back to.
+
+        Raises:
+            KerasBertError: When a line is damaged.
+        """
         if self.metrics.is_file():
-            written = self.metrics.read_bytes()
-            with atomic_file(self.metrics) as partial:  # without the last line where a kill has cut it
-                partial.write_bytes(written[: written.rfind(b"\n") + 1])
-        kept = [record for record in self.records() if record["step"] <= step]
+            content = self.metrics.read_bytes()
+            with atomic_file(self.metrics) as partial:  # a kill can truncate the last line
+                partial.write_bytes(content[: content.rfind(b"\n") + 1])
+        records = [record for record in self.records() if record["step"] <= step]
         with atomic_file(self.metrics) as partial:
-            partial.write_text("".join(json.dumps(record) + "\n" for record in kept), "utf-8")
+            partial.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
 
     def finish(self) -> None:
-        """The training is over: there is nothing to resume."""
+        """Remove the state for resuming: the run is complete."""
         self.state.unlink(missing_ok=True)
         self.best.unlink(missing_ok=True)
 
 
-def nothing_to_resume(folder: RunFolder) -> KerasBertError:
-    """What to say where there is no interrupted training to go on with."""
-    expected = f"expected an interrupted training in {str(folder.model)!r}"
-    if folder.unfinished:
-        began = "`kerasbert train`" if folder.config.is_file() else "another command"
-        return KerasBertError(f"{expected} that this command began, received one that {began} did; resume it with that")
-    if is_model_folder(folder.model):
-        epochs = sum("learning_rate" not in record for record in folder.records())
-        length = f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else ""
-        return KerasBertError(
-            f"{expected}, received one that was finished{length}: its model is there to use; --overwrite, in the place of --resume, begins "
-            "anew"
-        )
-    return KerasBertError(f"{expected}, received none; leave --resume out to begin one")
-
-
 def check_resumable(folder: RunFolder, options: TrainConfig | Mapping[str, Any]) -> None:
-    """Checks that a training with these very settings was interrupted in the folder.
+    """Check that the folder holds an interrupted run with the same settings.
 
     Args:
         folder: The run folder.
-        options: What `RunFolder.begin` took.
+        options: The argument that `RunFolder.begin` received.
 
     Raises:
-        KerasBertError: When there is none, or one with other settings.
+        KerasBertError: When there is no such run, or its settings differ.
     """
     if isinstance(options, TrainConfig):
         if not (folder.unfinished and folder.config.is_file()):
-            raise nothing_to_resume(folder)
-        begun: Mapping[str, Any] = dataclasses.asdict(TrainConfig(**TrainConfig.read(folder.config)))
-        options, advice = (
-            dataclasses.asdict(options),
-            f"`kerasbert train {folder.config} --resume` goes on with the settings it has",
-        )
+            raise KerasBertError(_not_resumable(folder))
+        original: Mapping[str, Any] = dataclasses.asdict(TrainConfig(**TrainConfig.read(folder.config)))
+        options = dataclasses.asdict(options)
+        advice = f"`kerasbert train {folder.config} --resume` continues with the original settings"
     else:
-        begun, advice = folder.read_command() or {}, "--overwrite, in the place of --resume, begins anew"
-        if not begun:
-            raise nothing_to_resume(folder)
-    for name in {**begun, **options}:
-        if begun.get(name) != options.get(name):
+        original = folder.read_command() or {}
+        advice = "use the original options, or replace --resume by --overwrite to start again"
+        if not original:
+            raise KerasBertError(_not_resumable(folder))
+    for name in {**original, **options}:
+        if original.get(name) != options.get(name):
             raise KerasBertError(
-                f"expected the options with which the training was begun, received {flag(name)} {options.get(name)!r} in place of "
-                f"{begun.get(name)!r}; {advice}"
+                f"expected the options of the interrupted run, received {flag(name)} {options.get(name)!r} in place of "
+                f"{original.get(name)!r}; {advice}"
             )
+
+
+def _not_resumable(folder: RunFolder) -> str:
+    """Return the message for a folder that holds no interrupted run of this command."""
+    expected = f"expected an interrupted training in {str(folder.model)!r}"
+    if folder.unfinished:
+        command = "`kerasbert train`" if folder.config.is_file() else "another command"
+        return f"{expected} that this command began, received one that {command} began; resume it with that command"
+    if is_model_folder(folder.model):
+        epochs = sum("learning_rate" not in record for record in folder.records())
+        length = f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else ""
+        return f"{expected}, received one that finished{length}; use its model, or replace --resume by --overwrite to start again"
+    return f"{expected}, received none; leave out --resume to start one"

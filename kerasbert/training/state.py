@@ -1,11 +1,11 @@
-"""The state from which a killed training goes on to the same numbers, in one file."""
+"""Training checkpoints: a file with everything that a killed run needs to continue to the same numbers."""
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -16,28 +16,42 @@ from kerasbert.files.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.traversal import sublayers
 
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
+    from kerasbert.training.distillation import Distiller
+
 _POSITION = "position"
 
 
-def state_variables(task: Any) -> dict[str, tf.Variable]:
-    """Weights, statistics, the optimizer's variables and dropout's states, by names that two equal tasks share."""
+def state_variables(task: "Task | Distiller") -> dict[str, tf.Variable]:
+    """Return the variables of a training state, by names that two equal tasks share.
+
+    They are weights, statistics, the optimizer's variables and the random states of dropout layers.
+
+    Args:
+        task: A compiled task, or a `Distiller`.
+    """
     groups = {
         "task": task.variables,
         "optimizer": task.optimizer.variables,
         "dropout": [layer.state for layer in sublayers(task, Dropout)],
     }
-    return {f"{group}.{number}": variable for group, found in groups.items() for number, variable in enumerate(found)}
+    return {
+        f"{group}.{number}": variable
+        for group, variables in groups.items()
+        for number, variable in enumerate(variables)
+    }
 
 
-def save_state(path: str | os.PathLike, task: Any, position: Mapping) -> None:
-    """Writes the state of a compiled task, whole or not at all.
+def save_state(path: str | os.PathLike, task: "Task | Distiller", position: Mapping[str, Any]) -> None:
+    """Write the state of a compiled task atomically.
 
-    The sums behind the running loss and metrics are part of it: a resumed epoch reports what the unbroken one would have.
+    The state includes the sums of the running loss and metrics, so that a resumed epoch reports the values of an uninterrupted one.
 
     Args:
         path: The file.
-        task: The task.
-        position: Epoch, step and records of the training, JSON-able.
+        task: The task, or its `Distiller`.
+        position: Epoch, step and records of the run, JSON-able.
     """
     tensors = {name: np.asarray(variable.numpy()) for name, variable in state_variables(task).items()}
     tensors |= {f"metric.{name}": value for name, value in metric_sums(task).items()}
@@ -45,8 +59,14 @@ def save_state(path: str | os.PathLike, task: Any, position: Mapping) -> None:
     write_tensors(Path(path), tensors)
 
 
-def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict]:
-    """Tensors and position of a saved state.
+def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read a saved state.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The tensors by name, and the position.
 
     Raises:
         KerasBertError: When the file is damaged.
@@ -57,57 +77,77 @@ def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict]:
     except KeyError:
         position = None
     if not isinstance(position, dict):
-        raise KerasBertError(f"{path}: expected the state of a training, received a file without its position")
+        raise KerasBertError(
+            f"{path}: expected the state of a training run, received a file without its position; start again with --overwrite"
+        )
     return tensors, position
 
 
-def restore_state(path: str | os.PathLike, task: Any, tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Puts a state into a compiled task like the saved one.
+def restore_state(
+    path: str | os.PathLike, task: "Task | Distiller", tensors: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Assign a state to a compiled task like the saved one.
 
     Args:
         path: The state's file, for messages.
-        task: The task.
+        task: The task, or its `Distiller`.
         tensors: The tensors of `read_state`.
 
     Returns:
         The sums of the metrics, for `add_metric_sums`.
 
     Raises:
-        KerasBertError: When the state is another task's.
+        KerasBertError: When the state belongs to another task.
     """
     if hasattr(task.optimizer, "build"):
         task.optimizer.build(task.trainable_variables)
     variables = state_variables(task)
     saved = {name: value for name, value in tensors.items() if not name.startswith("metric.")}
-    wrong = sorted(variables.keys() ^ saved.keys())
-    wrong += [name for name in variables.keys() & saved.keys() if tuple(variables[name].shape) != saved[name].shape]
-    if wrong:
+    mismatches = sorted(variables.keys() ^ saved.keys())
+    mismatches += [
+        name for name in variables.keys() & saved.keys() if tuple(variables[name].shape) != saved[name].shape
+    ]
+    if mismatches:
         raise KerasBertError(
-            f"{path}: expected the state of this model and optimizer, received another's ({len(wrong)} of {len(variables)} tensors differ, "
-            f"{wrong[0]} first); resume with the settings that it was begun with, or begin anew in another folder"
+            f"{path}: expected the state of this model and optimizer, received another's ({len(mismatches)} of {len(variables)} tensors "
+            f"differ, {mismatches[0]} first); resume with the original settings, or start again in another folder"
         )
     for name, variable in variables.items():
         variable.assign(saved[name])
     return {name.removeprefix("metric."): value for name, value in tensors.items() if name.startswith("metric.")}
 
 
-def metric_sums(task: Any) -> dict[str, np.ndarray]:
-    """The variables of the loss and the metrics, by number."""
-    found = [variable for metric in task.metrics for variable in metric.variables]
-    return {str(number): variable.numpy() for number, variable in enumerate(found)}
+def metric_sums(task: "Task | Distiller") -> dict[str, np.ndarray]:
+    """Return the values of the variables of loss and metrics, by number.
+
+    Args:
+        task: A compiled task, or a `Distiller`.
+    """
+    variables = [variable for metric in task.metrics for variable in metric.variables]
+    return {str(number): variable.numpy() for number, variable in enumerate(variables)}
 
 
-def add_metric_sums(task: Any, sums: Mapping[str, np.ndarray]) -> None:
-    """Adds the sums of the batches before the interruption; metrics have variables only once a batch was trained on."""
-    found = [variable for metric in task.metrics for variable in metric.variables]
+def add_metric_sums(task: "Task | Distiller", sums: Mapping[str, np.ndarray]) -> None:
+    """Add the metric sums of the batches before an interruption. Metrics have no variables before the first batch.
+
+    Args:
+        task: A task that was trained on a batch, or its `Distiller`.
+        sums: The sums that `restore_state` returned.
+    """
+    variables = [variable for metric in task.metrics for variable in metric.variables]
     for number, value in sums.items():
-        found[int(number)].assign_add(tf.cast(value, found[int(number)].dtype))
+        variable = variables[int(number)]
+        variable.assign_add(tf.cast(value, variable.dtype))
 
 
-def digest(path: str | os.PathLike) -> str:
-    """Sixteen hex digits of a file's SHA-256, to notice data that was edited between two parts of a training."""
-    found = hashlib.sha256()
+def file_digest(path: str | os.PathLike) -> str:
+    """Return sixteen hex digits of a file's SHA-256. A resumed run compares them to detect edited data.
+
+    Args:
+        path: The file.
+    """
+    digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
-            found.update(block)
-    return found.hexdigest()[:16]
+            digest.update(block)
+    return digest.hexdigest()[:16]

@@ -1,10 +1,10 @@
-"""One fine-tuning run: `fit` with a score after every epoch, the best one kept, and a state from which it can be resumed."""
+"""A training run: `fit` with evaluation after every epoch, best-epoch selection and checkpoints for resuming."""
 
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tf_keras as keras
 
@@ -13,22 +13,27 @@ from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.run_folder import RunFolder
-from kerasbert.training.state import add_metric_sums, digest, read_state, restore_state, save_state
+from kerasbert.training.state import add_metric_sums, file_digest, read_state, restore_state, save_state
+
+if TYPE_CHECKING:
+    from kerasbert.data.table import Dataset
+    from kerasbert.tasks.base import Task
+    from kerasbert.training.distillation import Distiller
 
 _SECONDS_BETWEEN_UPDATES = 0.25
 _STEPS_BETWEEN_LINES = 50
 _EVALUATION_BATCH = 64
-TRAINING, SCORING = "training", "scoring dev"  # the stages of a run
+TRAINING, SCORING = "training", "scoring dev"  # stages of a run
 
 
 @dataclass(frozen=True)
 class ProgressCallback:
-    """The functions that a training calls.
+    """Functions that a training run calls to report progress.
 
     Attributes:
-        progress: Called with the stage, the work done, all work, and figures, the most important one first. `training` counts steps,
-            `scoring dev` rows; all work is 0 while it is not known.
-        note: Called with a line for people.
+        progress: Called with the stage, the work done, the total work, and figures, the most important one first. The stage `training`
+            counts steps and `scoring dev` counts rows. The total is 0 while it is unknown.
+        note: Called with a message of one line.
     """
 
     progress: Callable[[str, int, int, Sequence[str]], None] = lambda stage, done, total, figures: None
@@ -37,30 +42,30 @@ class ProgressCallback:
 
 @dataclass(frozen=True)
 class TrainResult:
-    """The outcome of a training.
+    """The outcome of a training run.
 
     Attributes:
-        epochs: `{"epoch": 1, "loss": ..., "accuracy": ..., "dev": {...}}` each.
-        kept_epoch: The epoch whose weights the task has now, 1 for the first; None untrained.
-        seconds: Time of training alone, without scoring and saving.
-        examples_per_second: Training examples in a second.
+        epochs: One record per epoch, `{"epoch": 1, "loss": ..., "accuracy": ..., "dev": {...}}`.
+        kept_epoch: The epoch whose weights the task has now, 1 for the first; None for an untrained task.
+        seconds: Training time without evaluation and saving.
+        examples_per_second: Training throughput.
     """
 
-    epochs: list[dict] = field(default_factory=list)
+    epochs: list[dict[str, Any]] = field(default_factory=list)
     kept_epoch: int | None = None
     seconds: float = 0.0
     examples_per_second: float = 0.0
 
     @property
     def dev(self) -> dict[str, float] | None:
-        """Metrics of the kept epoch on dev."""
+        """The dev metrics of the kept epoch."""
         return self.epochs[self.kept_epoch - 1].get("dev") if self.kept_epoch else None
 
 
 def train(
-    task: Any,
-    data: Any,
-    dev: Any,
+    task: "Task | Distiller",
+    data: "Dataset",
+    dev: "Dataset | None",
     config: TrainConfig,
     folder: RunFolder,
     *,
@@ -69,27 +74,31 @@ def train(
     callbacks: Sequence[keras.callbacks.Callback] = (),
     progress: ProgressCallback | None = None,
 ) -> TrainResult:
-    """Trains a compiled task in place and saves it in the folder after every epoch that is the best so far (without dev: every epoch).
+    """Train a compiled task in place, and save it after every epoch that improves the dev score.
 
-    The task ends with the weights of the epoch that scored best, without dev with those of the last one. Of the config, `epochs`,
-    `batch_size`, `seed`, `early_stopping`, `checkpoint_minutes` and `tensorboard` are used; see `prepare` for the others.
+    The task ends with the weights of the epoch with the best dev score. Without dev data, every epoch is saved and the last one is kept.
+    Of the config, `epochs`, `batch_size`, `seed`, `early_stopping`, `checkpoint_minutes` and `tensorboard` are used; `prepare` applies
+    the others.
 
     Args:
         task: A compiled task, or a `Distiller`.
-        data: A table of `kerasbert.data`, the training data.
-        dev: Another one to score every epoch on, or None.
+        data: The training data.
+        dev: The data for evaluation after every epoch, or None.
         config: The settings.
         folder: The run folder.
-        resume: Whether to go on from the folder's state, to the same numbers as an unbroken run.
-        keep_state: Whether the caller has more to write, and ends the run with `folder.finish()`.
-        callbacks: Further callbacks of Keras.
-        progress: Functions to call.
+        resume: Whether to continue from the folder's state. The results equal those of an uninterrupted run.
+        keep_state: Whether the caller writes more files, and ends the run with `folder.finish()`.
+        callbacks: Additional Keras callbacks.
+        progress: Functions that report progress.
+
+    Returns:
+        The metrics of every epoch, the kept epoch and the speed.
 
     Raises:
-        KerasBertError: When the loss is no longer finite (it names the step), and when data changed since the state was saved.
+        KerasBertError: When the loss is not finite, or the data changed since the state was saved.
     """
     if config.tensorboard:
-        require_package("tensorboard", "logs for TensorBoard")
+        require_package("tensorboard", "TensorBoard logs")
     callback = TrainerCallback(task, data, dev, config, folder, progress or ProgressCallback())
     if resume:
         callback.restore()
@@ -106,18 +115,35 @@ def train(
 
 
 class TrainerCallback(keras.callbacks.Callback):
-    """Reports progress, scores every epoch, saves states and the best weights."""
+    """Reports progress, evaluates every epoch, and saves checkpoints and the best weights.
+
+    Args:
+        task: The compiled task, or its `Distiller`.
+        train: The training data.
+        dev: The data for evaluation, or None.
+        config: The settings.
+        folder: The run folder.
+        progress: Functions that report progress.
+    """
 
     def __init__(
-        self, task: Any, train: Any, dev: Any, config: TrainConfig, folder: RunFolder, progress: ProgressCallback
+        self,
+        task: "Task | Distiller",
+        train: "Dataset",
+        dev: "Dataset | None",
+        config: TrainConfig,
+        folder: RunFolder,
+        progress: ProgressCallback,
     ):
         super().__init__()
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.task, self.dev, self.config, self.folder, self.progress = task, dev, config, folder, progress
         self.examples = len(train)
-        self.data = {name: digest(table.path) for name, table in (("train", train), ("dev", dev)) if table is not None}
-        self.epoch = self.batch = 0  # where the next batch is
-        self.records: list[dict] = []
+        self.data = {
+            name: file_digest(table.path) for name, table in (("train", train), ("dev", dev)) if table is not None
+        }
+        self.epoch = self.batch = 0  # position of the next batch
+        self.records: list[dict[str, Any]] = []
         self.best: tuple[float, int] = (-math.inf, 0)
         self.seconds = 0.0
         self.stopped = False
@@ -127,24 +153,24 @@ class TrainerCallback(keras.callbacks.Callback):
     # -- resuming ------------------------------------------------------------------------------------------------------------------
 
     def restore(self) -> None:
-        """Puts the folder's state into the task and this callback.
+        """Assign the folder's state to the task and this callback.
 
         Raises:
-            KerasBertError: When the state is another task's, or data changed since it was saved.
+            KerasBertError: When the state belongs to another task, or the data changed since it was saved.
         """
         tensors, position = read_state(self.folder.state)
         if position["data"] != self.data:
             changed = next(name for name in self.data if position["data"].get(name) != self.data[name])
             raise KerasBertError(
-                f"expected the {changed} data with which the training was begun, received a file that was edited since; "
-                "begin anew in another folder"
+                f"expected the {changed} data of the interrupted run, received a file that was edited since; "
+                "restore it, or start again in another folder"
             )
         self._sums = restore_state(self.folder.state, self.task, tensors)
         self.epoch, self.batch, self.seconds = position["epoch"], position["batch"], position["seconds"]
         self.records, self.best, self.stopped = position["records"], tuple(position["best"]), position["stopped"]
         self.folder.rewind(position["step"])
         self.progress.note(
-            f"resumed behind step {position['step']:,}, in epoch {self.epoch + 1} of {self.config.epochs}"
+            f"resumed after step {position['step']:,}, in epoch {self.epoch + 1} of {self.config.epochs}"
         )
 
     def _save_state(self) -> None:
@@ -158,20 +184,20 @@ class TrainerCallback(keras.callbacks.Callback):
     def _step(self) -> int:
         return int(self.task.optimizer.iterations.numpy())
 
-    # -- Keras calls these -----------------------------------------------------------------------------------------------------------
+    # -- called by Keras -------------------------------------------------------------------------------------------------------------
 
-    def on_train_begin(self, logs: Mapping | None = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self._saved = time.monotonic()
         self._reported = 0.0
         self._steps = self.params["steps"]
 
-    def on_epoch_begin(self, epoch: int, logs: Mapping | None = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.epoch = epoch
-        self._clock, self._begun_batch, self._begun_seconds = time.monotonic(), self.batch, self.seconds
+        self._clock, self._first_batch, self._first_seconds = time.monotonic(), self.batch, self.seconds
         self._report(())
 
-    def on_train_batch_end(self, batch: int, logs: Mapping | None = None) -> None:
-        if self._sums is not None:  # the running loss goes on where it stood
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
+        if self._sums is not None:  # continues the running loss
             if self.batch:
                 add_metric_sums(self.task, self._sums)
             self._sums = None
@@ -192,12 +218,12 @@ class TrainerCallback(keras.callbacks.Callback):
             self._save_state()
             self._clock = time.monotonic()
 
-    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.seconds += time.monotonic() - self._clock
         record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
         lines = [format_metrics({name: value for name, value in record.items() if name != "epoch"})]
         if self.dev is not None:
-            self._report_scored(0, 0)  # texts are tokenized first, and in the first epoch the model is traced
+            self._report_scored(0, 0)  # tokenization comes first, and tracing in the first epoch
             record["dev"] = self.task.score(self.dev, batch_size=_EVALUATION_BATCH, report=self._report_scored)
             lines.append(f"dev {format_metrics(record['dev'])}")
         self.records.append(record)
@@ -205,18 +231,18 @@ class TrainerCallback(keras.callbacks.Callback):
         self.progress.note(f"epoch {epoch + 1} of {self.config.epochs}: {'; '.join(lines)}")
         self._save_if_best(record)
         self.epoch, self.batch = epoch + 1, 0
-        patience = self.config.early_stopping
-        if (
-            patience
-            and self.dev is not None
-            and self.epoch - self.best[1] >= patience
-            and self.epoch < self.config.epochs
-        ):
-            self.stopped = self.model.stop_training = True
-            self.progress.note(f"stopped: no better dev score for {patience} epochs")
+        self._stop_early()
         self._save_state()
 
-    # -- the pieces ------------------------------------------------------------------------------------------------------------------
+    # -- parts -----------------------------------------------------------------------------------------------------------------------
+
+    def _stop_early(self) -> None:
+        patience = self.config.early_stopping
+        if not patience or self.dev is None or self.epoch >= self.config.epochs:
+            return
+        if self.epoch - self.best[1] >= patience:
+            self.stopped = self.task.stop_training = True
+            self.progress.note(f"stopped early: no better dev score for {patience} epoch{'s'[: patience > 1]}")
 
     def _report(self, figures: Sequence[str]) -> None:
         done = self.epoch * self._steps + self.batch
@@ -225,14 +251,14 @@ class TrainerCallback(keras.callbacks.Callback):
     def _report_scored(self, rows: int, total: int) -> None:
         self.progress.progress(SCORING, rows, total, ())
 
-    def _figures(self, logs: Mapping, now: float) -> list[str]:
-        """Loss, metrics, the parts of the loss, and speed."""
+    def _figures(self, logs: Mapping[str, Any], now: float) -> list[str]:
+        """Format loss, metrics, the terms of the loss, and speed."""
         compiled = getattr(getattr(self.task, "student", self.task), "compiled_metrics", None)
         metrics = {"loss": 0, **{metric.name: 1 for metric in getattr(compiled, "metrics", ())}}
         names = sorted(logs, key=lambda name: metrics.get(name, 2))
-        # The clock begins anew behind every state that is saved; the batches of the epoch do not.
-        seconds = self.seconds - self._begun_seconds + now - self._clock
-        rows = (self.batch - self._begun_batch) * self.config.batch_size
+        # Saving a state restarts the clock, but not the count of batches.
+        seconds = self.seconds - self._first_seconds + now - self._clock
+        rows = (self.batch - self._first_batch) * self.config.batch_size
         return [
             *(f"{name} {float(logs[name]):.4f}" for name in names),
             f"{rows / max(seconds, 1e-9):,.0f} examples/s",
@@ -243,14 +269,14 @@ class TrainerCallback(keras.callbacks.Callback):
         return float(keras.backend.get_value(rate(self._step()) if callable(rate) else rate))
 
     def _diverged(self, loss: float) -> str:
-        kept = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
+        saved = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
         return (
-            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){kept}; "
+            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){saved}; "
             "try a lower --learning-rate"
         )
 
-    def _save_if_best(self, record: dict) -> None:
-        """Saves the model of an epoch that is the best so far; without dev the last one is."""
+    def _save_if_best(self, record: dict[str, Any]) -> None:
+        """Save the model if the epoch is the best so far. Without dev data, every epoch counts as the best."""
         value = next(iter(record["dev"].values())) if "dev" in record else math.inf
         if self.dev is not None and not value > self.best[0]:
             return
@@ -259,23 +285,23 @@ class TrainerCallback(keras.callbacks.Callback):
         write_tensors(self.folder.best, {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)})
 
     def finish(self) -> TrainResult:
-        """Puts the best epoch's weights back."""
-        kept = self.best[1]
-        if kept and kept != self.records[-1]["epoch"]:
+        """Restore the weights of the best epoch, and return the result of the run."""
+        best_epoch = self.best[1]
+        if best_epoch and best_epoch != self.records[-1]["epoch"]:
             saved = read_file(self.folder.best)
             for number, weight in enumerate(self.task.weights):
                 weight.assign(saved[str(number)])
         if self.dev is not None and len(self.records) > 1:
-            self.progress.note(kept_line([record["dev"] for record in self.records], kept, self.dev_name))
+            self.progress.note(format_kept_epoch([record["dev"] for record in self.records], best_epoch, self.dev_name))
         examples = len(self.records) * self.examples
-        return TrainResult(self.records, kept or None, self.seconds, examples / max(self.seconds, 1e-9))
+        return TrainResult(self.records, best_epoch or None, self.seconds, examples / max(self.seconds, 1e-9))
 
 
-def kept_line(scores: list[dict[str, float]], kept: int, dev_name: str) -> str:
-    """A line on which epoch was kept and why, also where several score the same.
+def format_kept_epoch(scores: Sequence[Mapping[str, float]], kept: int, dev_name: str) -> str:
+    """Return a line that names the kept epoch and the reason, also for epochs with equal scores.
 
     Args:
-        scores: Dev metrics of each epoch.
+        scores: The dev metrics of each epoch; the first metric decides.
         kept: The kept epoch, 1 for the first.
         dev_name: The name of the dev file.
     """
@@ -285,13 +311,17 @@ def kept_line(scores: list[dict[str, float]], kept: int, dev_name: str) -> str:
     if all(value == best == 0 for value in values):
         return (
             f"kept epoch {kept} of {len(values)}: {metric} is 0 on {dev_name} after every epoch, so the earliest is kept; "
-            "train for more epochs, or with another --learning-rate"
+            "train for more epochs, or change --learning-rate"
         )
-    same = sum(value == best for value in values) - 1
-    tie = f", as good as {same} later {'epoch' if same == 1 else 'epochs'}" if same else ""
+    ties = sum(value == best for value in values) - 1
+    tie = f", tied with {ties} later {'epoch' if ties == 1 else 'epochs'}" if ties else ""
     return f"kept epoch {kept} of {len(values)}, the best by {metric} on {dev_name}{tie}"
 
 
 def format_metrics(values: Mapping[str, float]) -> str:
-    """Metrics as `accuracy 0.8911, F1 0.8927, MCC 0.7823`."""
+    """Format metrics as `accuracy 0.8911, F1 0.8927, MCC 0.7823`.
+
+    Args:
+        values: The metrics by name.
+    """
     return ", ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -1,5 +1,8 @@
 """Gradual unfreezing: Howard & Ruder 2018, "Universal Language Model Fine-tuning for Text Classification", section 3.3."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
@@ -8,40 +11,47 @@ from kerasbert.optimizers.parameter_groups import depths, part_of, trainable_var
 
 
 class GradualUnfreezing(keras.callbacks.Callback):
-    """Trains the head first and opens one layer more from the top every so many epochs, the embeddings last.
+    """Trains the head first, then one more layer from the top every few epochs, and the embeddings last.
 
-    For a task compiled with `kb.adamw`, and passed to `fit` as a callback. What is closed has a learning rate of 0; its gradients are
-    computed all the same, so an epoch takes as long as ever. What is open follows from the number of the epoch alone, so a training that
-    goes on where it stopped opens the same. When `fit` is over everything is open.
+    The callback is for `fit` of a task compiled with `kb.adamw`. Frozen layers have a learning rate of 0. Their gradients are still
+    computed, so an epoch takes as long as without the callback. The trained parts depend on the epoch number alone, so a resumed run
+    trains the same ones. All parts are trainable after `fit`.
 
-    Raises KerasBertError for another optimizer, for `every` below 1, and for layers that share their weights.
+    Args:
+        task: The compiled task.
+        every: Number of epochs between two layers.
+
+    Raises:
+        KerasBertError: When the optimizer is another one, `every` is below 1, or layers share their weights.
     """
 
-    def __init__(self, task, every: int = 1):
+    def __init__(self, task: Any, every: int = 1):
         super().__init__()
         if every < 1:
-            raise KerasBertError(f"expected to open a layer every 1 or more epochs, received {every}")
+            raise KerasBertError(
+                f"expected `every` as 1 or more epochs, received {every}; each unfreezes one more layer"
+            )
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.every, self.stages = every, _stages(task)
         stage_of = {part: number for number, stage in enumerate(self.stages) for part in stage}
         paths = {path: stage_of.get(part_of(path), 0) for path in trainable_variables_by_path(task)}
         self._open_to = fused_adamw_of(task).open_by(paths, task)
-        task.train_function = None  # what was traced knows of no closed layers
+        task.train_function = None  # a function traced before has no frozen layers
 
     @property
     def open_parts(self) -> list[str]:
         """The parts that are trained now."""
         return [part for stage in self.stages[: int(self._open_to.numpy()) + 1] for part in stage]
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._open_to.assign(min(epoch // self.every, len(self.stages) - 1))
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._open_to.assign(len(self.stages) - 1)
 
 
-def _stages(task) -> list[list[str]]:
-    """The parts that open together, in their order; without those that are not trained at all."""
+def _stages(task: Any) -> list[list[str]]:
+    """Return the trained parts in the order of unfreezing, with the parts that start together in one list."""
     below = depths(task, "gradual unfreezing")
     trained = {id(variable) for variable in task.trainable_variables}
     parts = {part_of(path) for path, variable in task.variables_by_path().items() if id(variable) in trained}

@@ -1,4 +1,4 @@
-"""A tiny checkpoint, tiny data and one trained, quantized and converted model, made once through the command line itself."""
+"""A tiny checkpoint, tiny data and one trained, quantized and converted model, made once with the commands."""
 
 import random
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ def write_table(path, rows: int, seed: int = 1):
 
 @pytest.fixture(scope="session")
 def place(tmp_path_factory):
-    """folder: where all is. checkpoint: without a head. train, dev: tables."""
+    """`folder` with everything in it, `checkpoint` without a head, and the tables `train` and `dev`."""
     import tf_keras as keras
 
     from kerasbert.encoders.bert import BertConfig, BertEncoder
@@ -45,7 +45,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def made(place):
-    """The contract's three steps: `float` and `int8` folders and `file`, a .tflite."""
+    """The folders `float` and `int8`, and `file`, a .tflite file."""
     float_folder, int8_folder, file = (str(place.folder / name) for name in ("float", "int8", "model.tflite"))
     data = ["--train", place.train, "--dev", place.dev]
     learn = ["--epochs", "3", "--learning-rate", "1e-2", "--batch-size", "16"]
@@ -63,7 +63,7 @@ def made(place):
 
 @pytest.fixture
 def run(capsys):
-    """Runs a command line in this process; gives its exit code, stdout and stderr."""
+    """Run a command line in this process, and return its exit code, stdout and stderr."""
 
     def run_command(*arguments):
         capsys.readouterr()

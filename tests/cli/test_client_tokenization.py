@@ -1,4 +1,4 @@
-"""`--tokenize-as`: a model that tokenizes as MediaPipe or the Task Library does, in its folder and in its file."""
+"""`--tokenize-as`: folders and files that tokenize as MediaPipe or the Task Library."""
 
 import json
 
@@ -32,7 +32,7 @@ def trained_for_a_client(place, tmp_path_factory):
     return folder
 
 
-def answers(run, model):
+def probabilities(run, model):
     done = run("predict", model, *TEXTS, "--json")
     assert done.code == 0
     return [each["probabilities"] for each in json.loads(done.out)["predictions"]]
@@ -46,12 +46,12 @@ def test_folder_and_file_tokenize_as_the_client(trained_for_a_client, run, tmp_p
     file = tmp_path / "model.tflite"
     done = run("convert", trained_for_a_client, "--recipe", "float32", "-o", file)
     assert done.code == 0 and "MediaPipe" not in done.err
-    ours, filed = answers(run, trained_for_a_client), answers(run, file)
-    assert ours == [pytest.approx(each, abs=1e-6) for each in filed]
-    assert ours[0] != ours[1] and filed[0] != filed[1]
+    of_folder, of_file = probabilities(run, trained_for_a_client), probabilities(run, file)
+    assert of_folder == [pytest.approx(each, abs=1e-6) for each in of_file]
+    assert of_folder[0] != of_folder[1] and of_file[0] != of_file[1]
 
 
-def test_quantization_takes_it_too(made, place, run, tmp_path):
+def test_quantize_has_the_option(made, place, run, tmp_path):
     out = tmp_path / "out"
     given = ("--recipe", "weight_only_wi8", "--epochs", 0, "--train", place.train, "--out", out)
     assert run("quantize", made.float, *given, "--tokenize-as", "mediapipe").code == 0
@@ -59,25 +59,25 @@ def test_quantization_takes_it_too(made, place, run, tmp_path):
     assert json.loads((out / "training.json").read_text("utf-8"))["settings"]["tokenize_as"] == "mediapipe"
 
 
-def test_converting_tells_of_the_clients_in_one_line(made, run, tmp_path):
+def test_convert_mentions_the_clients_in_one_line(made, run, tmp_path):
     done = run("convert", made.float, "--recipe", "float32", "-o", tmp_path / "model.tflite")
     (line,) = [line for line in done.err.splitlines() if "MediaPipe" in line]
     assert line.startswith("note: MediaPipe and the Task Library tokenize some texts otherwise (accents, ")
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        (("--tokenize-as", "android"), "expected --tokenize-as of mediapipe, task-library, received 'android'"),
+        (("--tokenize-as", "android"), "expected --tokenize-as as one of mediapipe, task-library, received 'android'"),
         (("--task", "regression", "--tokenize-as", "mediapipe"), "expected a task type that mediapipe has"),
     ],
 )
-def test_what_cannot_be(place, run, tmp_path, options, told):
+def test_impossible_values_are_rejected(place, run, tmp_path, options, message):
     numbers = tmp_path / "numbers.tsv"
     numbers.write_text("text\tlabel\ngood\t1.5\nbad\t0.5\n", "utf-8")
     done = run("train", "--model", place.checkpoint, "--train", numbers, *options, "--out", tmp_path / "out")
-    assert done.code == 2 and told in done.err
+    assert done.code == 2 and message in done.err
 
 
-def test_the_clients_are_the_same_everywhere():
+def test_clients_of_the_option_and_of_the_rules_agree():
     assert TrainConfig.__dataclass_fields__["tokenize_as"].metadata["choices"] == (*CLIENTS,)

@@ -1,4 +1,4 @@
-"""What the commands do and print, on a tiny model."""
+"""Outputs of the commands on a tiny model."""
 
 import io
 import json
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 
-def test_train_records_how_it_came_about(made):
+def test_train_writes_a_record(made):
     record = json.loads(Path(made.float, "training.json").read_text())
     assert record["labels"] == ["neg", "pos"] and record["sequence_length"] == 16
     assert len(record["epochs"]) == 3 and set(record["epochs"][0]["dev"]) == {"accuracy", "F1", "MCC"}
@@ -36,7 +36,7 @@ def test_quantize_compares_with_the_float_model(made):
     assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
 
 
-def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
+def test_integer_only_quantization_with_distillation(made, run, place, tmp_path):
     out, file = tmp_path / "integer", tmp_path / "integer.tflite"
     done = run(
         "quantize", made.float, "--train", place.train, "--max-rows", "64", "--integer-only", "--calibration-method", "percentile",
@@ -55,19 +55,19 @@ def test_an_integer_model_learns_from_the_float_one(made, run, place, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--recipe", "dynamic_wi8_afp32", "--integer-only"), "integer-only"),
         (("--calibration-method", "median"), "min-max, percentile, mse"),
-        (("--quant-delay", "0.6", "--freeze-ranges", "0.5"), "--quant-delay 0.6 and --freeze-ranges 0.5"),
+        (("--quant-delay", "0.6", "--freeze-ranges", "0.5"), "received --quant-delay 0.6 and --freeze-ranges 0.5"),
         (("--objectives", "telepathy"), "'telepathy'"),
         (("--recipe", "dynamic_wi8_afp32", "--learned-ranges"), "static ranges of 8 bits"),
-        (("--learned-ranges", "--epochs", "0"), "training for --learned-ranges"),
+        (("--learned-ranges", "--epochs", "0"), "--epochs of at least 1 with --learned-ranges, received 0"),
     ],
 )
-def test_quantizations_that_cannot_be(made, run, place, tmp_path, options, told):
+def test_impossible_quantizations_are_rejected(made, run, place, tmp_path, options, message):
     done = run("quantize", made.float, "--train", place.train, *options, "--out", tmp_path / "out")
-    assert done.code == 2 and told in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
+    assert done.code == 2 and message in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
 def test_validate_writes_a_report_and_passes(made, run, place):
@@ -77,7 +77,7 @@ def test_validate_writes_a_report_and_passes(made, run, place):
     assert "<html" in report.read_text()
 
 
-def test_validate_fails_with_what_cannot_run(made, run, place, monkeypatch, tmp_path):
+def test_validate_fails_without_the_backend(made, run, place, monkeypatch, tmp_path):
     monkeypatch.setenv("KERASBERT_HOME", str(tmp_path))
     done = run("validate", made.file, "--against", made.file, "--data", place.dev, "--on", "tflite-2.14", "--json")
     assert done.code == 1
@@ -88,9 +88,9 @@ def test_predict_in_lines_and_json(made, run, monkeypatch):
     done = run("predict", made.file, "a good film", "so\tbad")
     assert [line.split("\t")[::2] for line in done.out.splitlines()] == [["pos", "a good film"], ["neg", "so bad"]]
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a good film\n\nso bad\r\n")))
-    found = json.loads(run("predict", made.file, "-", "--json").out)["predictions"]
-    assert [(each["text"], each["label"]) for each in found] == [("a good film", "pos"), ("so bad", "neg")]
-    assert sum(found[0]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+    predictions = json.loads(run("predict", made.file, "-", "--json").out)["predictions"]
+    assert [(each["text"], each["label"]) for each in predictions] == [("a good film", "pos"), ("so bad", "neg")]
+    assert sum(predictions[0]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
 
 
 def test_predict_pairs_and_files(made, run, place):
@@ -99,7 +99,7 @@ def test_predict_pairs_and_files(made, run, place):
     assert len(run("predict", made.file, "--file", place.dev, "--max-rows", 5).out.splitlines()) == 5
 
 
-def test_a_folder_predicts_what_its_file_predicts(made, run):
+def test_folder_and_file_predict_the_same(made, run):
     texts = ("a good film", "so bad")
     folder, file = (
         json.loads(run("predict", model, *texts, "--json").out)["predictions"] for model in (made.int8, made.file)
@@ -108,20 +108,20 @@ def test_a_folder_predicts_what_its_file_predicts(made, run):
         assert one["label"] == other["label"] and one["score"] == pytest.approx(other["score"], abs=0.02)
 
 
-def test_long_texts_are_cut_and_said_once(made, run):
+def test_truncation_is_noted_once(made, run):
     done = run("predict", made.file, "good " * 40, "bad " * 50, "fun")
     assert done.code == 0
     assert done.err.count("2 of 3 texts are too long for 16 tokens and were cut") == 1
 
 
-def test_vectors_come_as_json_lines(place, run):
+def test_vectors_are_printed_as_json_lines(place, run):
     done = run("predict", place.checkpoint, "good", "bad")
     rows = [json.loads(line) for line in done.out.splitlines()]
     assert [row["text"] for row in rows] == ["good", "bad"] and len(rows[0]["vector"]) == 16
     assert max(len(number) for number in done.out.split("[")[1].split("]")[0].split(", ")) < 17  # a float32's digits
 
 
-def test_vectors_go_into_a_file_that_was_not_there(place, run, tmp_path):
+def test_vectors_are_written_to_a_new_file(place, run, tmp_path):
     out = tmp_path / "vectors.npy"
     assert run("predict", place.checkpoint, "good", "bad", "-o", out).out == f"wrote {out}: float32, 2 x 16\n"
     lines = run("predict", place.checkpoint, "good", "bad").out.splitlines()
@@ -133,7 +133,7 @@ def test_vectors_go_into_a_file_that_was_not_there(place, run, tmp_path):
     assert json.loads(done.out)["shape"] == [1, 2, 16] and (np.load(out)[0] == vectors).all()
 
 
-def test_a_pair_of_texts_gives_its_cosine(place, run):
+def test_a_pair_of_texts_prints_its_cosine(place, run):
     assert run("predict", place.checkpoint, "good", "--pair", "good").out == "1.0000\tgood\tgood\n"
 
 
@@ -148,7 +148,7 @@ def test_vectors_are_short_on_a_terminal(monkeypatch):
     assert lines[2].split() == ["6", "7.4162", "0.0000", "1.0000", "2.0000", "3.0000", "...", "good"]
 
 
-def test_only_vectors_go_into_a_file(made, run, tmp_path):
+def test_only_vectors_are_written_to_a_file(made, run, tmp_path):
     done = run("predict", made.file, "good", "-o", tmp_path / "vectors.npy")
     assert done.code == 2 and "sentence encoder for --out" in done.err and done.err.count("\n") == 1
     done = run("predict", made.file, "good", "-o", tmp_path / "vectors.txt")
@@ -167,7 +167,7 @@ def test_inspect_and_benchmark(made, run, monkeypatch):
     assert json.loads(run("benchmark", made.float, "--runs", 2, "--json").out)["measurements"][0]["length"] == 16
 
 
-def test_json_is_all_there_is_on_stdout(made, run, place):
+def test_stdout_has_only_json(made, run, place):
     done = run("evaluate", made.int8, "--data", place.dev, "--json")
     assert set(json.loads(done.out)) == {"model", "data", "rows", "metrics", "seconds"}
     assert "dev.tsv: 64 texts" in done.err

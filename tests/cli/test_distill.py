@@ -1,4 +1,4 @@
-"""`kerasbert distill`: a student of a trained folder."""
+"""`kerasbert distill`: students of a trained folder."""
 
 import json
 
@@ -14,7 +14,7 @@ def command(place, teacher):
 
 @pytest.fixture(scope="module")
 def teacher(place, tmp_path_factory):
-    """A classifier of random weights, saved."""
+    """A saved classifier with random weights."""
     from kerasbert.tasks import TextClassifier
 
     out = tmp_path_factory.mktemp("distill") / "teacher"
@@ -27,11 +27,11 @@ def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     small = ["--layers", "1", "--objectives", "soft-labels=1,hidden=0.5", "--temperature", "3", "--max-rows", "64"]
     done = run(*command, *small, "--dropout", "0", "--dev", place.dev, "--epochs", "1", "--out", out, "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found == {"out": str(out), "dev": found["dev"], **json.loads((out / "training.json").read_text())}
-    assert found["parameters"]["student"] < found["parameters"]["teacher"]
-    assert {"loss", "label_loss", "soft_labels", "hidden", "dev"} <= found["epochs"][0].keys()
-    assert found["settings"]["temperature"] == 3 and found["dev_teacher"].keys() == found["dev_student"].keys()
+    result = json.loads(done.out)
+    assert result == {"out": str(out), "dev": result["dev"], **json.loads((out / "training.json").read_text())}
+    assert result["parameters"]["student"] < result["parameters"]["teacher"]
+    assert {"loss", "label_loss", "soft_labels", "hidden", "dev"} <= result["epochs"][0].keys()
+    assert result["settings"]["temperature"] == 3 and result["dev_teacher"].keys() == result["dev_student"].keys()
     assert "projection" not in " ".join(read_tensors(out))
     assert (out / "run" / "metrics.jsonl").is_file() and not (out / "run" / "state.safetensors").exists()
     assert json.loads((out / "config.json").read_text())["hidden_dropout_prob"] == 0.0
@@ -78,8 +78,8 @@ def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path)
         ([], "either --student or --layers, received neither"),
         (["--layers", "1", "--student", "x"], "received both"),
         (["--layers", "few"], "--layers as a number"),
-        (["--layers", "3"], "expected --layers from 1 to 2, received 3: "),
-        (["--layers", "0,2"], "expected the numbers of layers in --layers from 0 to 1, received 2: "),
+        (["--layers", "3"], "expected --layers from 1 to 2, received 3; "),
+        (["--layers", "0,2"], "expected layer indices from 0 to 1 in --layers, received 2; "),
         (["--layers", "1", "--objectives", "magic"], "received 'magic'"),
         (["--layers", "1", "--temperature", "0"], "a temperature above 0"),
         (["--layers", "1", "--objectives", "soft-labels=0", "--label-weight", "0"], "nothing would be learned"),
@@ -97,7 +97,7 @@ def test_bad_options(command, run, tmp_path, options, expected):
     assert expected in done.err.splitlines()[-1], done.err
 
 
-def test_the_teacher_is_not_written_over(command, teacher, run):
+def test_the_teacher_is_not_replaced(command, teacher, run):
     done = run(*command, "--layers", "1", "--out", teacher)
     assert done.code == 2 and "another --out" in done.err
 

@@ -1,4 +1,4 @@
-"""Bad input: one line that names it, an exit code that is not 0, and nothing left behind."""
+"""Bad input: an error of one line, an exit code other than 0, and no output."""
 
 import errno
 import os
@@ -40,13 +40,13 @@ def table(folder: Path, content: bytes) -> str:
         (b"words\tlabel\na\tx\n", "words, label"),
     ],
 )
-def test_training_data(place, one_line, tmp_path, content, expected):
+def test_bad_training_data(place, one_line, tmp_path, content, expected):
     out = tmp_path / "out"
     one_line(2, expected, "train", "--model", place.checkpoint, "--train", table(tmp_path, content), "--out", out)
     assert not out.exists()
 
 
-def test_options_of_train(place, one_line, tmp_path):
+def test_bad_options_of_train(place, one_line, tmp_path):
     command = ["train", "--model", place.checkpoint, "--train", place.train, "--out", tmp_path / "out"]
     one_line(2, "no such file", *command, "--dev", tmp_path / "none.tsv")
     one_line(2, "expected a column 'verdict', received the columns text, label", *command, "--label-column", "verdict")
@@ -59,16 +59,16 @@ def test_options_of_train(place, one_line, tmp_path):
     one_line(2, "no such option: --epoch-count", *command, "--epoch-count", "3")
 
 
-def test_texts_that_say_nothing_are_counted_and_alone_refused(run, one_line, place, tmp_path):
+def test_texts_without_known_tokens_are_counted_and_alone_rejected(run, one_line, place, tmp_path):
     blank = table(tmp_path, "text\tlabel\n☃☃\tpos\n \tneg\n☃\tneg\n".encode())
     command = ("train", "--task", "classification", "--model", place.checkpoint, "--out", tmp_path / "out", "--train")
-    one_line(2, "received 1 empty and 2 of nothing but unknown characters", *command, blank)
+    one_line(2, "received 1 empty and 2 with unknown characters only", *command, blank)
     mixed = table(tmp_path, "text\tlabel\n☃☃\tpos\na film\tneg\n☃\tneg\n".encode())
     done = run(*command, mixed, "--batch-size", "3", "--json")
-    assert done.code == 0 and "2 of nothing but unknown characters among 3 texts" in done.err
+    assert done.code == 0 and "texts without known tokens: 2 with unknown characters only, of 3" in done.err
 
 
-def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
+def test_missing_checkpoints(place, one_line, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for model, expected in (
         (str(tmp_path), "vocab.txt"),
@@ -80,20 +80,20 @@ def test_checkpoints_that_are_none(place, one_line, tmp_path, monkeypatch):
         one_line(2, expected, "train", "--model", model, "--train", place.train, "--out", tmp_path / "out")
 
 
-def test_places_that_cannot_be_written_are_found_first(place, one_line, tmp_path):
+def test_bad_outputs_are_reported_first(place, one_line, tmp_path):
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("years of work")
-    # The training data do not exist: whoever complains about --out has looked at it first.
+    # The training data does not exist, so an error about --out comes from an earlier check.
     command = ["train", "--model", place.checkpoint, "--train", "none.tsv", "--out"]
     one_line(2, "holds other files", *command, foreign)
     one_line(2, "received the file", *command, foreign / "thesis.txt")
-    one_line(2, "which is a file", *command, foreign / "thesis.txt" / "out")
+    one_line(2, "is a file; name another", *command, foreign / "thesis.txt" / "out")
     one_line(2, "than the folder the model is read from", *command, place.checkpoint)
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 
-def test_recipes_and_targets(made, place, one_line, tmp_path):
+def test_bad_recipes_and_targets(made, place, one_line, tmp_path):
     one_line(2, "received 'int3'", "convert", made.int8, "--recipe", "int3", "-o", tmp_path / "x.tflite")
     one_line(2, "received 'moon'", "convert", made.int8, "--target", "moon", "-o", tmp_path / "x.tflite")
     one_line(2, "'resizable'", "convert", made.int8, "--length", "long", "-o", tmp_path / "x.tflite")
@@ -114,7 +114,7 @@ def test_recipes_and_targets(made, place, one_line, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_that_are_not_ours(made, place, one_line, tmp_path):
+def test_damaged_and_foreign_files(made, place, one_line, tmp_path):
     whole = Path(made.file).read_bytes()
     cut, foreign = tmp_path / "cut.tflite", tmp_path / "foreign.tflite"
     cut.write_bytes(whole[: len(whole) // 4])
@@ -125,14 +125,14 @@ def test_files_that_are_not_ours(made, place, one_line, tmp_path):
     one_line(2, "TFL3", "predict", place.train, "good")
 
 
-def test_model_and_data_that_disagree(made, place, one_line, tmp_path):
+def test_data_of_another_model(made, place, one_line, tmp_path):
     unseen = table(tmp_path, b"text\tlabel\na\tother\n")
     one_line(2, "other", "evaluate", made.file, "--data", unseen)
     one_line(2, "other", "validate", made.file, "--against", made.file, "--data", unseen)
     one_line(2, "the same problem", "validate", made.file, "--against", place.checkpoint, "--data", place.dev)
 
 
-def test_texts_are_needed_once(made, one_line, place):
+def test_texts_come_from_one_source(made, one_line, place):
     one_line(2, "received neither", "predict", made.file)
     one_line(2, "received both", "predict", made.file, "good", "--file", place.dev)
     one_line(2, "received 1 for 2 texts", "predict", made.file, "good", "bad", "--pair", "fun")
@@ -148,17 +148,17 @@ def test_texts_are_needed_once(made, one_line, place):
         (ZeroDivisionError("by zero"), 1, "ZeroDivisionError: by zero; run again with --debug"),
     ],
 )
-def test_what_goes_wrong_elsewhere(made, one_line, monkeypatch, error, code, expected):
+def test_errors_of_the_system(made, one_line, monkeypatch, error, code, expected):
     from kerasbert.cli.common import models
 
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr(models, "open_predictor", fail)
+    monkeypatch.setattr(models, "open_model", fail)
     one_line(code, expected, "predict", made.file, "good")
 
 
-def test_a_full_disk_leaves_nothing(place, one_line, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_no_model(place, one_line, tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -167,7 +167,7 @@ def test_a_full_disk_leaves_nothing(place, one_line, tmp_path, monkeypatch):
     one_line(
         1, "the disk is full", "train", "--model", place.checkpoint, "--train", place.train, "--out", out, "--epochs", 1, "--max-rows", 32
     )  # fmt: skip
-    assert [path.name for path in out.iterdir()] == ["run"]  # what was asked, no half model
+    assert [path.name for path in out.iterdir()] == ["run"]  # the settings, and no incomplete model
 
 
 def test_debug_shows_the_traceback_from_anywhere(made, run):
@@ -178,7 +178,7 @@ def test_debug_shows_the_traceback_from_anywhere(made, run):
     assert done.code == 0 and done.out.endswith("\t--debug\n")
 
 
-def test_an_interrupt_in_our_own_code(made, run, monkeypatch, tmp_path):
+def test_an_interrupt_in_python_code(made, run, monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
@@ -190,7 +190,7 @@ def test_an_interrupt_in_our_own_code(made, run, monkeypatch, tmp_path):
 
 @pytest.fixture
 def interruptible():
-    """A shell that starts a job in the background has it ignore interrupts, and what the job starts inherits that."""
+    """Restore the default handler of SIGINT. A background job of a shell ignores the signal, and its children inherit that."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -209,21 +209,22 @@ def test_an_interrupt_while_tensorflow_trains(place, tmp_path, interruptible):
                 break
         process.send_signal(signal.SIGINT)
         try:
-            rest, said = process.communicate(timeout=30)
+            rest, messages = process.communicate(timeout=30)
         finally:
             process.kill()
     assert process.returncode == 130
-    recipe = out / "run" / "config.toml"
+    config = out / "run" / "config.toml"
     assert (
-        said.splitlines()[-1] == f"interrupted; `kerasbert train {recipe} --resume` goes on from the last saved state"
+        messages.splitlines()[-1]
+        == f"interrupted; `kerasbert train {config} --resume` continues from the last checkpoint"
     )
     assert list(tmp_path.iterdir()) == [out] and rest == ""
     assert not [line for line in seen if "oneDNN" in line or line.startswith(("I0000", "WARNING"))]
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_a_validation_that_is_stopped_leaves_no_temporary_folder(made, place, tmp_path, interruptible, told):
-    """A child runs the file at that moment, in a folder of its own."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_validation_leaves_no_temporary_folder(made, place, tmp_path, interruptible, number):
+    """A child process runs the file in its own folder."""
     command = ["validate", str(made.file), "--against", str(made.file), "--data", str(place.train), "--rows", "4"]
     with subprocess.Popen(
         [sys.executable, "-m", "kerasbert.cli", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -232,10 +233,10 @@ def test_a_validation_that_is_stopped_leaves_no_temporary_folder(made, place, tm
         until = time.monotonic() + 60
         while not list(tmp_path.glob("kerasbert-child-*")) and process.poll() is None and time.monotonic() < until:
             time.sleep(0.01)
-        process.send_signal(told)
+        process.send_signal(number)
         try:
-            _, said = process.communicate(timeout=30)
+            _, messages = process.communicate(timeout=30)
         finally:
             process.kill()
-    assert process.returncode == 130 and said.splitlines()[-1] == "interrupted"
+    assert process.returncode == 130 and messages.splitlines()[-1] == "interrupted"
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""`kerasbert prune`: what it saves, says and refuses."""
+"""`kerasbert prune --sparsity`: saved model, output and errors."""
 
 import json
 
@@ -9,9 +9,8 @@ from kerasbert.checkpoints.safetensors_file import read_tensors
 
 
 def kernels(folder) -> dict[str, np.ndarray]:
-    """Kernels (out, in) of the encoder's layers."""
-    found = read_tensors(folder)
-    return {name: values for name, values in found.items() if ".layer." in name and values.ndim == 2}
+    """Return the kernels (out, in) of the encoder's layers."""
+    return {name: values for name, values in read_tensors(folder).items() if ".layer." in name and values.ndim == 2}
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     assert any(not np.array_equal(after[name], before[name]) for name in before)
 
 
-def test_pruning_that_learns_from_the_model_as_it_was(made, place, run, tmp_path):
+def test_pruning_with_distillation_from_the_original_model(made, place, run, tmp_path):
     learning = ["--objectives", "soft-labels=1", "--label-weight", "0", "--updates", "2"]
     done = run(
         "prune",
@@ -70,9 +69,9 @@ def test_pruning_that_learns_from_the_model_as_it_was(made, place, run, tmp_path
     assert found["epochs"][0]["soft_labels"] > 0 and "label_loss" not in found["epochs"][0]
 
 
-def test_what_cannot_be_is_said_before_training(made, refused):
+def test_impossible_options_are_rejected_before_training(made, refused):
     refused("received none", made.float)
-    refused("expected --sparsity beside --part", made.float, "--keep-zeros", "--part", "pooler=0.5")
+    refused("expected --sparsity with --part", made.float, "--keep-zeros", "--part", "pooler=0.5")
     refused("received 'pooler'", made.float, "--sparsity", "0.5", "--part", "pooler")
     refused("above 0 and below 1, received 1.0", made.float, "--sparsity", "1")
     refused("above 0 and below 1, received 0.0", made.float, "--sparsity", "0")

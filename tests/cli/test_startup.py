@@ -1,4 +1,4 @@
-"""The command answers at once: no heavy import before it is needed."""
+"""Quick start: no heavy import before it is needed."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_help_is_quick_and_light():
         (code, heavy), done = probe("--help")
         after = os.times()
         busy = after.children_user + after.children_system - before.children_user - before.children_system
-        seconds.append(min(busy, time.perf_counter() - started))  # others may keep this machine busy
+        seconds.append(min(busy, time.perf_counter() - started))  # other processes may use this machine
     assert (code, heavy) == (0, [])
     assert min(seconds) <= 0.5
     listed = done.stdout
@@ -58,13 +58,13 @@ def test_a_file_predicts_without_tensorflow(made):
     assert done.stderr == ""
 
 
-def test_tensorflow_is_not_to_import_keras_3_beside_tf_keras(run, monkeypatch, tmp_path):
-    """It does that with scikit-learn and SciPy: a quarter of the time of a start."""
+def test_tensorflow_does_not_import_keras_3(run, monkeypatch, tmp_path):
+    """Keras 3 also imports scikit-learn and SciPy, a quarter of the start time."""
     monkeypatch.setenv("TF_USE_LEGACY_KERAS", "")  # restored afterwards
     monkeypatch.delenv("TF_USE_LEGACY_KERAS")
     run("inspect", tmp_path / "none.tflite")
     assert os.environ["TF_USE_LEGACY_KERAS"] == "1"
-    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "0")  # a user's own choice
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "0")  # set by the user
     run("inspect", tmp_path / "none.tflite")
     assert os.environ["TF_USE_LEGACY_KERAS"] == "0"
 

@@ -1,4 +1,4 @@
-"""`kerasbert prune` of parts: everything in one go, what it says, and that its folder goes on to training and to a file."""
+"""`kerasbert prune` of layers, heads, neurons and vocabulary: output, errors, and use of the pruned folder."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def folder(place):
-    """A classifier of four heads and 32 neurons in each of two layers."""
+    """A classifier with four heads and 32 neurons in each of three layers."""
     import tf_keras as keras
 
     from kerasbert.encoders.bert import BertConfig, BertEncoder
@@ -25,8 +25,8 @@ def folder(place):
 
 
 @pytest.fixture(scope="module")
-def cut(place, folder):
-    """The folder cut in every way, and what the command said."""
+def pruned(place, folder):
+    """The folder with every kind of part removed."""
     from kerasbert.cli import main
 
     words = place.folder / "corpus.txt"
@@ -38,10 +38,10 @@ def cut(place, folder):
     return out
 
 
-def test_everything_in_one_go(cut):
+def test_all_parts_in_one_command(pruned):
     from kerasbert.tasks.auto import load_task
 
-    task = load_task(cut)
+    task = load_task(pruned)
     assert task.config.num_hidden_layers == 2 and task.config.intermediate_size == 24
     assert sum(task.encoder.cut.heads) == 6 and min(task.encoder.cut.heads) >= 1
     assert (
@@ -50,7 +50,7 @@ def test_everything_in_one_go(cut):
     assert task.predict(["a good film"]).shape == (1, 2)
 
 
-def test_json_tells_sizes_and_scores(run, place, folder):
+def test_json_has_sizes_and_metrics(run, place, folder):
     done = run("prune", folder, "--layers", 1, "--strategy", "symmetric", "--dev", place.dev, "--max-rows", 16,
                "--out", place.folder / "one", "--json")  # fmt: skip
     found = json.loads(done.out)
@@ -60,7 +60,7 @@ def test_json_tells_sizes_and_scores(run, place, folder):
     assert set(found["dev_before"]) == set(found["dev_after"]) == {"accuracy", "F1", "MCC"}
 
 
-def test_people_read_the_same(run, place, folder):
+def test_sizes_are_printed_as_a_table(run, place, folder):
     done = run("prune", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
                "--out", place.folder / "heads")  # fmt: skip
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
@@ -68,22 +68,22 @@ def test_people_read_the_same(run, place, folder):
     assert {"layers 3 3", "heads 4 2", "feed-forward 32 32"} <= set(lines)
 
 
-def test_training_and_converting_go_on(run, place, cut):
+def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     trained, file = place.folder / "trained", place.folder / "cut.tflite"
     learn = ["--epochs", 1, "--learning-rate", "1e-3", "--max-rows", 16, "--batch-size", 16]
-    done = run("train", "--task", "classification", "--model", cut, "--train", place.train, *learn, "--out", trained)
+    done = run("train", "--task", "classification", "--model", pruned, "--train", place.train, *learn, "--out", trained)
     assert done.code == 0
-    own = [json.loads((path / "kerasbert.json").read_text("utf-8"))["encoder"] for path in (cut, trained)]
+    own = [json.loads((path / "kerasbert.json").read_text("utf-8"))["encoder"] for path in (pruned, trained)]
     assert own[0] == own[1]
     assert run("convert", trained, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
     from kerasbert.export.runtime.predictor import open_predictor
     from kerasbert.tasks.auto import load_task
 
     texts = ["a good film", "so bad", "boring plot"]
-    found = [answer["probabilities"] for answer in open_predictor(str(file), 1).predictions(texts)]
-    wanted = [answer["probabilities"] for answer in load_task(trained).predictions(texts)]
-    for mine, theirs in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(list(mine.values()), list(theirs.values()), atol=0.05)
+    of_file = [each["probabilities"] for each in open_predictor(str(file), 1).predictions(texts)]
+    of_folder = [each["probabilities"] for each in load_task(trained).predictions(texts)]
+    for one, other in zip(of_file, of_folder, strict=True):
+        np.testing.assert_allclose(list(one.values()), list(other.values()), atol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -91,43 +91,41 @@ def test_training_and_converting_go_on(run, place, cut):
     [
         (
             [],
-            "expected something to prune: --sparsity, such as 0.8, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary",
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary, received none",
         ),
-        (["--heads", "1"], "expected --heads as a share above 0 and below 1, received 1"),
-        (["--feed-forward", "0"], "expected --feed-forward as a share above 0 and below 1, received 0"),
-        (["--heads", "0.5"], "expected --data to measure importance on for --heads, received none"),
+        (["--heads", "1"], "expected --heads as a fraction above 0 and below 1, received 1"),
+        (["--feed-forward", "0"], "expected --feed-forward as a fraction above 0 and below 1, received 0"),
+        (["--heads", "0.5"], "expected --data for --heads, which measures importance, received none"),
         (
             ["--layers", "1", "--strategy", "contribution"],
-            "expected --data to measure importance on for --strategy contribution",
+            "expected --data for --strategy contribution, which measures importance",
         ),
         (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
         (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
         (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
         (
             ["--layers", "1", "--sparsity", "0.5"],
-            "expected either --sparsity or parts to take out, received --layers with it",
+            "expected either --sparsity or parts to remove, received both with --layers",
         ),
         (["--layers", "1", "--train", "x.tsv"], "expected no training for --layers, received --train"),
         (["--layers", "1", "--resume"], "expected no training for --layers, received --resume"),
         (["--sparsity", "0.5"], "expected --train for --sparsity and --keep-zeros, received none"),
     ],
 )
-def test_what_is_asked_is_checked_before_anything_is_loaded(run, place, arguments, message):
+def test_options_are_checked_before_the_model_is_loaded(run, place, arguments, message):
     done = run("prune", "no such folder", *arguments, "--out", place.folder / "never")
     assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
 
 
-def test_layers_that_cannot_be_kept(run, place, folder):
+def test_too_many_layers_are_rejected(run, place, folder):
     done = run("prune", folder, "--layers", 3, "--out", place.folder / "never")
     assert done.code == 2
-    refused = (
-        f"expected --layers from 1 to 2, received 3: {folder} has 3 layers, and pruning leaves fewer; ask for fewer"
-    )
-    assert done.err == f"error: {refused}\n"  # nothing was loaded
+    message = f"expected --layers from 1 to 2, received 3; {folder} has 3 layers, and pruning must leave fewer"
+    assert done.err == f"error: {message}\n"  # nothing was loaded
     assert not (place.folder / "never").exists()
 
 
-def test_importance_is_not_found_on_rows_without_a_word(run, place, folder, tmp_path):
+def test_importance_needs_texts_with_known_tokens(run, place, folder, tmp_path):
     blank = tmp_path / "blank.tsv"
     blank.write_text("text\tlabel\n \tpos\n \tneg\n", "utf-8")
     for arguments in (["--heads", "0.5"], ["--layers", "1", "--strategy", "contribution"]):

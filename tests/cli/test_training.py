@@ -1,4 +1,4 @@
-"""Runs of `kerasbert train`: recipes, killed and resumed, on two workers."""
+"""Training runs of commands: configs, resuming after a kill, two workers."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
-from kerasbert.cli.common.training_data import spread
+from kerasbert.cli.common.training_data import sample_evenly
 from kerasbert.training.run_folder import RunFolder
 
 COMMAND = [sys.executable, "-m", "kerasbert.cli"]
@@ -34,13 +34,13 @@ def unbroken(place, tmp_path_factory):
 
 
 def same_weights(one: Path, other: Path, **tolerance) -> None:
-    ours, theirs = read_tensors(one), read_tensors(other)
-    assert ours.keys() == theirs.keys()
-    for name, values in ours.items():
-        np.testing.assert_allclose(values, theirs[name], err_msg=name, **tolerance)
+    tensors, others = read_tensors(one), read_tensors(other)
+    assert tensors.keys() == others.keys()
+    for name, values in tensors.items():
+        np.testing.assert_allclose(values, others[name], err_msg=name, **tolerance)
 
 
-def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp_path):
+def test_a_killed_training_resumes_to_the_same_numbers(place, run, unbroken, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
         [*COMMAND, "train", *options(place, out, dev=place.dev, dropout=0.2)],
@@ -57,18 +57,18 @@ def test_a_killed_training_goes_on_to_the_same_numbers(place, run, unbroken, tmp
     process.communicate()
     assert process.returncode == -signal.SIGKILL
     done = run("train", out / "run" / "config.toml", "--resume")
-    assert done.code == 0 and "resumed behind step" in done.err
+    assert done.code == 0 and "resumed after step" in done.err
     same_weights(out, unbroken, rtol=0, atol=0)
     records = [json.loads((folder / "training.json").read_text())["epochs"] for folder in (out, unbroken)]
     assert records[0] == records[1]
     again = run("train", out / "run" / "config.toml", "--resume")
     assert again.code == 2 and again.err.splitlines()[-1].endswith(
-        f"expected an interrupted training in '{out}', received one that was finished after 2 epochs: its model is there to use; "
-        "--overwrite, in the place of --resume, begins anew"
+        f"expected an interrupted training in '{out}', received one that finished after 2 epochs; use its model, or replace --resume "
+        "by --overwrite to start again"
     )
 
 
-def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
+def test_an_interrupted_quantization_resumes_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
     from kerasbert.training import trainer
 
     def command(out, *more):
@@ -94,17 +94,17 @@ def test_an_interrupted_quantization_goes_on_to_the_same_numbers(made, place, ru
     with monkeypatch.context() as patched:
         patched.setattr(trainer, "save_state", saved_and_interrupted)
         done = run(*command(out))
-    assert done.code == 130 and "the same command with --resume goes on" in done.err.splitlines()[-1]
+    assert done.code == 130 and "the same command with --resume continues" in done.err.splitlines()[-1]
     other = run(*command(out, "--resume", "--seed", 5))
     assert other.code == 2 and "received --seed 5 in place of 1" in other.err
     done = run(*command(out, "--resume"))
-    assert done.code == 0 and "resumed behind step" in done.err
+    assert done.code == 0 and "resumed after step" in done.err
     same_weights(out, whole, rtol=0, atol=0)
     again = run(*command(out, "--resume"))
-    assert again.code == 2 and "received one that was finished after 2 epochs" in again.err
+    assert again.code == 2 and "received one that finished after 2 epochs" in again.err
 
 
-def test_what_a_user_keeps_beside_a_model_outlives_it(place, run, tmp_path):
+def test_files_of_the_user_beside_a_model_are_kept(place, run, tmp_path):
     out = tmp_path / "out"
     command = ("train", *options(place, out, epochs=1, max_rows=32))
     assert run(*command).code == 0
@@ -120,14 +120,14 @@ def test_what_a_user_keeps_beside_a_model_outlives_it(place, run, tmp_path):
     assert (out / "data" / "rows.tsv").read_text() == (out / "run" / "my_notes.txt").read_text() == "mine"
 
 
-def test_a_training_that_was_killed_before_its_record_goes_on_to_it(place, run, tmp_path, monkeypatch):
+def test_a_training_killed_before_its_record_resumes(place, run, tmp_path, monkeypatch):
     out = tmp_path / "out"
 
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("kerasbert.training.plots.write", interrupt)
+        patched.setattr("kerasbert.training.plots.write_plots", interrupt)
         assert run("train", *options(place, out, epochs=1, max_rows=32)).code == 130
     assert not (out / "training.json").exists()
     assert run("train", *options(place, out, epochs=1, max_rows=32), "--resume").code == 0
@@ -136,18 +136,18 @@ def test_a_training_that_was_killed_before_its_record_goes_on_to_it(place, run, 
 
 
 @pytest.mark.parametrize("option", [("--objectives", "soft-labels=1"), ("--quant-delay", "0.3"), ("--resume",)])
-def test_what_only_training_does_is_refused_without_it(run, place, tmp_path, option):
+def test_training_options_need_epochs(run, place, tmp_path, option):
     done = run("quantize", "no such folder", "--train", place.train, "--epochs", 0, *option, "--out", tmp_path / "out")
-    assert done.code == 2 and f"expected training for {option[0]}, received --epochs 0" in done.err
+    assert done.code == 2 and f"expected --epochs of at least 1 with {option[0]}, received 0" in done.err
 
 
-def test_rows_are_spread_over_all():
-    assert spread(list(range(96)), 64)[:3] == [0, 2, 3] and len(spread(list(range(96)), 64)) == 64
-    assert spread((["a", "b"], ["c", "d"]), 5) == (["a", "b"], ["c", "d"])
-    assert spread(list("abcde"), 2) == ["a", "e"]
+def test_examples_are_sampled_evenly():
+    assert sample_evenly(list(range(96)), 64)[:3] == [0, 2, 3] and len(sample_evenly(list(range(96)), 64)) == 64
+    assert sample_evenly((["a", "b"], ["c", "d"]), 5) == (["a", "b"], ["c", "d"])
+    assert sample_evenly(list("abcde"), 2) == ["a", "e"]
 
 
-def test_a_model_with_another_number_of_labels_is_named(made, place, run, tmp_path):
+def test_a_head_with_another_number_of_labels_is_rejected(made, place, run, tmp_path):
     three = tmp_path / "three.tsv"
     three.write_text("text\tlabel\n" + "good\ta\nbad\tb\nso\tc\n" * 8, "utf-8")
     done = run("train", "--model", made.float, "--train", three, "--out", tmp_path / "out")
@@ -157,7 +157,7 @@ def test_a_model_with_another_number_of_labels_is_named(made, place, run, tmp_pa
     )
 
 
-def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):
+def test_a_config_repeats_a_training(place, run, unbroken, tmp_path):
     again = run("train", unbroken / "run" / "config.toml", "--out", tmp_path / "again", "--json")
     assert again.code == 0 and json.loads(again.out)["dev"]
     configs = [json.loads((out / "config.json").read_text()) for out in (tmp_path / "again", unbroken)]
@@ -166,7 +166,7 @@ def test_a_recipe_and_flags_are_the_same_thing(place, run, unbroken, tmp_path):
     assert (tmp_path / "again" / "run" / "plots" / "confusion.png").stat().st_size > 1000
 
 
-def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
+def test_two_workers_equal_one_process(place, run, tmp_path):
     still = tmp_path / "still"
     config = json.loads(Path(place.checkpoint, "config.json").read_text())
     config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -195,8 +195,8 @@ def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
                 text=True,
             )
         )
-    told = [worker.communicate(timeout=240)[1] for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0], told
+    messages = [worker.communicate(timeout=240)[1] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], messages
     assert run("train", *options(place, tmp_path / "one", **short)).code == 0
     same_weights(tmp_path / "two", tmp_path / "one", rtol=1e-3, atol=2e-5)
     one, two = (RunFolder(tmp_path / name).records() for name in ("one", "two"))
@@ -204,7 +204,7 @@ def test_two_workers_get_what_one_process_gets(place, run, tmp_path):
     assert [record["loss"] for record in two] == pytest.approx([record["loss"] for record in one], rel=1e-4)
 
 
-def test_a_cluster_is_asked_for(place, run, tmp_path, monkeypatch):
+def test_multi_worker_needs_a_cluster(place, run, tmp_path, monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     done = run("train", *options(place, tmp_path / "out"), "--distribute", "multi-worker")
     assert done.code == 2 and "TF_CONFIG" in done.err.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""What is frozen stays, and is there for everything else; what unfreezes does so in order."""
+"""Freezing: frozen parts do not change, a frozen task works as any other, and gradual unfreezing keeps its order."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def values(model):
 
 
 def moved(model, before):
-    """The parts in which some variable changed."""
+    """Return the parts with a changed variable."""
     return {part_of(path) for path, value in values(model).items() if not np.array_equal(value, before[path])}
 
 
@@ -40,7 +40,7 @@ def trained(model):
         (("head", "layers.*"), {"embeddings", "pooler"}),
     ],
 )
-def test_frozen_parts_do_not_move(tiny, parts, left):
+def test_frozen_parts_do_not_change(tiny, parts, left):
     model = narrow(tiny)
     freeze(model, *parts)
     model.compile(kb.adamw(0.1, weight_decay=0.5), run_eagerly=True)
@@ -51,9 +51,9 @@ def test_frozen_parts_do_not_move(tiny, parts, left):
 
 def test_train_only_and_unfreeze(tiny):
     model = narrow(tiny, layers=3)
-    for top, wanted in ((0, set()), (2, {"layers.1", "layers.2"}), (1, {"layers.2"})):
+    for top, layers in ((0, set()), (2, {"layers.1", "layers.2"}), (1, {"layers.2"})):
         train_only(model, top)
-        assert trained(model) == {"pooler", "head"} | wanted
+        assert trained(model) == {"pooler", "head"} | layers
     unfreeze(model, "layers.0")
     assert trained(model) == {"pooler", "head", "layers.0", "layers.2"}
     model.encoder.trainable = False  # Keras' own way
@@ -67,19 +67,19 @@ def test_train_only_and_unfreeze(tiny):
         freeze(model, "body")
 
 
-def test_first_the_head_then_all(tiny):
-    """Two fits of one task, compiled anew between them."""
+def test_a_task_is_trained_again_after_unfreezing(tiny):
+    """Two fits of one task, compiled again between them."""
     model = tiny.narrow()
     freeze(model, "encoder")
-    for wanted in ({"pooler", "head"}, {"embeddings", "layers.0", "pooler", "head"}):
+    for parts in ({"pooler", "head"}, {"embeddings", "layers.0", "pooler", "head"}):
         model.compile(kb.adamw(0.1), run_eagerly=True)
         before = values(model)
         model.fit(*tiny.rows(4), verbose=0)
-        assert moved(model, before) == wanted
+        assert moved(model, before) == parts
         unfreeze(model)
 
 
-def test_a_frozen_task_is_saved_quantized_and_known_like_any_other(tiny, tmp_path):
+def test_a_frozen_task_saves_and_quantizes_like_any_other(tiny, tmp_path):
     model, texts = tiny.narrow(), tiny.rows(6)[0]
     whole, fingerprint, predicted = values(model), model.fingerprint(), model.predict(texts)
     freeze(model, "encoder")
@@ -102,7 +102,7 @@ def test_a_frozen_task_converts_the_same(tiny):
     assert convert(model).content == content
 
 
-def test_a_saved_model_goes_on_with_what_was_frozen(tiny, tmp_path):
+def test_a_saved_model_keeps_its_frozen_parts(tiny, tmp_path):
     model = tiny.narrow()
     freeze(model, "encoder")
     model.compile(kb.adamw(0.1), run_eagerly=True)
@@ -135,7 +135,7 @@ STAGES = [{"pooler", "head"}, {"layers.1"}, {"layers.0"}, {"embeddings"}]
 
 
 @pytest.mark.parametrize("every", [1, 2])
-def test_layers_open_from_the_top(tiny, every):
+def test_layers_unfreeze_from_the_top(tiny, every):
     """In a compiled train function, also one that was traced before."""
     model, record = narrow(tiny), Record()
     model.compile(kb.adamw(0.05, weight_decay=0.5), run_eagerly=every == 2)
@@ -149,7 +149,7 @@ def test_layers_open_from_the_top(tiny, every):
     assert set(unfreezing.open_parts) == set().union(*STAGES)  # when it is over
 
 
-def test_unfreezing_goes_on_where_it_stopped(tiny):
+def test_unfreezing_continues_in_a_later_fit(tiny):
     model, record = narrow(tiny), Record()
     model.compile(kb.adamw(0.05), run_eagerly=True)
     callbacks = [GradualUnfreezing(model), record]
@@ -157,7 +157,7 @@ def test_unfreezing_goes_on_where_it_stopped(tiny):
     assert record.epochs == [STAGES[0] | STAGES[1]]
 
 
-def test_unfreezing_begins_with_what_is_trained(tiny):
+def test_unfreezing_starts_with_the_trained_parts(tiny):
     model = tiny.sentence_encoder(sizes=LOW)
     model.compile(kb.adamw(0.1))
     assert GradualUnfreezing(model).stages == [["layers.1"], ["layers.0"], ["embeddings"]]
@@ -167,14 +167,14 @@ def test_unfreezing_begins_with_what_is_trained(tiny):
     assert GradualUnfreezing(model).stages == [["pooler", "head"], ["layers.1"]]
 
 
-def test_unfreezing_needs_our_optimizer(tiny):
+def test_unfreezing_needs_fused_adamw(tiny):
     model = tiny.narrow()
     with pytest.raises(KerasBertError, match="compiled with kb.adamw, received none"):
         GradualUnfreezing(model)
     model.compile("adam")
     with pytest.raises(KerasBertError, match="received Adam"):
         GradualUnfreezing(model)
-    with pytest.raises(KerasBertError, match="every 1 or more epochs, received 0"):
+    with pytest.raises(KerasBertError, match="as 1 or more epochs, received 0"):
         GradualUnfreezing(model, 0)
 
 
@@ -189,7 +189,7 @@ def needed(tensors):
     return found
 
 
-def test_no_gradients_are_computed_for_what_is_frozen(tiny):
+def test_no_gradients_are_computed_for_frozen_parts(tiny):
     """The point of the feature-based way: its training step is a fraction of the whole one's."""
     operations = {}
     for parts in ((), ("encoder",)):

@@ -12,18 +12,18 @@ IGNORED = -100
 
 
 def expected(y, logits, smoothing=0.0, class_weights=None, sample_weights=None):
-    """The mean over the places that count, place by place."""
+    """Return the mean over the positions with a label, position by position."""
     y, logits = np.asarray(y), np.asarray(logits, np.float64)
     log = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     total, count = 0.0, 0
-    for place in np.ndindex(y.shape):
-        if y[place] == IGNORED:
+    for position in np.ndindex(y.shape):
+        if y[position] == IGNORED:
             continue
         target = np.full(log.shape[-1], smoothing / log.shape[-1])
-        target[y[place]] += 1 - smoothing
-        weight = 1.0 if class_weights is None else class_weights[y[place]]
-        weight *= 1.0 if sample_weights is None else sample_weights[place[0]]
-        total -= weight * (target * log[place]).sum()
+        target[y[position]] += 1 - smoothing
+        weight = 1.0 if class_weights is None else class_weights[y[position]]
+        weight *= 1.0 if sample_weights is None else sample_weights[position[0]]
+        total -= weight * (target * log[position]).sum()
         count += 1
     return total / max(count, 1)
 
@@ -54,14 +54,14 @@ def test_cross_entropy(request, form, smoothing, weighted):
     np.testing.assert_allclose(found, expected(y, logits, smoothing, class_weights, sample_weights), rtol=1e-5)
 
 
-def test_plain_cross_entropy_is_that_of_keras(texts):
+def test_plain_cross_entropy_equals_that_of_keras(texts):
     y, logits = texts[0].clip(0), texts[1]
     theirs = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     np.testing.assert_allclose(CrossEntropy()(y, logits), theirs(y, logits), rtol=1e-6)
     np.testing.assert_allclose(CrossEntropy()(y[:, None], logits), theirs(y, logits), rtol=1e-6)
 
 
-def test_nothing_to_learn_from_is_no_loss(tokens):
+def test_loss_is_zero_without_labels(tokens):
     y, logits = tokens
     assert float(CrossEntropy(0.1)(np.full_like(y, IGNORED), logits)) == 0.0
 
@@ -97,17 +97,17 @@ def test_balanced_weights():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"label_smoothing": 1.0}, "from 0 to below 1"),
         ({"class_weights": [1, -1]}, "at least 0"),
     ],
 )
-def test_settings_that_cannot_be(settings, told):
-    with pytest.raises(KerasBertError, match=told):
+def test_impossible_settings_are_rejected(settings, message):
+    with pytest.raises(KerasBertError, match=message):
         CrossEntropy(**settings)
 
 
-def test_a_class_without_a_weight(texts):
-    with pytest.raises(KerasBertError, match="each of 3 classes, received 2"):
+def test_a_missing_class_weight_is_rejected(texts):
+    with pytest.raises(KerasBertError, match="for 3 classes, received 2"):
         CrossEntropy(class_weights=[1, 1])(*texts)

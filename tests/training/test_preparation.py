@@ -1,4 +1,4 @@
-"""A recipe's methods reach the task: what is trained, optimizer, loss, callbacks."""
+"""The methods of a config reach the task: frozen parts, optimizer, loss and callbacks."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from kerasbert.losses import ContrastiveLoss, CosineLoss, CrossEntropy, InBatchN
 from kerasbert.optimizers.parameter_groups import part_of
 from kerasbert.tasks.freezing import frozen_paths
 from kerasbert.training import GradualUnfreezing, TrainConfig, WarmupCosineDecay
-from kerasbert.training.preparation import class_weights_of, is_chief, prepare, strategy_named
+from kerasbert.training.preparation import is_chief, parse_class_weights, prepare, strategy_named
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def frozen_parts(task) -> set[str]:
         ({"top_layers": 1}, {"embeddings", "layers.0"}),
     ],
 )
-def test_what_is_trained(tiny, table, settings, frozen):
+def test_parts_that_are_not_trained_are_frozen(tiny, table, settings, frozen):
     task = tiny.classifier()
     prepared(task, table, **settings)
     assert frozen_parts(task) == frozen
 
 
-def test_adapters_are_trained_alone(tiny, table):
+def test_only_adapters_norms_and_head_are_trained(tiny, table):
     from kerasbert.encoders import BertConfig, BertEncoder
     from kerasbert.tasks import TextClassifier
 
@@ -54,7 +54,7 @@ def test_adapters_are_trained_alone(tiny, table):
     assert not [path for path in frozen if "adapter" in path]
 
 
-def test_the_optimizer(tiny, table):
+def test_optimizer_settings(tiny, table):
     task = tiny.classifier()
     prepared(
         task,
@@ -80,7 +80,7 @@ def test_gradual_unfreezing_is_a_callback(tiny, table):
     assert isinstance(callback, GradualUnfreezing)
 
 
-def test_losses_of_classes(tiny, table):
+def test_classification_losses(tiny, table):
     task = tiny.narrow()
     prepared(task, table, label_smoothing=0.1)
     assert isinstance(task.loss, CrossEntropy) and task.loss.label_smoothing == 0.1
@@ -95,15 +95,15 @@ def test_losses_of_classes(tiny, table):
         )
 
 
-def test_class_weights_by_name():
-    assert class_weights_of("b=2.5", ("a", "b", "c"), None) == [1.0, 2.5, 1.0]
-    assert class_weights_of(None, ("a", "b"), None) is None
+def test_class_weights_by_label_name():
+    assert parse_class_weights("b=2.5", ("a", "b", "c")) == [1.0, 2.5, 1.0]
+    assert parse_class_weights(None, ("a", "b")) is None
     for wrong in ("d=1", "a=x", "a=-1", "a"):
         with pytest.raises(KerasBertError, match=f"received '{wrong}'"):
-            class_weights_of(wrong, ("a", "b"), None)
+            parse_class_weights(wrong, ("a", "b"))
 
 
-def test_losses_of_pairs(tiny, table):
+def test_sentence_pair_losses(tiny, table):
     pairs = [(text, text[::-1]) for text in table.x]
     for y, settings, loss in (
         ([0.0, 5.0] * 10, {}, CosineLoss),
@@ -119,7 +119,7 @@ def test_losses_of_pairs(tiny, table):
     assert task.loss.scores == (0.0, 5.0)
 
 
-def test_parts_that_there_are_not(tiny, table):
+def test_unknown_parts_are_rejected(tiny, table):
     with pytest.raises(KerasBertError, match="'decoder'"):
         prepared(tiny.classifier(), table, freeze="decoder")
     with pytest.raises(KerasBertError, match="layers.9"):
@@ -128,7 +128,7 @@ def test_parts_that_there_are_not(tiny, table):
         prepared(tiny.classifier(), table, top_layers=3)
 
 
-def test_who_writes(monkeypatch):
+def test_only_the_chief_writes(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     assert is_chief()
     for index, writes in ((0, True), (1, False)):

@@ -1,4 +1,4 @@
-"""A run: resumed to the same numbers, the best epoch kept, stopped when it should."""
+"""Training runs: resuming to the same numbers, best-epoch selection, early stopping."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.run_folder import check_resumable
-from kerasbert.training.trainer import ProgressCallback, kept_line
+from kerasbert.training.trainer import ProgressCallback, format_kept_epoch
 
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
@@ -24,7 +24,7 @@ class Killed(Exception):
 
 
 class KillAfter(keras.callbacks.Callback):
-    """Stands for a kill: the batch is not even told to who saves."""
+    """Raises before other callbacks see the batch, as a kill would."""
 
     def __init__(self, steps: int):
         super().__init__()
@@ -38,7 +38,7 @@ class KillAfter(keras.callbacks.Callback):
 
 @pytest.fixture
 def parts(tiny, tmp_path):
-    """Makes tables, a folder and a new compiled task, always the same."""
+    """A factory of the same tables, folder and newly compiled task."""
 
     class Parts:
         folder = RunFolder(tmp_path / "model")
@@ -68,13 +68,13 @@ def parts(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("steps", [2, STEPS + 4, 2 * STEPS])
-def test_a_resumed_run_is_the_unbroken_one(parts, tmp_path, steps):
+def test_a_resumed_run_equals_an_uninterrupted_one(parts, tmp_path, steps):
     whole, whole_folder = parts.task(), RunFolder(tmp_path / "whole")
     unbroken = parts.run(whole, whole_folder)
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(steps),))
     assert parts.folder.unfinished
-    keras.utils.set_random_seed(99)  # whatever a new process starts with
+    keras.utils.set_random_seed(99)  # a new process has another seed
     resumed = parts.task()
     again = parts.run(resumed, resume=True)
     assert [record["loss"] for record in again.epochs] == [record["loss"] for record in unbroken.epochs]
@@ -86,8 +86,8 @@ def test_a_resumed_run_is_the_unbroken_one(parts, tmp_path, steps):
     assert not parts.folder.unfinished
 
 
-def test_dropout_is_part_of_what_is_resumed(parts):
-    """The comparison above would be worth little if nothing were random."""
+def test_dropout_is_active_in_the_resumed_run(parts):
+    """Without randomness the comparison above would show little."""
     task = parts.task()
     before = task.dropout.state.numpy()
     parts.run(task)
@@ -104,59 +104,59 @@ def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
         return {"accuracy": next(values)}
 
     monkeypatch.setattr(task, "score", score)
-    fitted = parts.run(task)
-    assert fitted.kept_epoch == 2 and fitted.dev == {"accuracy": 0.9}
+    result = parts.run(task)
+    assert result.kept_epoch == 2 and result.dev == {"accuracy": 0.9}
     np.testing.assert_array_equal(task.classifier.kernel, weights[1])
     np.testing.assert_array_equal(load_task(parts.folder.model).classifier.kernel, weights[1])
     assert np.abs(weights[2] - weights[1]).max() > 0
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "line_start"),
     [
         ((0.0, 0.0, 0.0), "kept epoch 1 of 3: entity F1 is 0 on dev.tsv after every epoch, so the earliest is kept; train "),
-        ((0.2, 0.5, 0.5), "kept epoch 2 of 3, the best by entity F1 on dev.tsv, as good as 1 later epoch"),
-        ((0.5, 0.5, 0.5), "kept epoch 1 of 3, the best by entity F1 on dev.tsv, as good as 2 later epochs"),
+        ((0.2, 0.5, 0.5), "kept epoch 2 of 3, the best by entity F1 on dev.tsv, tied with 1 later epoch"),
+        ((0.5, 0.5, 0.5), "kept epoch 1 of 3, the best by entity F1 on dev.tsv, tied with 2 later epochs"),
         ((0.2, 0.5, 0.4), "kept epoch 2 of 3, the best by entity F1 on dev.tsv"),
     ],
 )  # fmt: skip
-def test_a_tie_between_epochs_is_told(values, said):
-    line = kept_line([{"entity F1": value} for value in values], values.index(max(values)) + 1, "dev.tsv")
-    assert line.startswith(said) and (line == said or said.endswith("train "))
+def test_the_kept_epoch_is_explained(values, line_start):
+    line = format_kept_epoch([{"entity F1": value} for value in values], values.index(max(values)) + 1, "dev.tsv")
+    assert line.startswith(line_start) and (line == line_start or line_start.endswith("train "))
 
 
-def test_the_speed_that_is_told_is_that_of_the_epoch(parts):
-    """Also behind a state that was saved in its middle."""
-    told = []
-    listener = ProgressCallback(lambda stage, done, total, figures: told.append(figures), lambda line: None)
-    fitted = parts.run(progress=listener, config=replace(parts.config, epochs=1))
-    speed = float([figures for figures in told if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
-    assert speed == pytest.approx(ROWS / fitted.seconds, rel=0.5)
+def test_reported_speed_is_that_of_the_epoch(parts):
+    """A state saved in the middle of the epoch does not change it."""
+    reports = []
+    listener = ProgressCallback(lambda stage, done, total, figures: reports.append(figures), lambda line: None)
+    result = parts.run(progress=listener, config=replace(parts.config, epochs=1))
+    speed = float([figures for figures in reports if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
+    assert speed == pytest.approx(ROWS / result.seconds, rel=0.5)
 
 
 def test_progress_counts_steps_and_the_rows_of_dev(parts):
-    told = []
-    parts.run(progress=ProgressCallback(lambda *progress: told.append(progress[:3]), lambda line: None))
-    training = [(done, total) for stage, done, total in told if stage == "training"]
+    reports = []
+    parts.run(progress=ProgressCallback(lambda *progress: reports.append(progress[:3]), lambda line: None))
+    training = [(done, total) for stage, done, total in reports if stage == "training"]
     assert training[0] == (0, EPOCHS * STEPS) and training[-1] == (EPOCHS * STEPS, EPOCHS * STEPS)
     assert training == sorted(training)
-    assert [(done, total) for stage, done, total in told if stage == "scoring dev"] == [(0, 0), (12, 12)] * EPOCHS
-    ends = [i for i, (stage, done, _) in enumerate(told) if stage == "training" and done and done % STEPS == 0]
-    assert {told[i + 1][0] for i in ends if i + 1 < len(told)} <= {"scoring dev", "training"}
+    assert [(done, total) for stage, done, total in reports if stage == "scoring dev"] == [(0, 0), (12, 12)] * EPOCHS
+    ends = [i for i, (stage, done, _) in enumerate(reports) if stage == "training" and done and done % STEPS == 0]
+    assert {reports[i + 1][0] for i in ends if i + 1 < len(reports)} <= {"scoring dev", "training"}
 
 
 def test_early_stopping(parts, monkeypatch):
     task, notes = parts.task(), []
     monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
     listener = ProgressCallback(lambda *_: None, notes.append)
-    fitted = parts.run(
+    result = parts.run(
         task, config=replace(parts.config, seed=1, checkpoint_minutes=5.0, early_stopping=1), progress=listener
     )
-    assert len(fitted.epochs) == 2 and fitted.kept_epoch == 1
-    assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, as good as 1 later epoch"
+    assert len(result.epochs) == 2 and result.kept_epoch == 1
+    assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, tied with 1 later epoch"
 
 
-def test_a_loss_that_is_no_number_stops_and_keeps_the_good_model(parts):
+def test_a_nan_loss_stops_the_run_and_keeps_the_saved_model(parts):
     task = parts.task()
 
     class Poison(keras.callbacks.Callback):
@@ -171,8 +171,8 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_good_model(parts):
     assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
 
 
-def test_what_cannot_be_resumed(parts, tiny):
-    with pytest.raises(KerasBertError, match="received none; leave --resume out"):
+def test_runs_that_cannot_be_resumed(parts, tiny):
+    with pytest.raises(KerasBertError, match="received none; leave out --resume"):
         check_resumable(parts.folder, TrainConfig(model="m"))
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(STEPS + 2),))

@@ -1,4 +1,4 @@
-"""What a running command writes to: for it alone until it ends, and looked at again when it is interrupted."""
+"""Output paths of running commands: locked until the command ends, and checked again when it is interrupted."""
 
 import contextlib
 import os
@@ -10,63 +10,94 @@ from kerasbert.files.locks import locked
 from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, has_interrupted_run
 
 _running: list["Claims"] = []
-_told: list[int] = []  # the descriptor to which claims are written
+_report_to: list[int] = []  # file descriptors
 
 
-def tell(descriptor: int) -> None:
-    """Has every claim of this process written there: its path, and a zero byte."""
-    _told.append(descriptor)
+def report_claims(descriptor: int) -> None:
+    """Write every later claim of this process to a file descriptor: its path and a zero byte.
+
+    Args:
+        descriptor: The file descriptor.
+    """
+    _report_to.append(descriptor)
 
 
 class Claims:
-    """The places that one command has claimed."""
+    """The output paths that one command has claimed.
+
+    Args:
+        out: The path of the command's `--out`, if there is one.
+    """
 
     def __init__(self, out: Path | None):
         self.exits = contextlib.ExitStack()
-        self._look_at(out)
+        self._watch(out)
 
     def add(self, out: Path) -> None:
-        for descriptor in _told:
+        """Lock a path for the command.
+
+        Args:
+            out: The path.
+
+        Raises:
+            KerasBertError: When another process writes to it.
+        """
+        for descriptor in _report_to:
             os.write(descriptor, os.fsencode(os.path.realpath(out)) + b"\0")
         self.exits.enter_context(locked(out))
-        self._look_at(out)
+        self._watch(out)
 
-    def _look_at(self, out: Path | None) -> None:
+    def _watch(self, out: Path | None) -> None:
         self.out = None if out is None else Path(out)
-        self._before = None if self.out is None else _state_of(self.out)
+        self._before = None if self.out is None else _file_state(self.out)
 
-    def what_became(self) -> str:
-        """A line about an interrupted command's output."""
+    def interruption_message(self) -> str:
+        """Return a line about the output of the interrupted command."""
         if self.out is None:
             return "interrupted"
         if self.out.is_dir() and has_interrupted_run(self.out):
-            recipe = self.out / RUN_FOLDER / CONFIG_FILE
-            again = f"`kerasbert train {recipe} --resume`" if recipe.is_file() else "the same command with --resume"
-            return f"interrupted; {again} goes on from the last saved state"
-        written = _state_of(self.out) != self._before
+            config = self.out / RUN_FOLDER / CONFIG_FILE
+            command = f"`kerasbert train {config} --resume`" if config.is_file() else "the same command with --resume"
+            return f"interrupted; {command} continues from the last checkpoint"
+        written = _file_state(self.out) != self._before
         return f"interrupted; {'already written:' if written else 'nothing was written to'} {self.out}"
 
 
 @contextlib.contextmanager
 def claims(out: Path | None) -> Iterator[Claims]:
-    """Those of the command that runs in it. out: where its options say that it writes."""
-    found = Claims(out)
-    _running.append(found)
+    """Collect the claims of the command that runs in the block, and release them at its end.
+
+    Args:
+        out: The path of the command's `--out`, if there is one.
+    """
+    running = Claims(out)
+    _running.append(running)
     try:
-        with found.exits:
-            yield found
+        with running.exits:
+            yield running
     finally:
-        _running.remove(found)
+        _running.remove(running)
 
 
 def claim(out: Path) -> None:
-    """Locks a place for the command that runs. Raises KerasBertError, with the process' number, where another one writes to it."""
+    """Lock a path for the running command.
+
+    Args:
+        out: The path.
+
+    Raises:
+        KerasBertError: When another process writes to it; the message names the process.
+    """
     if _running:
         _running[-1].add(out)
 
 
 def make_parent(out: Path) -> None:
-    """Makes the one folder above `out` that may be missing; it goes with the command where nothing was written to it."""
+    """Create the parent folder of a path. It is removed with the end of the command if it is still empty.
+
+    Args:
+        out: The path; only its direct parent may be missing.
+    """
     parent = out.absolute().parent
     if not parent.is_dir():
         parent.mkdir()
@@ -80,10 +111,10 @@ def _remove_if_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _state_of(path: Path) -> tuple[int, int] | None:
-    """What tells whether a file was replaced or written, or the model in a folder; None where there is none."""
+def _file_state(path: Path) -> tuple[int, int] | None:
+    """Return the inode and modification time of a file or of the model in a folder, or None if there is none."""
     try:
-        found = os.stat(path / OWN_FILE if path.is_dir() else path)
+        status = os.stat(path / OWN_FILE if path.is_dir() else path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns

@@ -1,16 +1,18 @@
-"""The data files of a command: read, described and checked. Without TensorFlow, so that a wrong column is told at once."""
+"""The data files of a command: read, described and checked. Needs no TensorFlow, so that a wrong column is reported at once."""
 
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from kerasbert.cli.common.progress import note
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import parse_fraction, split
-from kerasbert.data.table import Table
+from kerasbert.data.table import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 from kerasbert.processors.classification import Regression, SingleLabel
@@ -19,121 +21,211 @@ from kerasbert.training.config import TrainConfig
 _ROW = re.compile(r"row (\d+)(?=[:,])")
 
 
-def file_options(values: Mapping[str, object]) -> FileOptions:
-    """How a command reads files. values: all of its arguments by name."""
-    return FileOptions(**{field.name: values[field.name] for field in fields(FileOptions) if field.name in values})
+def file_options(arguments: Mapping[str, Any]) -> FileOptions:
+    """Return the options for reading files out of a command's arguments.
+
+    Args:
+        arguments: All arguments of the command by name.
+    """
+    names = [field.name for field in fields(FileOptions) if field.name in arguments]
+    return FileOptions(**{name: arguments[name] for name in names})
 
 
-def read_described(kind: type[Processor], path, options) -> Table:
-    """One file, described in a line. options: a `FileOptions`, or a `TrainConfig`."""
-    table = without_bad_labels(kind, kind.read(path, options))
+def read_described(kind: type[Processor], path: str | Path, options: FileOptions | TrainConfig) -> Dataset:
+    """Read one file, and print a line that describes it.
+
+    Args:
+        kind: The class of the task's processor.
+        path: The file.
+        options: The options for reading it.
+
+    Raises:
+        KerasBertError: When the file cannot be read.
+    """
+    table = drop_bad_labels(kind, kind.read(path, options))
     note_bad_rows(table)
     note(table.describe())
     return table
 
 
-def without_bad_labels(kind: type[Processor], table: Table) -> Table:
-    """The table without rows whose label is empty, or where scores are asked for no number; as it is unless bad rows are left out."""
+def drop_bad_labels(kind: type[Processor], table: Dataset) -> Dataset:
+    """Return the table without rows that have an invalid label, if bad rows are to be skipped.
+
+    A label is invalid if it is empty, or not a number for a regression.
+
+    Args:
+        kind: The class of the task's processor.
+        table: The table.
+
+    Raises:
+        KerasBertError: When no row is left.
+    """
     if table.bad is None or not table.bad.skip or table.y is None or kind not in (SingleLabel, Regression):
         return table
-    kept = []
+    valid = []
     for row, label in enumerate(table.y):
         try:
             LabelSet.to_scores([label]) if kind is Regression else LabelSet.check_label(label, 0)
-            kept.append(row)
+            valid.append(row)
         except KerasBertError as error:
             table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))
-    if not kept:
+    if not valid:
         raise KerasBertError(f"{table.path}: expected rows with labels, received none; {table.bad.describe()}")
-    return table.select(kept) if len(kept) < len(table) else table
+    return table.select(valid) if len(valid) < len(table) else table
 
 
-def note_bad_rows(table: Table) -> None:
-    """Says what was left out, if anything was."""
+def note_bad_rows(table: Dataset) -> None:
+    """Print a line about the skipped rows, if there are any.
+
+    Args:
+        table: The table.
+    """
     if table.bad is not None and table.bad.count:
         note(table.bad.describe())
 
 
 def read_train_and_dev(
-    kind: type[Processor], training: TrainConfig, read: Callable = read_described
-) -> tuple[Table, Table, Table | None]:
-    """Reads the data of a training.
+    kind: type[Processor],
+    training: TrainConfig,
+    read: Callable[[type[Processor], str, TrainConfig], Dataset] = read_described,
+) -> tuple[Dataset, Dataset, Dataset | None]:
+    """Read the data of a training run.
 
     Args:
         kind: The class of the task's processor.
-        training: Of its settings, `train`, `dev` (a file, or a share of the training rows such as "0.1"), `seed` (which decides the rows
-            of a share) and those for reading files.
+        training: The settings. `train`, `dev` (a file, or a fraction of the training rows), `seed` (which selects the rows of a fraction)
+            and the options for reading files are used.
         read: Reads one file.
 
     Returns:
-        Tables of all training rows, of those that are trained on, and of those that are scored on (None without dev).
+        A table with all training rows, one with the rows to train on, and one with the rows for evaluation (None without dev).
+
+    Raises:
+        KerasBertError: When a file cannot be read or split.
     """
-    table, dev = read(kind, training.train, training), training.dev
-    share = None if dev is None or Path(dev).exists() else parse_fraction(dev)
-    if share is None:
-        return table, table, read(kind, dev, training) if dev else None
-    parts = split(table, share, training.seed, stratify=kind is SingleLabel)
-    note(f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} are trained on")
+    dev = training.dev
+    table = read(kind, training.require("train"), training)
+    fraction = None if dev is None or Path(dev).exists() else parse_fraction(dev)
+    if fraction is None:
+        return table, table, read(kind, _check_dev(dev), training) if dev else None
+    parts = split(table, fraction, training.seed, stratify=kind is SingleLabel)
+    note(
+        f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} rows are for training"
+    )
     return table, *parts
 
 
-def note_rare_labels(processor: Processor, table: Table) -> None:
-    """Notes labels that one or two rows have."""
+def _check_dev(dev: str) -> str:
+    """Return a dev file's name after a check that it is not an invalid fraction."""
+    try:
+        float(dev)
+    except ValueError:
+        return dev
+    if not Path(dev).exists():
+        raise KerasBertError(f"expected --dev as a file, or a fraction above 0 and below 1, received {dev!r}")
+    return dev
+
+
+def note_rare_labels(processor: Processor, table: Dataset) -> None:
+    """Print a line about each label that only one or two rows have.
+
+    Args:
+        processor: The task's processor.
+        table: The training data.
+    """
     if table.y is not None and isinstance(processor, SingleLabel):
         for line in rare_labels(table.y):
             note(line)
 
 
-def required_labels(kind: type[Processor], table: Table) -> Table:
-    """The table itself. Raises KerasBertError when it has no labels and the processor wants some."""
+def require_labels(kind: type[Processor], table: Dataset) -> Dataset:
+    """Return the table after a check that it has labels, if the processor needs them.
+
+    Args:
+        kind: The class of the task's processor.
+        table: The table.
+
+    Raises:
+        KerasBertError: When the table has none.
+    """
     if table.y is None and kind.needs_labels:
-        columns = (
-            f"the columns {', '.join(table.columns)}; name one with `label=`" if hasattr(table, "columns") else "none"
-        )
-        raise KerasBertError(f"{table.path}: expected a column of labels, received {columns}")
+        columns = getattr(table, "columns", None)
+        received = "none" if columns is None else f"the columns {', '.join(columns)}; name one with `label=`"
+        raise KerasBertError(f"{table.path}: expected a column of labels, received {received}")
     return table
 
 
-def check_labels(processor: Processor, table: Table) -> None:
-    """Raises KerasBertError naming the file and the line for labels that cannot be used."""
-    required_labels(type(processor), table)
-    with naming(table):
+def check_labels(processor: Processor, table: Dataset) -> None:
+    """Check that a processor can encode the labels of a table.
+
+    Args:
+        processor: The task's processor.
+        table: The table.
+
+    Raises:
+        KerasBertError: When it cannot; the message names the file and the line.
+    """
+    require_labels(type(processor), table)
+    with locate_errors(table):
         processor.check_labels(table.y, processor.examples(table.x))
 
 
-def check_known(processor: Processor, table: Table) -> None:
-    """`check_labels` where the model's labels are known."""
+def check_known_labels(processor: Processor, table: Dataset) -> None:
+    """Check the labels of a table, as far as the labels of the model are known.
+
+    Args:
+        processor: The processor of the model.
+        table: The table.
+
+    Raises:
+        KerasBertError: When a label cannot be used; the message names the file and the line.
+    """
     if processor.labels is not None or not processor.learns_labels:
         check_labels(processor, table)
     else:
-        required_labels(type(processor), table)
+        require_labels(type(processor), table)
 
 
-class naming:
-    """Puts the file's name before an error about its rows, and the line of the file in the place of a row's number."""
+@contextlib.contextmanager
+def locate_errors(table: Dataset) -> Iterator[None]:
+    """Add the file to errors of the block about a table's rows, and replace the row's number by the line of the file.
 
-    def __init__(self, table: Table):
-        self._path, self._lines = table.path, table.lines
+    Args:
+        table: The table.
 
-    def __enter__(self):
-        return self
+    Raises:
+        KerasBertError: For an error of the block.
+    """
+    try:
+        yield
+    except KerasBertError as error:
+        message = str(error)
+        if str(table.path) in message:
+            raise
+        row = _ROW.match(message)
+        if row and int(row[1]) < len(table.lines):
+            message = f"{table.path}, line {table.lines[int(row[1])]}{message[row.end() :]}"
+        else:
+            message = f"{table.path}: {message}"
+        raise KerasBertError(message) from error
 
-    def __exit__(self, kind, error, trace):
-        if not isinstance(error, KerasBertError) or str(self._path) in str(error):
-            return
-        row = _ROW.match(str(error))
-        if row and int(row[1]) < len(self._lines):
-            raise KerasBertError(f"{self._path}, line {self._lines[int(row[1])]}{str(error)[row.end() :]}") from error
-        raise KerasBertError(f"{self._path}: {error}") from error
 
+def read_model_data(model: str | Path, path: Path, arguments: Mapping[str, Any]) -> Dataset:
+    """Read a data file for a model, check its labels, and print a line that describes it.
 
-def labelled_table(model: Path, path: Path, given: dict) -> Table:
-    """The table that the file's processor asks for, described in a line to the user."""
-    from kerasbert.cli.common.saved_model import processor_of
+    Args:
+        model: A `.tflite` file, a saved folder or a hub name.
+        path: The data file.
+        arguments: All arguments of the command by name.
+
+    Raises:
+        KerasBertError: When the file cannot be read, or the model does not have one of its labels.
+    """
+    from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.processors import make_processor
 
-    processor = processor_of(model)
-    table = read_described(type(processor or make_processor("single_label")), path, file_options(given))
+    processor = read_processor(model)
+    table = read_described(type(processor or make_processor("single_label")), path, file_options(arguments))
     if processor is not None and table.y is not None and processor.needs_labels:
-        check_known(processor, table)
+        check_known_labels(processor, table)
     return table

@@ -1,12 +1,18 @@
-"""What `inspect` and `benchmark` say about a saved folder."""
+"""The results of `inspect` and `benchmark` for a saved folder."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import read_own_config
+
+if TYPE_CHECKING:
+    from kerasbert.export.benchmarking import Benchmark
+    from kerasbert.tasks.base import Task
 
 _SETTINGS = (
     "hidden_size",
@@ -20,9 +26,13 @@ _SETTINGS = (
 
 
 def describe_folder(name_or_path: str) -> dict[str, object]:
-    """Task, labels, sizes and quantization of a checkpoint folder, read without TensorFlow.
+    """Return task, labels, sizes and quantization of a checkpoint folder. Needs no TensorFlow.
 
-    Raises KerasBertError for what is no checkpoint folder, or a damaged one.
+    Args:
+        name_or_path: The folder, or a hub name.
+
+    Raises:
+        KerasBertError: When there is no such checkpoint, or it is damaged.
     """
     from kerasbert.checkpoints.hugging_face import label_names, read_config, resolve
     from kerasbert.checkpoints.readers import find_weight_files, read_tensors
@@ -46,15 +56,27 @@ def describe_folder(name_or_path: str) -> dict[str, object]:
     }
 
 
-def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list[int], runs: int):
-    """Latency of the Keras model in its own graph, batch 1; a `Benchmark` as for a file. Memory includes TensorFlow's."""
+def benchmark_folder(
+    name_or_path: str, lengths: Sequence[int] | None, threads: Sequence[int], runs: int
+) -> "Benchmark":
+    """Measure the latency of a Keras model as a graph, with batch size 1. Memory includes that of TensorFlow.
+
+    Args:
+        name_or_path: The folder, or a hub name.
+        lengths: Sequence lengths; None for the model's own.
+        threads: The number of CPU threads, one value.
+        runs: The number of timed runs.
+
+    Raises:
+        KerasBertError: When there are several thread counts, or a length that the model cannot read.
+    """
     from kerasbert.export.benchmarking import Benchmark, Measurement
     from kerasbert.export.runtime.interpreters import describe_machine
     from kerasbert.export.validation.checks import Latency
 
     if len(threads) != 1:
         raise KerasBertError(
-            f"expected one thread count for a folder, received {len(threads)}: TensorFlow sets it once a process"
+            f"expected one --threads for a folder, received {len(threads)}; TensorFlow sets it once per process, so run the command again"
         )
     import tensorflow as tf
 
@@ -65,28 +87,30 @@ def benchmark_folder(name_or_path: str, lengths: list[int] | None, threads: list
     started = time.perf_counter()
     task = load_task(name_or_path)
     load = time.perf_counter() - started
-    measured = []
+    measurements = []
     for length in lengths or [task.sequence_length]:
         if not 3 <= length <= task.config.longest:
-            raise KerasBertError(f"expected a length from 3 to {task.config.longest} tokens, received {length}")
+            raise KerasBertError(
+                f"expected --length from 3 to {task.config.longest} (the positions of this model), received {length}"
+            )
         row = _full_row(length, task.tokenizer.vocabulary_size)
         seconds = [_seconds(task, row) for _ in range(runs + 1)]
         peak = _peak_bytes()
-        measured.append(
+        measurements.append(
             Measurement(
                 Path(name_or_path).name, length, threads[0], Latency.of(seconds[1:]), load, seconds[0], peak, peak, 0
             )
         )
-    return Benchmark(tuple(measured), (), {**describe_machine(), "runtime": f"tensorflow {tf.__version__}"})
+    return Benchmark(tuple(measurements), (), {**describe_machine(), "runtime": f"tensorflow {tf.__version__}"})
 
 
-def _full_row(length: int, words: int) -> dict[str, np.ndarray]:
-    """No padding, varied ids: every position counts."""
-    ids = (np.arange(length, dtype=np.int32) * 7919 % words)[None]
+def _full_row(length: int, vocabulary_size: int) -> dict[str, np.ndarray]:
+    """Return inputs of shape (1, length) with varied ids and without padding."""
+    ids = (np.arange(length, dtype=np.int32) * 7919 % vocabulary_size)[None]
     return {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
 
 
-def _seconds(task, row) -> float:
+def _seconds(task: "Task", row: dict[str, np.ndarray]) -> float:
     started = time.perf_counter()
     task.serve_numpy(row)
     return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""Where a command will write: looked at before the work starts, so that an hour of training is not lost to a typo."""
+"""Checks of output paths before the work starts, so that a typo does not cost an hour of training."""
 
 import os
 import tempfile
@@ -19,25 +19,31 @@ from kerasbert.files.model_folder import (
 from kerasbert.files.own_files import check_own
 from kerasbert.files.partials import clear_inside
 
-_LONGEST_INSIDE = 64  # letters of the longest path in a model's folder, the temporary ones included
+_LONGEST_INSIDE = 64  # bytes of the longest path inside a model's folder, including temporary files
 
 
 def check_out_folder(
     out: str | os.PathLike, *sources: str | os.PathLike | None, resume: bool = False, overwrite: bool = False
 ) -> None:
-    """Raises KerasBertError unless a model can be saved at `out`, which is then this command's until it ends.
+    """Check that a model can be saved in a folder, and lock the folder for the command.
 
-    sources: the folders that models are read from; `out` must be none of them. resume, overwrite: whether an interrupted training that is
-    there may go on, and whether it, or a model, may be replaced.
+    Args:
+        out: The folder.
+        sources: The folders that models are read from; `out` must differ from them.
+        resume: Whether an interrupted training in the folder may be resumed.
+        overwrite: Whether a model or an interrupted training in the folder may be replaced.
+
+    Raises:
+        KerasBertError: When the folder cannot be written, or holds something that may not be replaced.
     """
     out = Path(out)
     if resume and overwrite:
-        raise KerasBertError("expected --resume or --overwrite, received both")
+        raise KerasBertError("expected --resume or --overwrite, received both; leave one out")
     check_name(out, _LONGEST_INSIDE)
     for source in sources:
         if source is not None and os.path.isdir(source) and out.exists() and out.samefile(source):
             raise KerasBertError(
-                f"expected another --out than the folder the model is read from, received {str(out)!r}"
+                f"expected another --out than the folder the model is read from, received {str(out)!r}; name a new folder"
             )
     if out.is_symlink() and not out.exists():
         raise KerasBertError(f"expected a folder as --out, received {str(out)!r}, a link to nothing; remove the link")
@@ -46,11 +52,11 @@ def check_out_folder(
     _check_writable(out, levels=2)
     make_parent(out)
     claim(out)
-    left = recover(out, is_model_file)
-    if left:
+    leftovers = recover(out, is_model_file)
+    if leftovers:
         raise KerasBertError(
-            f"expected nothing of an interrupted command beside {str(out)!r}, received {str(left[0])!r} with files of others; move them "
-            "away"
+            f"expected no folder of an interrupted command beside {str(out)!r}, received {str(leftovers[0])!r} with other files; move "
+            "them away"
         )
     if out.exists():
         _check_content(out, resume, overwrite)
@@ -68,8 +74,8 @@ def _check_content(out: Path, resume: bool, overwrite: bool) -> None:
         return
     if has_interrupted_run(out):
         raise KerasBertError(
-            f"expected a new or empty folder as --out, received {str(out)!r}, which holds an interrupted training; go on with --resume, or "
-            "begin anew with --overwrite"
+            f"expected a new or empty folder as --out, received {str(out)!r}, which holds an interrupted training; "
+            "continue it with --resume, or replace it with --overwrite"
         )
     if is_model_folder(out):
         raise KerasBertError(
@@ -79,7 +85,14 @@ def _check_content(out: Path, resume: bool, overwrite: bool) -> None:
 
 
 def check_results_folder(out: Path) -> None:
-    """Raises KerasBertError unless files can be written into a folder `out`, which is then this command's until it ends."""
+    """Check that files can be written into a folder, and lock the folder for the command.
+
+    Args:
+        out: The folder.
+
+    Raises:
+        KerasBertError: When they cannot.
+    """
     check_name(out, _LONGEST_INSIDE)
     if out.exists() and not out.is_dir():
         raise KerasBertError(f"expected a folder as --out, received the file {str(out)!r}; name another")
@@ -89,75 +102,103 @@ def check_results_folder(out: Path) -> None:
 
 
 def check_out_file(out: Path, option: str, kind: str | None = None, ending: str | tuple[str, ...] = "") -> None:
-    """Raises KerasBertError unless a file can be written at `out`, which is then this command's until it ends.
+    """Check that a file can be written, and lock its path for the command.
 
-    kind: what of `kerasbert.files.own_files` a file that is there must be; others are never replaced. None: the caller asks whether it
-    may be.
+    Args:
+        out: The file.
+        option: The option, for messages.
+        kind: The kind of `kerasbert.files.own_files` that an existing file must have to be replaced. None leaves this check to the caller.
+        ending: The required ending of the name, or several.
+
+    Raises:
+        KerasBertError: When the file cannot be written, or an existing one may not be replaced.
     """
     if not out.name.endswith(ending):
         endings = ending if isinstance(ending, str) else " or ".join(ending)
-        raise KerasBertError(f"expected a file name ending in {endings} as {option}, received {str(out)!r}")
+        raise KerasBertError(f"expected a file name ending in {endings} as {option}, received {str(out)!r}; rename it")
     check_name(out)
     if kind is not None:
         check_own(out, kind, option)
     elif out.is_dir():
-        raise KerasBertError(f"expected a file as {option}, received the folder {str(out)!r}")
+        raise KerasBertError(f"expected a file as {option}, received the folder {str(out)!r}; name a file in it")
     _check_writable(out, levels=1)
     claim(out)
 
 
 def check_companions(companions: Iterable[tuple[Path, str]]) -> None:
-    """Raises KerasBertError unless all files that go beside an output, each with its kind, can be written."""
+    """Check that the files beside an output can be written.
+
+    Args:
+        companions: Each file with its kind of `kerasbert.files.own_files`.
+
+    Raises:
+        KerasBertError: When one cannot be written, or an existing one may not be replaced.
+    """
     for path, kind in companions:
         check_name(path)
         check_own(path, kind, f"{kind} beside --out")
 
 
 def check_cache_folder(folder: Path) -> None:
-    """Raises KerasBertError unless folders can be made in `folder`."""
+    """Check that subfolders can be created in the folder of `--cache`.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        KerasBertError: When they cannot.
+    """
     if folder.exists() and not folder.is_dir():
         raise KerasBertError(f"expected a folder as --cache, received the file {str(folder)!r}; name another")
     _check_writable(folder / "cache", levels=2)
 
 
 def check_name(out: Path, inside: int = 0) -> None:
-    """Raises KerasBertError for a name or a path that is too long for its file system. inside: letters of the longest path in it."""
+    """Check that a name and a path are not too long for their file system.
+
+    Args:
+        out: The path.
+        inside: The length in bytes of the longest path inside the folder.
+
+    Raises:
+        KerasBertError: When one is too long.
+    """
     parent = _nearest(out)
     for limit, size, what in (
         ("PC_NAME_MAX", max(len(os.fsencode(part)) for part in out.absolute().parts), "a name"),
         ("PC_PATH_MAX", len(os.fsencode(out.absolute())) + inside, "a path"),
     ):
         try:
-            most = os.pathconf(parent, limit)
+            maximum = os.pathconf(parent, limit)
         except (OSError, ValueError, AttributeError):
             continue
-        if 0 < most < size:
+        if 0 < maximum < size:
             raise KerasBertError(
-                f"expected {what} of at most {most} bytes, received one of {size}: {out.name[:60]!r}..."
+                f"expected {what} of at most {maximum} bytes, received one of {size}: {out.name[:60]!r}...; choose a shorter one"
             )
 
 
 def _nearest(out: Path) -> Path:
-    """The nearest folder above `out` that is there."""
+    """Return the nearest existing folder above a path."""
     return next(folder for folder in out.absolute().parents if os.path.lexists(folder))
 
 
 def _check_writable(out: Path, levels: int) -> None:
-    """levels: how many folders, `out` included, may be missing."""
+    """Check that a path can be created, where at most `levels` of its last parts do not exist."""
     parent = _nearest(out)
     if not parent.is_dir():
         raise KerasBertError(
-            f"expected a place in a folder for {str(out)!r}, received {str(parent)!r}, which is a file"
+            f"expected a path in a folder, received {str(out)!r}, where {str(parent)!r} is a file; name another"
         )
     missing = len(out.absolute().parts) - len(parent.parts)
     if missing > levels:
         first = Path(*out.absolute().parts[: len(parent.parts) + 1])
         raise KerasBertError(
-            f"expected a place in a folder that is there for {str(out)!r}, received none: there is no {str(first)!r}; make it first"
+            f"expected a path in an existing folder, received {str(out)!r}, but there is no {str(first)!r}; make it first"
         )
     try:
         tempfile.TemporaryFile(dir=parent).close()
     except OSError as error:
         raise KerasBertError(
-            f"expected a writable folder for {str(out)!r}, received {str(parent)!r} ({error.strerror})"
+            f"expected a writable folder for {str(out)!r}, received {str(parent)!r} ({error.strerror}); choose another"
         ) from error

@@ -1,38 +1,50 @@
-"""What `kerasbert diagnose` prints: the worst tensors, why they lose, and what each costs the task."""
+"""Output of `kerasbert diagnose`: the worst tensors, the causes of their losses, and their effects on the task."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from kerasbert.compression.quantization.diagnosis import STORED, PointLoss, is_weight_only
 from kerasbert.compression.quantization.output_effects import OutputEffect, OutputEffects
 from kerasbert.compression.quantization.signal_to_noise import LOST
 from kerasbert.console.tables import Block, Facts, Table
 
-_UNEQUAL = 4.0  # times the median: a channel or row that takes the others' range
-_SHARES = ("accuracy", "exact match")  # metrics that are a share of the examples
-_CAUSES = 5  # tensors whose loss is explained
+_UNEQUAL = 4.0  # times the median: a channel or row that determines the range of all
+_FRACTIONS = ("accuracy", "exact match")  # metrics that are a fraction of the examples
+_MAX_CAUSES = 5  # tensors with an explanation
 
 
-def blocks(losses: Sequence[PointLoss], worst: Sequence[PointLoss], effects: OutputEffects) -> list[Block]:
-    """A table of the worst tensors, what it shows, and the figures of the whole model, for `kerasbert.console.tables.render`."""
-    found: list[Block] = [
-        f"{len(losses)} tensors, {effects.rows} rows of data; the {len(worst)} tensors that lose most:",
+def format_diagnosis(losses: Sequence[PointLoss], worst: Sequence[PointLoss], effects: OutputEffects) -> list[Block]:
+    """Return a table of the worst tensors, a legend, and the figures of the whole model.
+
+    Args:
+        losses: The losses of all tensors in the order of execution.
+        worst: The tensors to show.
+        effects: The effects of the worst tensors on the output.
+    """
+    blocks: list[Block] = [
+        f"{len(losses)} tensors, {effects.rows} rows of data; the {len(worst)} tensors with the largest losses:",
         "",
         _table(worst, effects),
         "",
-        "SNR: signal-to-noise in dB of this tensor alone in 8 bits, the least of all values, the median channel and the median row.",
-        f"{_figures(effects)}: the task's output with this tensor alone in 8 bits, against float.",
+        "SNR: signal-to-noise ratio in dB with only this tensor quantized: the least of all values, the median channel and the median row.",
+        f"{_figures(effects)}: the task's output with only this tensor quantized, compared with float.",
     ]
     if is_weight_only(losses):
-        found.append("Activations stay in float: all that is lost is what kernels and tables cost.")
-    causes = [(_name(*loss.key), cause(loss)) for loss in worst if loss.least_signal_to_noise < LOST]
-    if causes := [pair for pair in causes if pair[1]][:_CAUSES]:
-        found += ["", f"Below {LOST:.0f} dB, because", *(f"  {name}: {why}" for name, why in causes)]
-    return [*found, "", Facts(_whole_model(losses, effects))]
+        blocks.append("Activations stay in float: only kernels and tables lose precision.")
+    causes = [(_name(*loss.key), explain_loss(loss)) for loss in worst if loss.least_signal_to_noise < LOST]
+    if causes := [pair for pair in causes if pair[1]][:_MAX_CAUSES]:
+        blocks += ["", f"Causes of an SNR below {LOST:.0f} dB:", *(f"  {name}: {cause}" for name, cause in causes)]
+    return [*blocks, "", Facts(_whole_model(losses, effects))]
 
 
-def as_json(losses: Sequence[PointLoss], effects: OutputEffects) -> dict:
-    """Every tensor in the order of execution, those that were run alone with their effect; and all tensors together."""
+def diagnosis_data(losses: Sequence[PointLoss], effects: OutputEffects) -> dict[str, Any]:
+    """Return the content of `--json`: every tensor in the order of execution, with its effect if measured, and the effect of all.
+
+    Args:
+        losses: The losses of all tensors in the order of execution.
+        effects: The measured effects on the output.
+    """
     alone = {key: asdict(effect) for key, effect in effects.alone.items()}
     points = [
         {**asdict(loss), "least_signal_to_noise": loss.least_signal_to_noise, "effect": alone.get(loss.key)}
@@ -42,15 +54,19 @@ def as_json(losses: Sequence[PointLoss], effects: OutputEffects) -> dict:
     return {"points": points, "effect_of_all": asdict(effects.together), **summary}
 
 
-def cause(loss: PointLoss) -> str:
-    """What takes the range from the rest of a tensor, in a few words; "" where nothing does."""
+def explain_loss(loss: PointLoss) -> str:
+    """Return the cause of a tensor's low signal-to-noise ratio, or "" if none is known.
+
+    Args:
+        loss: The losses of the tensor.
+    """
     if loss.own_signal_to_noise == loss.least_signal_to_noise and loss.clipped_share > 0:
-        return f"{loss.clipped_share:.1%} of its values are out of range"
+        return f"{loss.clipped_share:.1%} of its values are clipped"
     if loss.row_signal_to_noise < loss.channel_signal_to_noise and loss.row_ratio >= _UNEQUAL:
-        row = {"kernel": "input", "table": "word"}.get(loss.kind, "token")
-        return f"{row} {loss.largest_row} is {loss.row_ratio:,.0f} times the median one"
+        row = {"kernel": "input", "table": "token"}.get(loss.kind, "token")
+        return f"{row} {loss.largest_row} is {loss.row_ratio:,.0f} times the median"
     if loss.channel_ratio >= _UNEQUAL:
-        return f"channel {loss.largest_channel} is {loss.channel_ratio:,.0f} times the median one"
+        return f"channel {loss.largest_channel} is {loss.channel_ratio:,.0f} times the median"
     return ""
 
 
@@ -71,8 +87,8 @@ def _headings(effects: OutputEffects) -> list[str]:
 
 
 def _figures(effects: OutputEffects) -> str:
-    """The headings, explained where they need it."""
-    explained = {"error": "error (root mean square)", "same": "same answers"}
+    """Return the headings with explanations."""
+    explained = {"error": "error (root mean square)", "same": "same predictions"}
     return ", ".join(explained.get(name, name) for name in _headings(effects))
 
 
@@ -81,18 +97,18 @@ def _whole_model(losses: Sequence[PointLoss], effects: OutputEffects) -> list[tu
     facts = []
     if effects.alone:
         key = max(effects.alone, key=lambda each: effects.alone[each].error)
-        facts.append(("worst for the output", f"{_name(*key)}: {_in_words(effects.alone[key], effects)}"))
-    facts.append(("all in 8 bits", _in_words(effects.together, effects)))
+        facts.append(("worst for the output", f"{_name(*key)}: {_format_effect(effects.alone[key], effects)}"))
+    facts.append(("all quantized", _format_effect(effects.together, effects)))
     if effects.metric is not None:
-        worth = f", one of which is worth {1 / effects.examples:.4f}" if effects.metric in _SHARES else ""
-        facts.append(("in float", f"{effects.metric} {effects.in_float:.4f} of {effects.examples} examples{worth}"))
-    facts.append(("SNR of the last", f"{last.path} with all in 8 bits: {last.signal_to_noise:.1f} dB"))
+        resolution = f" (one example: {1 / effects.examples:.4f})" if effects.metric in _FRACTIONS else ""
+        facts.append(("float", f"{effects.metric} {effects.in_float:.4f} on {effects.examples} examples{resolution}"))
+    facts.append(("SNR of the last", f"{last.path} with all quantized: {last.signal_to_noise:.1f} dB"))
     return facts
 
 
-def _in_words(effect: OutputEffect, effects: OutputEffects) -> str:
+def _format_effect(effect: OutputEffect, effects: OutputEffects) -> str:
     words = [f"error {effect.error:.2%}"]
-    words += [f"same answers {effect.agreement:.1%}"] if effect.agreement is not None else []
+    words += [f"same predictions {effect.agreement:.1%}"] if effect.agreement is not None else []
     words += [f"{effects.metric} {effect.metric:.4f}"] if effect.metric is not None else []
     return ", ".join(words)
 

@@ -1,11 +1,12 @@
-"""Arguments as Python has them, such as `label=`, to flags of the command line, such as --label-column."""
+"""Converts arguments of Python in messages, such as `label=`, to command line options, such as --label-column."""
 
 import re
+from typing import Any
 
 from kerasbert.suggestions import nearest
 
 _ARGUMENT = re.compile(r"`(\w+)=`")
-# Library argument -> parameters of commands that set it, where the names differ; the first that a command has is meant.
+# Library argument -> command parameters that set it under another name; the first one that a command has is used.
 _OTHER_NAMES = {
     "text": ("text_column",),
     "prompt": ("text_column",),
@@ -18,8 +19,13 @@ _OTHER_NAMES = {
 }
 
 
-def with_flags(message: str, command) -> str:
-    """The message with every `name=` as the flag of that command. command: click's."""
+def with_flags(message: str, command: Any) -> str:
+    """Return a message with every `name=` replaced by the command's option.
+
+    Args:
+        message: The message of an error.
+        command: The command, a click object.
+    """
     parameters = {parameter.name: parameter for parameter in command.params}
 
     def flag(match: re.Match) -> str:
@@ -32,23 +38,28 @@ def with_flags(message: str, command) -> str:
     return _ARGUMENT.sub(flag, message)
 
 
-def unknown_option(error: Exception) -> str:
-    """What is told of an option that a command does not have; "" for any other error. error: click's."""
-    name = getattr(error, "option_name", None)
+def describe_unknown_option(error: Exception) -> str:
+    """Return a message for an option that the command does not have, or "" for any other error.
+
+    Args:
+        error: An error of click.
+    """
+    name = getattr(error, "option_name", "")
     command = getattr(getattr(error, "ctx", None), "command", None)
     if type(error).__name__ != "NoSuchOption" or command is None:
         return ""
     options = {option: parameter for parameter in command.params for option in parameter.opts}
-    meant = nearest(name, options)
-    if meant is None:
+    suggestion = nearest(name, options)
+    if suggestion is None:
         return f"no such option: {name}"
-    parameter = options[meant]
-    if meant.startswith("-"):
-        return f"no such option: {name}; did you mean {meant}?"
-    return f"no such option: {name}; {parameter.metavar or meant.upper()} stands without one, behind the command's name"
+    parameter = options[suggestion]
+    if suggestion.startswith("-"):
+        return f"no such option: {name}; did you mean {suggestion}?"
+    argument = parameter.metavar or suggestion.upper()
+    return f"no such option: {name}; {argument} is an argument, give it without an option name"
 
 
-def _flag(parameter) -> str:
-    """`--label-column`; of a positional argument what its help calls it."""
+def _flag(parameter: Any) -> str:
+    """Return `--label-column`, or the placeholder of a positional argument."""
     long = [option for option in parameter.opts if option.startswith("--")]
     return long[0] if long else (parameter.metavar or parameter.name.upper())

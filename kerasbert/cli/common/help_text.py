@@ -1,26 +1,27 @@
-"""`--help` as text that a terminal of 80 columns holds: no option name, value or word is cut."""
+"""`--help` for terminals of 80 columns, without truncated option names, values or words."""
 
 import inspect
 import re
 import sys
+from typing import Any
 
 from kerasbert.console.output import terminal_width
 from kerasbert.console.widths import cell_width, pad, wrap
 
-_DEFAULT_WIDTH, _WIDEST = 80, 100  # without a terminal; and lines that are read with ease
-_NAMES = 30  # cells; a longer name stands on a line of its own
+_DEFAULT_WIDTH, _MAX_WIDTH = 80, 100  # without a terminal; longer lines are hard to read
+_NAME_WIDTH = 30  # cells; a longer name has a line of its own
 _EXAMPLE = "Example: "
 _UNBROKEN = "\u00a0"
 
 
-def help_text(command, ctx) -> str:
-    """A command's or a group's usage, description, arguments, options and commands.
+def help_text(command: Any, ctx: Any) -> str:
+    """Return usage, description, arguments, options and commands of a command or group.
 
     Args:
-        command: of typer; its parameters tell their names and helps.
-        ctx: the context that it is called in.
+        command: The command, a click object.
+        ctx: Its click context.
     """
-    width = min(terminal_width(sys.stdout) or _DEFAULT_WIDTH, _WIDEST)
+    width = min(terminal_width(sys.stdout) or _DEFAULT_WIDTH, _MAX_WIDTH)
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     options = [param for param in command.get_params(ctx) if param.param_type_name == "option"]
     commands = getattr(command, "commands", {})
@@ -41,27 +42,31 @@ def help_text(command, ctx) -> str:
     return "\n\n".join(parts).replace(_UNBROKEN, " ") + "\n"
 
 
-def _metavar(argument) -> str:
+def _metavar(argument: Any) -> str:
     return (argument.metavar or argument.name.upper()).strip("[]")
 
 
-def _usage(argument) -> str:
+def _usage(argument: Any) -> str:
     return _metavar(argument) if argument.required else f"[{_metavar(argument)}]"
 
 
-def _record(param, ctx) -> tuple[str, str]:
+def _record(param: Any, ctx: Any) -> tuple[str, str]:
     names, text = param.get_help_record(ctx)
-    return names.replace(" / ", "/"), re.sub(r" *(\[[^][]*\])$", lambda match: f" {_facts(match[1])}", text)
+    return names.replace(" / ", "/"), re.sub(r" *\[([^][]*)\]$", lambda match: _sentence(match[1]), text)
 
 
-def _facts(brackets: str) -> str:
-    """`[default: 1; x>=1]` in words and on one line."""
-    brackets = re.sub(r"([-.\d]+)<=x<=([-.\d]+)", r"from \1 to \2", brackets)
-    return re.sub(r"x>=([-.\d]+)", r"at least \1", brackets).replace(" ", _UNBROKEN)
+def _sentence(facts: str) -> str:
+    """Return click's `default: 1; x>=1` as a sentence, ` Default: 1, at least 1.`."""
+    *rest, last = facts.split("; ")
+    required = " [required]" if last == "required" else ""
+    facts = ", ".join(rest if required else [*rest, last])
+    facts = re.sub(r"([-.\d]+)<=x<=([-.\d]+)", r"from \1 to \2", facts)
+    facts = re.sub(r"x>=([-.\d]+)", r"at least \1", facts).replace(" ", _UNBROKEN)
+    return (f" {facts[:1].upper()}{facts[1:]}." if facts else "") + required
 
 
-def _summary(command) -> str:
-    """The first sentence of a command's help."""
+def _summary(command: Any) -> str:
+    """Return the first sentence of a command's help."""
     first = _paragraphs(command.help or "")[0]
     return re.split(r"(?<=[.;]) ", first)[0].rstrip(".;") + "."
 
@@ -82,8 +87,8 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _definitions(rows: list[tuple[str, str]], width: int) -> str:
-    """Names, and beside them what they mean."""
-    column = max([cell_width(name) for name, _ in rows if cell_width(name) <= _NAMES], default=_NAMES) + 4
+    """Format names and their descriptions in two columns."""
+    column = max([cell_width(name) for name, _ in rows if cell_width(name) <= _NAME_WIDTH], default=_NAME_WIDTH) + 4
     lines = []
     for name, text in rows:
         texts = wrap(text, width - column)

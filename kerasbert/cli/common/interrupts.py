@@ -1,5 +1,7 @@
-"""Ctrl-C, and being told to end. A KeyboardInterrupt raised while TensorFlow's C++ calls back into Python aborts the process, so there we
-end it ourselves."""
+"""Interrupts: Ctrl-C, SIGTERM and SIGHUP.
+
+A KeyboardInterrupt that is raised while TensorFlow's C++ calls Python aborts the process. There, the handler ends the process itself.
+"""
 
 import contextlib
 import os
@@ -7,21 +9,26 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TextIO
 
 from kerasbert.cleanup import cleanup_on_exit, run_cleanups
 from kerasbert.cli.common.failures import INTERRUPTED
 from kerasbert.console.escapes import escape_controls
 
-_native: list[None] = []  # one for each block of native code that runs
-_USUAL = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-if hasattr(signal, "SIGHUP"):  # the terminal is gone
-    _USUAL[signal.SIGHUP] = signal.SIG_DFL
+_native: list[None] = []  # one for each running block of native code
+_DEFAULT_HANDLERS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+if hasattr(signal, "SIGHUP"):  # the terminal was closed
+    _DEFAULT_HANDLERS[signal.SIGHUP] = signal.SIG_DFL
 
 
 @contextlib.contextmanager
 def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Work in which Ctrl-C must not raise. Nothing is written meanwhile, so nothing is left half-written. close: what to do before the
-    process ends in it."""
+    """Prevent Ctrl-C from raising in the block, which runs native code and writes no files.
+
+    Args:
+        close: Called before an interrupt ends the process.
+    """
     _native.append(None)
     try:
         with cleanup_on_exit(close):
@@ -31,37 +38,43 @@ def native_code(close: Callable[[], None] = lambda: None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def interrupts_told(message: Callable[[], str]) -> Iterator[None]:
-    """While it lasts, Ctrl-C, SIGTERM and SIGHUP in `native_code` print `message()` and end the process, which leaves no temporary folder
-    and no child behind; elsewhere they raise KeyboardInterrupt."""
-    stream = sys.stderr  # a library may have put another in its place when the signal comes
-    main = threading.current_thread() is threading.main_thread()
-    # A signal that is ignored, or that a program around us handles, stays so.
-    ours = [number for number, usual in _USUAL.items() if main and signal.getsignal(number) is usual]
+def handle_interrupts(message: Callable[[], str]) -> Iterator[None]:
+    """Handle Ctrl-C, SIGTERM and SIGHUP in the block.
 
-    def leave(number, frame):
+    In `native_code` they print a message and end the process, without leaving temporary folders or child processes. Elsewhere they raise
+    KeyboardInterrupt.
+
+    Args:
+        message: Returns the line to print.
+    """
+    stream = sys.stderr  # a library may have replaced sys.stderr when the signal arrives
+    main = threading.current_thread() is threading.main_thread()
+    # Signals that are ignored, or handled by a program around this one, keep their handlers.
+    handled = [number for number, default in _DEFAULT_HANDLERS.items() if main and signal.getsignal(number) is default]
+
+    def leave(number: int, frame: FrameType | None) -> None:
         if not _native:
             raise KeyboardInterrupt
         run_cleanups()
-        with contextlib.suppress(Exception):  # nobody may be there to read it any more
+        with contextlib.suppress(Exception):  # the reader of stderr may be gone
             _write(stream, escape_controls(message()))
         os._exit(INTERRUPTED)
 
-    for number in ours:
+    for number in handled:
         signal.signal(number, leave)
     try:
         yield
     finally:
-        for number in ours:
-            signal.signal(number, _USUAL[number])
+        for number in handled:
+            signal.signal(number, _DEFAULT_HANDLERS[number])
 
 
-def _write(stream, line: str) -> None:
+def _write(stream: TextIO, line: str) -> None:
     try:
         descriptor = stream.fileno()
     except (AttributeError, OSError, ValueError):  # a stream in memory
         stream.write(f"{line}\n")
         return
-    # Not print: the interrupted code may be inside one, and a text stream refuses to be entered twice.
+    # Not print: the interrupted code may be inside of one, and a text stream is not reentrant.
     cursor = "\x1b[?25h" if os.isatty(descriptor) else ""
     os.write(descriptor, f"{cursor}{line}\n".encode(errors="backslashreplace"))

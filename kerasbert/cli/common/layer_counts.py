@@ -1,33 +1,33 @@
-"""`--layers` of a model that has fewer: refused before TensorFlow is loaded."""
+"""Checks of `--layers` and `--top-layers` against a model's config, before TensorFlow is loaded."""
 
 from collections.abc import Sequence
 
 from kerasbert.errors import KerasBertError
 
 
-def check_layer_count(folder: str, wanted: int | Sequence[int], fewer: bool = False, option: str = "--layers") -> None:
-    """Checks how many layers, or which, are asked of a model.
+def check_layer_count(folder: str, layers: int | Sequence[int], fewer: bool = False, option: str = "--layers") -> None:
+    """Check that a model has the requested layers.
 
     Args:
-        folder: the model's folder or hub name.
-        wanted: a number of layers, or their numbers from 0 on.
-        fewer: whether the model must keep fewer than it has.
+        folder: The model's folder or hub name.
+        layers: A number of layers, or their indices from 0.
+        fewer: Whether the number must be below the number of layers of the model.
+        option: The option, for messages.
 
     Raises:
-        KerasBertError: layers that the model does not have; a folder that is no checkpoint.
+        KerasBertError: When the model lacks the layers, or the folder is not a checkpoint.
     """
     from kerasbert.checkpoints.hugging_face import read_config, resolve
 
     config = read_config(resolve(folder))
     count = config.get("num_hidden_layers") or config["n_layers"]
-    has = f"{folder} has {count} layers"
-    if isinstance(wanted, int):
-        most = count - 1 if fewer else count
-        if not 1 <= wanted <= most:
-            why = f"{has}, and pruning leaves fewer" if fewer else has
-            raise KerasBertError(f"expected {option} from 1 to {most}, received {wanted}: {why}; ask for fewer")
+    if isinstance(layers, int):
+        largest = count - 1 if fewer else count
+        if not 1 <= layers <= largest:
+            reason = f"{folder} has {count} layers" + (", and pruning must leave fewer" if fewer else "")
+            raise KerasBertError(f"expected {option} from 1 to {largest}, received {layers}; {reason}")
         return
-    if wrong := [number for number in wanted if not 0 <= number < count]:
+    if invalid := [number for number in layers if not 0 <= number < count]:
         raise KerasBertError(
-            f"expected the numbers of layers in {option} from 0 to {count - 1}, received {wrong[0]}: {has}; the lowest is 0"
+            f"expected layer indices from 0 to {count - 1} in {option}, received {invalid[0]}; {folder} has {count} layers"
         )

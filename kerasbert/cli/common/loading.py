@@ -1,4 +1,4 @@
-"""The first step of commands that train or run a Keras model."""
+"""Loading of TensorFlow and a Keras model, the first step of commands that train or run one."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,7 +9,11 @@ from kerasbert.memory import keep_memory
 
 @contextlib.contextmanager
 def loading(what: str) -> Iterator[None]:
-    """TensorFlow is imported and a model made in here: what must be set before it starts is, and progress shown."""
+    """Configure memory for TensorFlow and show progress while the block imports TensorFlow and loads a model.
+
+    Args:
+        what: What is loaded, such as "the model".
+    """
     keep_memory()
     with progress(f"loading TensorFlow and {what}"):
         yield

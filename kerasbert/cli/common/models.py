@@ -1,39 +1,65 @@
-"""A saved folder or a `.tflite` file as one thing: examples in, answers and scores out."""
+"""One interface for saved folders and `.tflite` files: examples in, predictions and metrics out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kerasbert.cli.common.loading import loading
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.processors import Processor
 
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
+
 _BATCH = 32
 
-__all__ = ["Predictor", "is_tflite", "open_predictor"]
+__all__ = ["LoadedModel", "is_tflite", "open_model"]
 
 Report = Callable[[int, int], None]
 
 
-class Predictor(Protocol):
-    """processor: what the model is asked and answers, with its labels. `answer` and `score`: as those of `kerasbert.tasks.base.Task`."""
+class LoadedModel(Protocol):
+    """A model that is ready for prediction."""
 
-    processor: Processor
+    @property
+    def processor(self) -> Processor:
+        """The model's processor, with its labels."""
+        ...
 
-    def predictions(self, x, report: Report | None = None) -> list: ...
+    def predictions(self, x: Any, report: Report | None = None) -> list:
+        """Return one prediction for each example; see `kerasbert.tasks.base.Task`.
 
-    def score(self, x, y, report: Report | None = None) -> dict[str, float]: ...
+        Args:
+            x: The examples.
+            report: Called with the number of rows done and of all rows.
+        """
+        ...
+
+    def score(self, x: Any, y: Any, report: Report | None = None) -> dict[str, float]:
+        """Return the task's metrics; see `kerasbert.tasks.base.Task`.
+
+        Args:
+            x: The examples.
+            y: Their labels.
+            report: Called with the number of rows done and of all rows.
+        """
+        ...
 
 
-def open_predictor(model: str, threads: int = 1) -> Predictor:
-    """Opens a `.tflite` file, without TensorFlow and in a process of its own, or else a saved folder or hub name.
+def open_model(model: str, threads: int = 1) -> LoadedModel:
+    """Open a model. A `.tflite` file needs no TensorFlow and runs in a process of its own.
 
-    Raises KerasBertError when it is none of them, is damaged, or is a file without kerasbert's metadata.
+    Args:
+        model: A `.tflite` file, a saved folder or a hub name.
+        threads: The number of CPU threads for a `.tflite` file.
+
+    Raises:
+        KerasBertError: When there is no such model, it is damaged, or it is a file without kerasbert's metadata.
     """
     if is_tflite(model):
-        from kerasbert.export.runtime.predictor import open_predictor as open_file
+        from kerasbert.export.runtime.predictor import open_predictor
 
-        return open_file(model, threads, isolated=True)
+        return open_predictor(model, threads, isolated=True)
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 
@@ -42,14 +68,14 @@ def open_predictor(model: str, threads: int = 1) -> Predictor:
 
 @dataclass(frozen=True)
 class _Folder:
-    task: Any
+    task: "Task"
 
     @property
     def processor(self) -> Processor:
         return self.task.processor
 
-    def predictions(self, x, report=None):
+    def predictions(self, x: Any, report: Report | None = None) -> list:
         return self.task.predictions(x, _BATCH, report)
 
-    def score(self, x, y, report=None):
+    def score(self, x: Any, y: Any, report: Report | None = None) -> dict[str, float]:
         return self.task.score(x, y, _BATCH, report)

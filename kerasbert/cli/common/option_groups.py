@@ -1,17 +1,19 @@
-"""Frozen configs as groups of command line options: one declaration, so that flags and files cannot differ."""
+"""Groups of command line options made from frozen configs, so that options and files share one declaration."""
 
 import dataclasses
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from typer import Option
 
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config_fields import INFINITE, accepted_types, flag
+from kerasbert.training.config_fields import INFINITE, REQUIRED, accepted_types, flag
+
+_FIRST = ("teacher", "student", "model", "train", "dev", "out")  # listed first in --help, in this order
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,11 @@ class OptionGroup:
 
     Attributes:
         config: The class, a frozen dataclass whose fields are made by `option`.
-        without: Fields that the command does not offer.
-        required: Fields that the command asks for.
-        defaults: Defaults in place of the fields'.
-        help: Help texts in place of the fields'.
-        given_only: Whether the command takes a dict of the options on the command line in place of a config, to merge it with a file's.
+        without: Fields that the command does not have.
+        required: Fields that the command requires.
+        defaults: Replacements of defaults.
+        help: Replacements of help texts.
+        given_only: Whether the command receives a dict of the given options instead of a config, to merge it with the settings of a file.
     """
 
     config: type
@@ -35,12 +37,22 @@ class OptionGroup:
     given_only: bool = False
 
     def parameters(self) -> list[inspect.Parameter]:
-        """One keyword parameter a field, as typer reads them."""
+        """Return one keyword parameter for each field, for typer."""
         hints = typing.get_type_hints(self.config)
         return [self._parameter(each, hints[each.name]) for each in self._fields()]
 
     def collect(self, values: dict[str, Any]) -> Any:
-        """Takes the group's values out of a command's and makes the config of them."""
+        """Remove the group's values from those of a command, and make the config.
+
+        Args:
+            values: The values of all options by name; the group's are removed.
+
+        Returns:
+            The config, or a dict of the given options with `given_only`.
+
+        Raises:
+            KerasBertError: When a value is invalid.
+        """
         hints = typing.get_type_hints(self.config)
         given = {}
         for each in self._fields():
@@ -57,13 +69,13 @@ class OptionGroup:
         name, required = config_field.name, config_field.name in self.required
         default = self.defaults.get(name, config_field.default)
         text = self.help.get(name, config_field.metadata["help"])
-        shown = default is not dataclasses.MISSING and not isinstance(default, bool) and default is not None
+        shown = default is not REQUIRED and not isinstance(default, bool) and default is not None
         if shown and not required:
             text += f" Default: {default}{_bounds(config_field)}."
         kind = accepted_types(hint)[0]
         annotation: Any = list[str] if kind is dict else kind
         if kind is bool:
-            # What is on, by default or by a file, can be turned off by `--no-...`.
+            # `--no-...` turns off what the default or a file turns on.
             names = f"{flag(name)}/{flag(f'no_{name}')}" if default or self.given_only else flag(name)
             declared = Option(names, help=text)
         else:
@@ -74,10 +86,10 @@ class OptionGroup:
 
 
 def with_options(**groups: OptionGroup) -> Callable:
-    """A decorator: the command's parameters of these names become the options of their groups.
+    """Return a decorator that replaces parameters of a command by the options of their groups.
 
     Args:
-        groups: Parameter name -> the group that replaces it.
+        groups: The group for each replaced parameter, by name.
     """
 
     def decorate(command: Callable) -> Callable:
@@ -93,8 +105,8 @@ def with_options(**groups: OptionGroup) -> Callable:
             for parameter in signature.parameters.values()
             for each in (groups[parameter.name].parameters() if parameter.name in groups else [parameter])
         ]
-        parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)
-        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by typer
+        parameters.sort(key=lambda each: _FIRST.index(each.name) if each.name in _FIRST else len(_FIRST))
+        setattr(wrapped, "__signature__", inspect.Signature(parameters))  # noqa: B010 (typer reads it)
         wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
         return wrapped
 
@@ -110,16 +122,16 @@ def _is_table(hint: Any) -> bool:
     return accepted_types(hint)[0] is dict
 
 
-def parse_pairs(name: str, words: list[str], example: str) -> dict[str, float]:
-    """`{"layers.-1": 0.001}` of `["layers.-1=1e-3"]`.
+def parse_pairs(name: str, words: Sequence[str], example: str) -> dict[str, float]:
+    """Parse the values of a repeatable option: `["layers.-1=1e-3"]` becomes `{"layers.-1": 0.001}`.
 
     Args:
         name: The option's name, for messages.
         words: Its values.
-        example: A correct value, for messages.
+        example: A placeholder for a valid value, for messages.
 
     Raises:
-        KerasBertError: When a word is not PART=NUMBER.
+        KerasBertError: When a value is not PART=NUMBER.
     """
     numbers = {}
     for word in words:
@@ -129,5 +141,7 @@ def parse_pairs(name: str, words: list[str], example: str) -> dict[str, float]:
         except ValueError:
             part = ""
         if not part:
-            raise KerasBertError(f"expected --{name} as PART=NUMBER, such as {example}, received {word!r}")
+            raise KerasBertError(
+                f"expected {flag(name)} as {example}, received {word!r}; write a number after the equals sign"
+            )
     return numbers

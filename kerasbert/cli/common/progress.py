@@ -1,4 +1,4 @@
-"""Progress of work in which Ctrl-C ends the process."""
+"""Progress bars for work during which Ctrl-C ends the process."""
 
 import contextlib
 from collections.abc import Iterator
@@ -12,6 +12,10 @@ __all__ = ["note", "progress"]
 
 @contextlib.contextmanager
 def progress(what: str) -> Iterator[bars.Progress]:
-    """Shows how far `what` is; see `Progress.update`. In the block Ctrl-C does not raise, see `native_code`."""
-    with bars.progress(what) as shown, native_code(shown.stop):
-        yield shown
+    """Show the progress of the block; see `Progress.update`. Ctrl-C does not raise in it, see `native_code`.
+
+    Args:
+        what: The name of the work, such as "calibrating".
+    """
+    with bars.progress(what) as bar, native_code(bar.stop):
+        yield bar

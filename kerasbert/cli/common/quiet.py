@@ -1,4 +1,4 @@
-"""Keeps the log lines of TensorFlow, absl, Keras and LiteRT away from a user who did not ask for them."""
+"""Suppresses the logs of TensorFlow, absl, Keras and LiteRT."""
 
 import contextlib
 import faulthandler
@@ -7,16 +7,22 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from typing import TextIO
 
 _STDERR = 2
-# A tqdm bar that waits for eleven days is never shown; TQDM_DISABLE is only a default, which ai-edge-quantizer overrides.
-# TensorFlow imports a Keras as `tf.keras`: the one that models here are made of, and not Keras 3 beside it, with scikit-learn and SciPy.
+# A tqdm bar with a delay of eleven days is never shown. ai-edge-quantizer overrides TQDM_DISABLE.
+# TF_USE_LEGACY_KERAS: `tf.keras` is then tf_keras, the Keras of our models. Keras 3 would also import scikit-learn and SciPy.
 _SETTINGS = {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "GLOG_minloglevel": "3", "TQDM_DELAY": "1e6"}
 
 
 @contextlib.contextmanager
 def quiet_libraries(show: bool, log: int | None = None) -> Iterator[None]:
-    """While it lasts, only this package writes to stderr; with `show` nothing is held back."""
+    """Let only this package write to stderr in the block.
+
+    Args:
+        show: Whether to suppress nothing.
+        log: The file descriptor that receives the output of native code; None discards it.
+    """
     if show:
         yield
         return
@@ -31,32 +37,31 @@ def quiet_libraries(show: bool, log: int | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _native_stderr_closed(log: int | None) -> Iterator[None]:
-    """C++ writes to file descriptor 2 before any log level is read, so that descriptor leads to `log`, or nowhere; `sys.stderr` keeps the
-    real one."""
-    if not _is_descriptor_2(sys.stderr):  # captured by a caller: nothing of ours
+    """Redirect file descriptor 2, to which C++ writes before it reads a log level. `sys.stderr` keeps the original one."""
+    if not _is_descriptor_2(sys.stderr):  # a caller has captured it
         yield
         return
-    before = sys.stderr
-    before.flush()
-    kept = os.dup(_STDERR)
+    original = sys.stderr
+    original.flush()
+    duplicate = os.dup(_STDERR)
     if log is None:
         with open(os.devnull, "w") as nowhere:
             os.dup2(nowhere.fileno(), _STDERR)
     else:
         os.dup2(log, _STDERR)
-    sys.stderr = open(kept, "w", buffering=1, encoding=before.encoding, errors="backslashreplace", closefd=False)
-    # A crash in C++ must not be silent: whoever gave the log says it.
+    sys.stderr = open(duplicate, "w", buffering=1, encoding=original.encoding, errors="backslashreplace", closefd=False)
+    # The supervising process reports a crash in C++ from the log.
     faulthandler.enable(sys.stderr if log is None else log)
     try:
         yield
     finally:
         sys.stderr.flush()
         faulthandler.disable()
-        sys.stderr = before
-        os.dup2(kept, _STDERR)
+        sys.stderr = original
+        os.dup2(duplicate, _STDERR)
 
 
-def _is_descriptor_2(stream) -> bool:
+def _is_descriptor_2(stream: TextIO) -> bool:
     try:
         return stream.fileno() == _STDERR
     except (AttributeError, OSError, ValueError):

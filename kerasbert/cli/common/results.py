@@ -1,4 +1,4 @@
-"""What commands hand back, and how numbers become fit for JSON."""
+"""Results of commands, and their conversion to JSON."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,24 +10,34 @@ from kerasbert.console.tables import Block
 
 @dataclass(frozen=True)
 class Result:
-    """data: for `--json`. text: for people, lines and tables. exit_code: 0 only on success."""
+    """The result of a command.
+
+    Attributes:
+        data: The content of `--json`.
+        text: Lines and tables for a terminal.
+        exit_code: 0 only on success.
+    """
 
     data: Mapping[str, Any]
     text: Block | Sequence[Block]
     exit_code: int = 0
 
-    def __post_init__(self):
-        object.__setattr__(self, "data", plain(self.data))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", to_jsonable(self.data))
 
 
-def plain(value):
-    """Nested data as JSON can hold it: NumPy numbers as Python's, paths as text, NaN and infinity as None."""
+def to_jsonable(value: Any) -> Any:
+    """Convert nested data to types that JSON has: NumPy numbers to Python's, paths to strings, NaN and infinity to None.
+
+    Args:
+        value: The data.
+    """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_jsonable(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return [to_jsonable(item) for item in value]
+    if (tolist := getattr(value, "tolist", None)) is not None:
+        return to_jsonable(tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -1,6 +1,7 @@
-"""What a saved model reads and answers, told by its files alone: data are checked before TensorFlow is loaded."""
+"""The processor of a saved model, read from its files. Commands check data with it before they load TensorFlow."""
 
 import os
+from typing import Any
 
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.cli.common.progress import progress
@@ -13,10 +14,17 @@ from kerasbert.processors.registry import TASK_NAMES
 _HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 
 
-def processor_of(model: str | os.PathLike) -> Processor | None:
-    """The processor of a saved folder, a hub name or a `.tflite` file, with its labels where they are known; None where files do not tell.
+def read_processor(model: str | os.PathLike) -> Processor | None:
+    """Read the processor of a model without loading the model. Damaged files are reported later, when the model is loaded.
 
-    What is wrong with the model is told when it is loaded; here only that there is none. Raises KerasBertError for that.
+    Args:
+        model: A `.tflite` file, a saved folder or a hub name.
+
+    Returns:
+        The processor, with its labels if the files contain them; None if the files do not determine it.
+
+    Raises:
+        KerasBertError: When there is no such model.
     """
     from kerasbert.cli.common.models import is_tflite
 
@@ -38,34 +46,31 @@ def processor_of(model: str | os.PathLike) -> Processor | None:
         config = read_config(folder)
     except KerasBertError:
         return None
-    return _processor(own, config)
+    return _make_processor(own, config)
 
 
-def _processor(own: dict, config: dict) -> Processor | None:
+def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | None:
     settings = own.get("settings")
     settings = settings if isinstance(settings, dict) else {}
-    task = own.get("task") or _task(config)
+    task = own.get("task") or _task_name(config)
     if task not in TASK_NAMES:
         return None
-    name = (
-        TASK_NAMES[task].processor
-        or settings.get("problem")
-        or _HUB_PROBLEMS.get(config.get("problem_type"), "single_label")
-    )
+    hub_problem = _HUB_PROBLEMS.get(str(config.get("problem_type")), "single_label")
+    name = TASK_NAMES[task].processor or settings.get("problem") or hub_problem
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROCESSORS or not isinstance(labels, list | None):
         return None
     return make_processor(name, None if name == "regression" or not labels else [str(label) for label in labels])
 
 
-def _task(config: dict) -> str | None:
+def _task_name(config: dict[str, Any]) -> str | None:
     architectures = config.get("architectures")
     architecture = architectures[0] if isinstance(architectures, list) and architectures else ""
     return next((name for name, task in TASK_NAMES.items() if str(architecture).endswith(task.architecture)), None)
 
 
-def _hub_labels(config: dict) -> list | None:
-    names = config.get("id2label")
+def _hub_labels(config: dict[str, Any]) -> list | None:
+    names: Any = config.get("id2label")
     try:
         return [name for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
     except (AttributeError, ValueError, TypeError):

@@ -1,5 +1,7 @@
-"""A command in a child of a process that has loaded nothing, so that what ends the child from within becomes one line, and is cleared away:
-an abort for want of memory in TensorFlow's converter, for one."""
+"""Runs a command in a child process, so that a crash becomes a message of one line and leaves no files.
+
+One such crash is the abort of TensorFlow's converter when memory runs out. The parent process loads no libraries.
+"""
 
 import contextlib
 import os
@@ -9,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kerasbert.cleanup import clear_abandoned
 from kerasbert.cli.common import claims
@@ -17,11 +20,14 @@ from kerasbert.console.output import note
 from kerasbert.files.atomic import recover
 from kerasbert.files.model_folder import has_interrupted_run, is_model_file
 
+if TYPE_CHECKING:
+    import resource
+
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
-_BY_A_PROCESS = (0, -1, -6)  # SI_USER, SI_QUEUE, SI_TKILL: what a terminal sends reaches the child without us
-_SET_DEATH_SIGNAL = 1
+_FROM_PROCESS = (0, -1, -6)  # SI_USER, SI_QUEUE, SI_TKILL; signals of a terminal reach the child directly
+_PR_SET_PDEATHSIG = 1
 _LOG_READ = 1 << 16
-_OF_MEMORY = (
+_OUT_OF_MEMORY = (
     b"bad_alloc",
     b"Cannot allocate memory",
     b"out of memory",
@@ -32,94 +38,111 @@ _OF_MEMORY = (
 
 
 def can_supervise(arguments: Sequence[str]) -> bool:
-    """Whether a command line can run in a child: where the system can, before threads and libraries are there, and for more than help."""
+    """Return True if a command line can run in a child process.
+
+    This needs Linux, and a process without threads and libraries. Help and version run without a child.
+
+    Args:
+        arguments: The command line without the program's name.
+    """
     possible = sys.platform == "linux" and threading.active_count() == 1 and "numpy" not in sys.modules
     return possible and bool(arguments) and not {"--help", "-h", "--version"} & set(arguments)
 
 
 def supervise(run: Callable[[int], int]) -> int:
-    """Calls `run` in a child, with the descriptor to which native code may write; gives its exit code. Signals reach the child."""
+    """Call a function in a child process and return its exit code. Signals are forwarded to the child.
+
+    Args:
+        run: Receives a file descriptor for the output of native code.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as log:
-        written, told = os.pipe()
+        claims_out, claims_in = os.pipe()
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGCHLD))
         parent = os.getpid()
         child = os.fork()
         if child == 0:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            os.close(written)
+            os.close(claims_out)
             _die_with(parent)
-            claims.tell(told)
+            claims.report_claims(claims_in)
             return run(log.fileno())
-        os.close(told)
+        os.close(claims_in)
         try:
             status, usage = _wait(child)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        places = _read(written)
+        paths = _read_claims(claims_out)
         if os.WIFEXITED(status):
             return os.WEXITSTATUS(status)
         log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_READ))
-        note(f"error: {why(os.WTERMSIG(status), log.read(), usage.ru_maxrss * 1024)}{_clear(places)}")
+        reason = termination_message(os.WTERMSIG(status), log.read(), usage.ru_maxrss * 1024)
+        note(f"error: {reason}{_clear(paths)}")
     return FAILURE
 
 
-def why(number: int, log: bytes, peak: int) -> str:
-    """Why a signal ended a command, in words. log: what native code wrote. peak: bytes that the process held at most."""
-    held = f"it held {peak / 1e9:.1f} GB"
+def termination_message(number: int, log: bytes, peak: int) -> str:
+    """Return a message about a signal that terminated the command.
+
+    Args:
+        number: The signal.
+        log: The output of native code.
+        peak: The peak memory of the process in bytes.
+    """
+    used = f"it used {peak / 1e9:.1f} GB"
     if number == signal.SIGKILL:
-        return f"the command was killed (SIGKILL), as the system does where memory runs out; {held}"
-    if any(word in log for word in _OF_MEMORY):
-        return f"there is not enough memory for this command; {held}: free some, or take a smaller model, length or --batch-size"
+        return f"the command was killed (SIGKILL), often because memory ran out; {used}"
+    if any(word in log for word in _OUT_OF_MEMORY):
+        return f"there is not enough memory for this command; {used}: free some, or use a smaller model, length or --batch-size"
     if number == signal.SIGABRT:
-        return f"native code ended the command (SIGABRT), as it often does where memory runs out; {held}; --debug shows what it wrote"
+        return f"native code aborted (SIGABRT), often because memory ran out; {used}; --debug shows its output"
     name = signal.Signals(number).name
     if number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE):
-        return f"native code ended the command ({name}); --debug shows what it wrote"
-    return f"the command was ended ({name})"
+        return f"native code crashed ({name}); --debug shows its output"
+    return f"the command was terminated ({name})"
 
 
-def _wait(child: int):
+def _wait(child: int) -> "tuple[int, resource.struct_rusage]":
     while True:
-        found = signal.sigwaitinfo((*_FORWARDED, signal.SIGCHLD))
-        if found.si_signo == signal.SIGCHLD:
-            ended, status, usage = os.wait4(child, os.WNOHANG)
-            if ended:
+        received = signal.sigwaitinfo((*_FORWARDED, signal.SIGCHLD))
+        if received.si_signo == signal.SIGCHLD:
+            exited, status, usage = os.wait4(child, os.WNOHANG)
+            if exited:
                 return status, usage
-        elif found.si_code in _BY_A_PROCESS:
+        elif received.si_code in _FROM_PROCESS:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(child, found.si_signo)
+                os.kill(child, received.si_signo)
 
 
-def _read(descriptor: int) -> list[Path]:
-    """The claims that the child told; a child of its own may live on and hold the other end."""
+def _read_claims(descriptor: int) -> list[Path]:
+    """Return the paths that the child claimed. The read must not block: a grandchild may still hold the other end open."""
     os.set_blocking(descriptor, False)
     try:
-        told = os.read(descriptor, _LOG_READ)
+        content = os.read(descriptor, _LOG_READ)
     except BlockingIOError:
-        told = b""
+        content = b""
     os.close(descriptor)
-    return [Path(os.fsdecode(place)) for place in told.split(b"\0") if place]
+    return [Path(os.fsdecode(path)) for path in content.split(b"\0") if path]
 
 
-def _clear(places: list[Path]) -> str:
-    """Removes what the child left; says whether its training can go on."""
+def _clear(paths: Sequence[Path]) -> str:
+    """Remove temporary files of the child. Return advice if its training can be resumed, else ""."""
     clear_abandoned()
-    said = ""
-    for place in places:
+    advice = ""
+    for path in paths:
         with contextlib.suppress(OSError):
-            recover(place, is_model_file)
-        if place.is_dir() and has_interrupted_run(place):
-            said = "; --resume goes on from the last saved state"
-    return said
+            recover(path, is_model_file)
+        if path.is_dir() and has_interrupted_run(path):
+            advice = "; --resume continues from the last checkpoint"
+    return advice
 
 
 def _die_with(parent: int) -> None:
-    """Has the system end this process when its parent is gone, also when that was killed."""
+    """Ask the system to kill this process when its parent ends, even if the parent is killed."""
     with contextlib.suppress(OSError, AttributeError):
         import ctypes
 
-        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(FAILURE)

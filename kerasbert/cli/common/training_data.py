@@ -1,27 +1,26 @@
-"""What a training reads, checked before anything long starts: tables, labels, tokenizer, length. Without TensorFlow."""
+"""The data of a training run, checked before the run starts: tables, labels, tokenizer, sequence length. Needs no TensorFlow."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.common.data_files import (
-    check_known,
+    check_known_labels,
     check_labels,
-    naming,
+    locate_errors,
     note_rare_labels,
     read_described,
     read_train_and_dev,
-    required_labels,
+    require_labels,
 )
 from kerasbert.cli.common.loading import loading
 from kerasbert.cli.common.progress import note, progress
-from kerasbert.cli.common.saved_model import processor_of
+from kerasbert.cli.common.saved_model import read_processor
 from kerasbert.data.records import is_tabular
-from kerasbert.data.table import Table
+from kerasbert.data.table import Dataset, Table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.validation.examples import spread as spread_rows
+from kerasbert.export.validation.examples import spread
 from kerasbert.processors import Features, Processor, make_processor, processor_class
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.processors.embedding import Embedding
@@ -34,38 +33,41 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 LENGTH_STEP = 16
-TASKS = train_tasks()  # --task -> task class, processor
+TASKS = train_tasks()  # --task -> task class and processor, by name
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The data of a fine-tuning, read and checked.
+    """The checked data of a training run.
 
     Attributes:
-        folder: The checkpoint.
+        folder: The checkpoint's folder.
         processor: The task's processor, with the labels of the training data.
         tokenizer: The checkpoint's tokenizer.
         train: The training data.
         dev: The dev data, or None.
-        length: Tokens a row.
+        length: The sequence length in tokens.
     """
 
     folder: Path
     processor: Processor
     tokenizer: Tokenizer
-    train: Table
-    dev: Table | None
+    train: Dataset
+    dev: Dataset | None
     length: int
 
 
 def read_data(training: TrainConfig) -> TrainingData:
-    """Reads and checks all data that a config names, and notes what they are.
+    """Read and check all data that a config names, and print a line about each file.
+
+    Args:
+        training: The settings.
 
     Raises:
-        KerasBertError: When something cannot be used; it names the file, the row and what was expected.
+        KerasBertError: When data cannot be used; the message names the file and the line.
     """
     if training.task not in TASKS:
-        raise KerasBertError(f"expected a task of {', '.join(TASKS)}, received {training.task!r}")
+        raise KerasBertError(f"expected --task as one of {', '.join(TASKS)}, received {training.task!r}")
     kind = processor_class(TASKS[training.task][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
@@ -75,7 +77,7 @@ def read_data(training: TrainConfig) -> TrainingData:
         if table is not None:
             check_labels(processor, table)
     with progress("finding the model"):
-        folder = resolve(training.model)
+        folder = resolve(training.require("model"))
     tokenizer, encoder = tokenizer_from_folder(folder), read_config(folder)
     check_vocabulary_size(tokenizer.vocabulary_size, encoder["vocab_size"], folder)
     if training.tokenize_as:
@@ -84,13 +86,13 @@ def read_data(training: TrainConfig) -> TrainingData:
     return TrainingData(folder, processor, tokenizer, train, dev, length)
 
 
-def _read_pairs(kind: type[Processor], path: str, training: TrainConfig) -> Table:
-    """Pairs of a table, or made of running text: the second follows or not, for an ALBERT in order or swapped."""
+def _read_pairs(kind: type[Processor], path: str, training: TrainConfig) -> Dataset:
+    """Read pairs from a table, or make them from running text: next-sentence pairs, or sentence-order pairs for ALBERT."""
     from kerasbert.data.plain_text import pairs_from_text, read_text
 
     if is_tabular(Path(path), training.delimiter):
         return read_described(kind, path, training)
-    ordered = read_config(resolve(training.model)).get("model_type") == "albert"
+    ordered = read_config(resolve(training.require("model"))).get("model_type") == "albert"
     table = pairs_from_text(
         read_text(path, max_rows=training.max_rows), "sentence_order" if ordered else "next_sentence", training.seed
     )
@@ -98,90 +100,110 @@ def _read_pairs(kind: type[Processor], path: str, training: TrainConfig) -> Tabl
     return table
 
 
-def label_names(kind: type[Processor], table: Table, names: str | None) -> tuple[str, ...] | None:
-    """Labels in the order of the outputs; None for a processor without labels.
+def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tuple[str, ...] | None:
+    """Return the labels in the order of the outputs, or None for a processor without labels.
 
     Args:
         kind: The class of the processor.
-        table: The training data, whose labels are taken where no names are given.
-        names: The names, with commas.
+        table: The training data. Its labels are used if no names are given.
+        names: The names, separated by commas.
 
     Raises:
-        KerasBertError: When the labels are fewer than two or repeated, or the processor has none.
+        KerasBertError: When there are fewer than two labels, one is repeated, or the processor has none.
     """
     if names is None:
-        with naming(table):
-            return kind.label_names(required_labels(kind, table).y)
+        with locate_errors(table):
+            return kind.label_names(require_labels(kind, table).y)
     if not kind.learns_labels:
-        raise KerasBertError(f"expected no --labels for this task, received {names!r}")
+        raise KerasBertError(f"expected no --labels for this task, received {names!r}; leave them out")
     labels = tuple(label.strip() for label in names.split(","))
     if len(set(labels)) < max(len(labels), 2) or "" in labels:
-        raise KerasBertError(f"expected --labels as two or more different names with commas, received {names!r}")
+        raise KerasBertError(
+            f"expected --labels as two or more different names separated by commas, received {names!r}"
+        )
     return labels
 
 
 def choose_length(
-    processor: Processor, tokenizer: Tokenizer, table: Table, length: int | None, longest_possible: int
+    processor: Processor, tokenizer: Tokenizer, table: Dataset, length: int | None, max_length: int
 ) -> int:
-    """Tokens a row: the given length, or the longest row's, rounded up to a multiple of 16, at most the processor's default.
+    """Return the sequence length, and print a line about it.
+
+    Without a given length, it is that of the longest example, rounded up to a multiple of 16, and at most the processor's default.
 
     Args:
         processor: The task's processor.
         tokenizer: The tokenizer.
         table: The training data.
-        length: The length, where it is given.
-        longest_possible: The positions of the encoder.
+        length: The given length, or None.
+        max_length: The number of positions of the encoder.
 
     Raises:
-        KerasBertError: When no text has a word that the tokenizer knows.
+        KerasBertError: When the tokenizer knows no token of any text.
     """
-    limit = length or min(processor.default_length, longest_possible)
-    if limit > longest_possible:
-        return limit  # the task names what is possible
+    limit = length or min(processor.default_length, max_length)
+    if limit > max_length:
+        return limit  # the task reports the error
     features = processor.features(processor.examples(table.x), tokenizer, limit)
     longest = int(features.lengths.max())
     chosen = length or min(-(-longest // LENGTH_STEP) * LENGTH_STEP, limit)
     reason = f"the longest of {len(table):,} training texts has {longest} tokens"
     if features.truncated:
-        reason = f"{features.truncated:,} of {len(table):,} training texts are longer and were cut"
+        reason = f"{features.truncated:,} of {len(table):,} training texts are longer and were truncated"
     elif len(features) > len(table):
-        reason = f"{len(table):,} training texts make {len(features):,} windows"
+        reason = f"{len(table):,} training texts were split into {len(features):,} windows"
     note(f"sequence length {chosen}: {reason}")
-    _check_known_words(features, tokenizer, table)
+    _check_known_tokens(features, tokenizer, table)
     return chosen
 
 
-def _check_known_words(features: Features, tokenizer: Tokenizer, table: Table) -> None:
-    """Notes texts without a token that the tokenizer knows. Raises KerasBertError where no text has one."""
+def _check_known_tokens(features: Features, tokenizer: Tokenizer, table: Dataset) -> None:
+    """Print a line about texts without known tokens.
+
+    Raises:
+        KerasBertError: When no text has a known token.
+    """
     special = {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id}
     tokens = [set(ids) - special for ids in features.token_lists.input_ids]
     empty, unknown = tokens.count(set()), tokens.count({tokenizer.unk_id})
-    counts = [f"{empty:,} empty"] * bool(empty) + [f"{unknown:,} of nothing but unknown characters"] * bool(unknown)
+    counts = [f"{empty:,} empty"] * bool(empty) + [f"{unknown:,} with unknown characters only"] * bool(unknown)
     if empty + unknown == len(tokens):
         raise KerasBertError(
-            f"{table.path}: expected texts in words that the model's tokenizer knows, received {' and '.join(counts)}"
+            f"{table.path}: expected texts with words that the model's tokenizer knows, received {' and '.join(counts)}; "
+            "choose a model for this language"
         )
     if counts:
-        note(f"{' and '.join(counts)} among {len(tokens):,} texts")
+        note(f"texts without known tokens: {' and '.join(counts)}, of {len(tokens):,}")
 
 
-def tables_for(model: str, training: TrainConfig) -> tuple[Table, Table | None]:
-    """The tables that a saved model is trained on and scored on, checked as far as its files tell.
+def read_model_tables(model: str, training: TrainConfig) -> tuple[Dataset, Dataset | None]:
+    """Read the training and dev data for a saved model, and check them as far as the model's files allow.
+
+    Args:
+        model: A saved folder or a hub name.
+        training: The settings.
 
     Raises:
-        KerasBertError: When a label cannot be used; it names the file and the line.
+        KerasBertError: When a label cannot be used; the message names the file and the line.
     """
-    processor = saved_processor(model)
+    processor = load_processor(model)
     _, data, dev = read_train_and_dev(type(processor), training)
     for table in (data, dev):
         if table is not None and not isinstance(processor, Embedding):
-            check_known(processor, table)
+            check_known_labels(processor, table)
     return data, dev
 
 
-def saved_processor(model: str) -> Processor:
-    """The processor of a saved model, by its files; where they do not tell, by the model itself."""
-    if (processor := processor_of(model)) is not None:
+def load_processor(model: str) -> Processor:
+    """Return the processor of a saved model. The model itself is loaded only if its files do not determine the processor.
+
+    Args:
+        model: A saved folder or a hub name.
+
+    Raises:
+        KerasBertError: When there is no such model.
+    """
+    if (processor := read_processor(model)) is not None:
         return processor
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
@@ -189,25 +211,30 @@ def saved_processor(model: str) -> Processor:
         return load_task(model).processor
 
 
-def checked_tables(task: "Task", tables: Sequence[Table | None]) -> list:
-    """The tables that a saved task is trained on and scored on, with labels that it knows.
+def prepare_tables(task: "Task", data: Dataset, dev: Dataset | None = None) -> tuple[Dataset, Dataset | None]:
+    """Return the training and dev data of a saved task, with checked labels.
 
-    A sentence encoder's are single texts with its own vectors as labels: the quantized or pruned encoder is to keep them.
+    A sentence encoder learns to keep its vectors: its data are single texts, and the labels are its own vectors.
+
+    Args:
+        task: The task.
+        data: The training data.
+        dev: The dev data, or None.
 
     Raises:
-        KerasBertError: When a label cannot be used; it names the file and the line.
+        KerasBertError: When a label cannot be used; the message names the file and the line.
     """
-    checked = list(tables)
     if isinstance(task.processor, Embedding):
         with progress("computing the model's vectors"):
-            checked = [table and _with_own_vectors(task, table) for table in checked]
-    for table in checked:
+            data = _label_with_vectors(task, data)
+            dev = dev and _label_with_vectors(task, dev)
+    for table in (data, dev):
         if table is not None:
             check_labels(task.processor, table)
-    return checked
+    return data, dev
 
 
-def _with_own_vectors(task: "Task", table: Table) -> Table:
+def _label_with_vectors(task: "Task", table: Dataset) -> Table:
     from kerasbert.processors.texts import columns
 
     first, second = columns(task.processor.examples(table.x))
@@ -215,9 +242,14 @@ def _with_own_vectors(task: "Task", table: Table) -> Table:
     return Table(table.path, texts, task.predict(texts))
 
 
-def spread(examples: Any, count: int) -> Any:
-    """`count` examples, or pairs of columns, spread evenly over all; all where there are no more."""
+def sample_evenly(examples: Any, count: int) -> Any:
+    """Return examples at even distances.
+
+    Args:
+        examples: A sequence of examples, or a tuple of columns.
+        count: The number of examples; all are returned if there are not more.
+    """
     if isinstance(examples, tuple):
-        return tuple(spread(side, count) for side in examples)
+        return tuple(sample_evenly(column, count) for column in examples)
     examples = list(examples)
-    return [examples[row] for row in spread_rows(len(examples), count)]
+    return [examples[row] for row in spread(len(examples), count)]

@@ -1,52 +1,70 @@
-"""A training as a command: progress on stderr, the run folder, its record and plots."""
+"""A training run of a command: progress on stderr, run folder, plots and training record."""
 
 import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common.progress import note, progress
-from kerasbert.cli.common.results import plain
+from kerasbert.cli.common.results import to_jsonable
+from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.run_folder import RunFolder, check_resumable
 
 if TYPE_CHECKING:
+    import tf_keras as keras
+
+    from kerasbert.data.table import Dataset
+    from kerasbert.tasks.base import Task
+    from kerasbert.training.distillation import Distiller
     from kerasbert.training.trainer import TrainResult
 
 
 class TrainingRun:
-    """The one way in which commands train: `train`, `quantize`, `prune` and `distill` differ in what they do before and behind it.
+    """A training run. `train`, `quantize`, `prune` and `distill` share it, and differ in the steps before and after.
 
     Args:
-        config: The settings; `out` is where the model goes.
-        resume: Whether to go on with an interrupted training there.
-        options: All options of a command other than `train`, which the config alone does not repeat; see `command_options`.
-        out: The folder of the model, where it is another than the config's.
+        config: The settings; `out` is the model's folder.
+        resume: Whether to resume an interrupted training in the folder.
+        options: All options of a command that has more than those of the config; see `command_options`.
+        out: The model's folder, if it differs from the config's.
 
     Raises:
-        KerasBertError: When `resume` is asked for, and no training with these very options was interrupted there.
+        KerasBertError: When `resume` is set and the folder holds no interrupted training with the same options, or a package is missing.
     """
 
     def __init__(
         self, config: TrainConfig, resume: bool, options: Mapping[str, Any] | None = None, out: Path | None = None
     ):
-        self.config, self.resume, self.options = config, resume, config if options is None else options
-        self.out = Path(str(config.out)) if out is None else out
+        self.config, self.resume = config, resume
+        self.options: TrainConfig | Mapping[str, Any] = config if options is None else options
+        self.out = Path(config.require("out")) if out is None else out
         self.folder = RunFolder(self.out)
+        if config.tensorboard:
+            require_package("tensorboard", "--tensorboard")
         if resume:
             check_resumable(self.folder, self.options)
 
-    def fit(self, task: Any, data: Any, dev: Any, callbacks: Sequence = ()) -> "TrainResult":
-        """Compiles and trains a task or a distiller; the run folder tells the progress.
+    def fit(
+        self,
+        task: "Task | Distiller",
+        data: "Dataset",
+        dev: "Dataset | None",
+        callbacks: "Sequence[keras.callbacks.Callback]" = (),
+    ) -> "TrainResult":
+        """Compile and train a task, with progress on stderr and in the run folder.
 
         Args:
-            task: The task.
-            data: The training data's table.
-            dev: The table to score every epoch on, or None.
-            callbacks: Further callbacks of Keras.
+            task: The task, or its `Distiller`.
+            data: The training data.
+            dev: The data for evaluation after every epoch, or None.
+            callbacks: Additional Keras callbacks.
+
+        Raises:
+            KerasBertError: When a method does not fit the task, or the loss is not finite.
         """
         from kerasbert.training import plots
         from kerasbert.training.preparation import prepare
@@ -65,21 +83,29 @@ class TrainingRun:
                 task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks,
                 progress=ProgressCallback(report, note),
             )  # fmt: skip
-            plots.write(self.folder, task, dev)
+            plots.write_plots(self.folder, task, dev)
         note(f"{result.seconds:.0f} s of training, {result.examples_per_second:,.0f} examples/s")
         return result
 
-    def record(self, result: "TrainResult", data: Any, dev: Any, settings: Mapping[str, Any], **more: Any) -> dict:
-        """Writes `training.json` into the saved folder: how these weights came about. Returns its content.
-
-        It is the last step of a training, which cannot be resumed from then on.
+    def record(
+        self,
+        result: "TrainResult",
+        data: "Dataset",
+        dev: "Dataset | None",
+        settings: Mapping[str, Any],
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Write `training.json`, the record of the run, into the saved folder. The run is then complete and cannot be resumed.
 
         Args:
-            result: What `fit` returned.
-            data: The training data's table.
-            dev: The dev table, or None.
-            settings: Settings beside those of the config, or in their place.
-            more: Further entries.
+            result: The result of `fit`.
+            data: The training data.
+            dev: The dev data, or None.
+            settings: Additional settings, or replacements of those of the config.
+            **more: Additional entries.
+
+        Returns:
+            The content of the file.
         """
         import numpy as np
         import tensorflow as tf
@@ -89,7 +115,7 @@ class TrainingRun:
         from kerasbert.files.atomic import atomic_file
         from kerasbert.files.model_folder import RECORD_FILE
 
-        record = plain({
+        record: dict[str, Any] = to_jsonable({
             "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
             "versions": {
                 "kerasbert": __version__, "tensorflow": tf.__version__, "tf_keras": keras.__version__, "numpy": np.__version__,
@@ -110,19 +136,28 @@ class TrainingRun:
 
 
 def command_options(**values: Any) -> dict[str, Any]:
-    """A command's options, JSON-able, by which a resumed one must equal the first.
+    """Return the options of a command, JSON-able. A resumed command must have the same ones.
 
     Args:
-        values: Its arguments by name; configs are taken apart.
+        **values: The command's arguments by name; a config counts as its fields.
     """
     options: dict[str, Any] = {}
     for name, value in values.items():
-        options |= asdict(value) if hasattr(value, "__dataclass_fields__") else {name: value}
+        options |= asdict(value) if is_dataclass(value) and not isinstance(value, type) else {name: value}
     return {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
 
 
-def score(task: Any, table: Any, what: str) -> dict[str, float] | None:
-    """A task's metrics on a table, with progress; None without a table."""
+def score(task: "Task", table: "Dataset | None", what: str) -> dict[str, float] | None:
+    """Evaluate a task with progress on stderr.
+
+    Args:
+        task: The task.
+        table: The data, or None.
+        what: The name of the model for the progress line, such as "the teacher".
+
+    Returns:
+        The metrics, or None without data.
+    """
     if table is None:
         return None
     with progress(f"evaluating {what}") as bar:

@@ -1,4 +1,4 @@
-"""Data files of commands: checked before TensorFlow is loaded, messages in the command's own flags and the file's lines."""
+"""Data files of commands: checked before TensorFlow is loaded; errors name options of the command and lines of the file."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kerasbert.cli.common import loading
-from kerasbert.cli.common.saved_model import processor_of
+from kerasbert.cli.common.saved_model import read_processor
 from kerasbert.processors.registry import TASK_NAMES
 
 NEWS = "id,headline,kind\n" + "".join(
@@ -23,7 +23,7 @@ def news(tmp_path):
 
 @pytest.fixture
 def unloaded(monkeypatch):
-    """No model is loaded."""
+    """Fail the test if a model is loaded."""
 
     def fail(*arguments, **options):
         raise AssertionError("TensorFlow would have been loaded")
@@ -34,7 +34,7 @@ def unloaded(monkeypatch):
 
 
 def commands(made, place, path, out):
-    """Every command that reads data, without a column."""
+    """Return the arguments of every command that reads data, without a column."""
     return {
         "train": ["--model", place.checkpoint, "--train", path, "--out", out],
         "quantize": [made.float, "--train", path, "--out", out],
@@ -54,12 +54,12 @@ NAMES = list(commands(*[type("Any", (), {"__getattr__": lambda *_: ""})()] * 2, 
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_a_wrong_column_is_told_before_anything_is_loaded(made, place, run, news, tmp_path, unloaded, command):
+def test_a_wrong_column_is_reported_before_the_model_is_loaded(made, place, run, news, tmp_path, unloaded, command):
     out = tmp_path / "out"
     done = run(command.split()[0], *commands(made, place, news, out)[command])
-    told = "expected a column of texts, received the columns id, headline, kind (header on line 1, split at ',')"
+    message = "expected a column of texts, received the columns id, headline, kind (header on line 1, split at ',')"
     assert done.code == 2
-    assert done.err.splitlines()[-1] == f"error: {news}: {told}; name one with --text-column"
+    assert done.err.splitlines()[-1] == f"error: {news}: {message}; name one with --text-column"
     assert not out.exists()
 
 
@@ -77,7 +77,7 @@ def test_every_command_takes_a_delimiter_and_skips_bad_rows(made, place, run, tm
 
 
 @pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill", "prune parts", "evaluate", "validate"])
-def test_a_wrong_label_is_told_by_its_line(made, place, run, tmp_path, unloaded, command):
+def test_a_wrong_label_is_reported_with_its_line(made, place, run, tmp_path, unloaded, command):
     path = tmp_path / "a.tsv"
     path.write_text("text\tlabel\na\tpos\n\nb\t\nc\tneg\n")
     done = run(command.split()[0], *commands(made, place, path, tmp_path / "out")[command])
@@ -85,7 +85,7 @@ def test_a_wrong_label_is_told_by_its_line(made, place, run, tmp_path, unloaded,
     assert done.err.splitlines()[-1] == f"error: {path}, line 4: expected {expected}, received ''"
 
 
-def test_no_message_speaks_of_an_argument_that_no_command_has():
+def test_arguments_in_messages_are_options_of_a_command():
     import typer
 
     from kerasbert.cli.app import build_app
@@ -95,17 +95,17 @@ def test_no_message_speaks_of_an_argument_that_no_command_has():
     texts = "".join(path.read_text() for folder in ("kerasbert", "export") for path in (root / folder).rglob("*.py"))
     named = set(re.findall(r"`(\w+)=`", "".join(line for line in texts.splitlines() if '"' in line))) - {"name"}
     app = typer.main.get_command(build_app())
-    untold = [name for name in named if all("=" in with_flags(f"`{name}=`", c) for c in app.commands.values())]
-    assert len(named) > 5 and untold == []
+    unknown = [name for name in named if all("=" in with_flags(f"`{name}=`", c) for c in app.commands.values())]
+    assert len(named) > 5 and unknown == []
 
 
-def test_files_tell_what_the_model_is_asked(made, place):
+def test_files_determine_the_processor(made, place):
     from kerasbert import tasks
 
     for model in (made.float, made.int8, made.file):
-        processor = processor_of(model)
+        processor = read_processor(model)
         assert (processor.name, processor.labels) == ("single_label", ("neg", "pos"))
-    assert processor_of(place.checkpoint).name == "embedding"
+    assert read_processor(place.checkpoint).name == "embedding"
     for name, task in tasks.TASKS.items():
         if name in TASK_NAMES:
             assert TASK_NAMES[name].architecture == task.architecture
@@ -113,24 +113,32 @@ def test_files_tell_what_the_model_is_asked(made, place):
             assert task.architecture == "ForPreTraining"
 
 
-def test_a_share_of_the_training_rows_becomes_dev(place, run, tmp_path):
+def test_a_fraction_of_the_training_rows_becomes_dev(place, run, tmp_path):
     import json
 
     out = tmp_path / "out"
     command = ["train", "--model", place.checkpoint, "--train", place.train, "--epochs", "1", "--out", out]
     done = run(*command, "--dev", "0.1", "--json")
     assert done.code == 0, done.err
-    assert "dev: 26 of the 256 rows of train.tsv; 230 are trained on" in done.err
+    assert "dev: 26 of the 256 rows of train.tsv; 230 rows are for training" in done.err
     assert json.loads(done.out)["settings"]["dev"] == "0.1" and "accuracy" in json.loads(done.out)["dev"]
-    recipe = out / "run" / "config.toml"
-    assert 'dev = "0.1"' in recipe.read_text()
+    config = out / "run" / "config.toml"
+    assert 'dev = "0.1"' in config.read_text()
     number = tmp_path / "config.toml"
-    number.write_text(recipe.read_text().replace('dev = "0.1"', "dev = 0.1").replace(str(out), str(tmp_path / "again")))
+    number.write_text(config.read_text().replace('dev = "0.1"', "dev = 0.1").replace(str(out), str(tmp_path / "again")))
     again = run("train", number, "--json")
     assert json.loads(again.out)["dev"] == json.loads(done.out)["dev"]
 
 
-def test_rare_labels_are_told(place, run, tmp_path):
+@pytest.mark.parametrize("dev", ["1.5", "0", "-0.1", "nan"])
+def test_invalid_dev_fractions_are_rejected(place, run, tmp_path, dev):
+    out = tmp_path / "out"
+    done = run("train", "--model", place.checkpoint, "--train", place.train, f"--dev={dev}", "--out", out)
+    message = f"error: expected --dev as a file, or a fraction above 0 and below 1, received '{dev}'"
+    assert done.code == 2 and done.err.splitlines()[-1] == message and not out.exists()
+
+
+def test_rare_labels_are_noted(place, run, tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("text\tlabel\n" + "a film\tSports\nthe plot\tWorld\n" * 12 + "so\tSport\n")
     done = run(
@@ -141,13 +149,28 @@ def test_rare_labels_are_told(place, run, tmp_path):
 
 def test_options_are_checked_before_data(made, place, run, tmp_path, unloaded):
     command = ["quantize", made.float, "--train", tmp_path / "none.tsv", "--out", tmp_path / "out"]
-    for options, told in (
+    for options, message in (
         (["--recipe", "int3"], "received 'int3'"),
         (["--calibration-method", "median"], "received 'median'"),
         (["--objectives", "telepathy"], "received 'telepathy'"),
+        (["--objectives", "hidden=-1"], "weights of at least 0, such as soft-labels=0.5, received 'hidden=-1'"),
+        (["--objectives", "hidden=nan"], "received 'hidden=nan'"),
     ):
-        assert told in run(*command, *options).err
+        assert message in run(*command, *options).err
     assert "no such file" in run(*command).err
+
+
+@pytest.mark.parametrize("command", ["train", "quantize", "prune", "distill"])
+def test_tensorboard_is_checked_before_data(made, place, run, tmp_path, unloaded, monkeypatch, command):
+    from kerasbert.errors import KerasBertError
+
+    def missing(package, purpose):
+        raise KerasBertError(f"expected the package {package} for {purpose}, received none")
+
+    monkeypatch.setattr("kerasbert.cli.common.training_run.require_package", missing)
+    out = tmp_path / "out"
+    done = run(command, *commands(made, place, tmp_path / "none.tsv", out)[command], "--tensorboard")
+    assert done.code == 2 and "the package tensorboard for --tensorboard" in done.err and not out.exists()
 
 
 def test_objectives_have_one_list_of_names():
@@ -158,9 +181,10 @@ def test_objectives_have_one_list_of_names():
 
 
 @pytest.mark.parametrize(
-    ("problem", "bad", "told"), [("single_label", "", "a label, received ''"), ("regression", "x", "a finite number")]
+    ("problem", "bad", "message"),
+    [("single_label", "", "a label, received ''"), ("regression", "x", "a finite number")],
 )
-def test_rows_with_bad_labels_are_left_out_too(tmp_path, capsys, problem, bad, told):
+def test_rows_with_bad_labels_are_skipped_too(tmp_path, capsys, problem, bad, message):
     from kerasbert.cli.common.data_files import read_described
     from kerasbert.data.reading import FileOptions
     from kerasbert.processors import processor_class
@@ -169,11 +193,11 @@ def test_rows_with_bad_labels_are_left_out_too(tmp_path, capsys, problem, bad, t
     path.write_text(f"text\tlabel\na\t1\nb\t{bad}\nc\n\nd\t2\n")
     table = read_described(processor_class(problem), path, FileOptions(skip_bad_rows=True))
     assert (table.texts, table.labels, table.lines) == (["a", "d"], ["1", "2"], [2, 6])
-    said = capsys.readouterr().err
-    assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + told in said
+    notes = capsys.readouterr().err
+    assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + message in notes
 
 
-def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tmp_path, monkeypatch):
+def test_an_interrupted_training_with_a_dev_fraction_resumes_to_the_same_scores(place, run, tmp_path, monkeypatch):
     import json
 
     from kerasbert.training import trainer
@@ -195,9 +219,9 @@ def test_an_interrupted_training_with_a_share_goes_on_to_the_same(place, run, tm
     whole = json.loads(run(*command, "--out", tmp_path / "whole").out)
     save, saved = trainer.TrainerCallback._save_state, []
 
-    def interrupt(watch):
-        save(watch)
-        saved.append(watch)
+    def interrupt(callback):
+        save(callback)
+        saved.append(callback)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(trainer.TrainerCallback, "_save_state", interrupt)
@@ -223,7 +247,7 @@ for command in json.loads(sys.argv[1]):
 """
 
 
-def test_tensorflow_is_not_even_imported_for_it(made, place, news, tmp_path):
+def test_wrong_columns_are_reported_without_tensorflow(made, place, news, tmp_path):
     import json
     import subprocess
     import sys

@@ -1,4 +1,4 @@
-"""Where commands write: refused before any work where something of the user's would be lost, or where it cannot succeed."""
+"""Output paths: rejected before any work if files of the user would be lost, or if writing cannot succeed."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from kerasbert.training.config import TrainConfig
 
 @pytest.fixture
 def model(tmp_path):
-    """A folder with a model of ours."""
+    """A folder with a model of kerasbert."""
     out = tmp_path / "model"
     out.mkdir()
     (out / OWN_FILE).write_text("{}")
@@ -29,7 +29,7 @@ def model(tmp_path):
 
 @pytest.fixture
 def interrupted(tmp_path):
-    """A folder with a training that was interrupted before its first epoch ended."""
+    """A folder with a training that was interrupted in its first epoch."""
     out = tmp_path / "interrupted"
     (out / RUN_FOLDER).mkdir(parents=True)
     for name in (STATE_FILE, CONFIG_FILE):
@@ -53,21 +53,21 @@ def accepted(out: Path, **options) -> None:
 def test_a_model_is_replaced_only_when_asked(model):
     refused("holds a model; name another, or replace it with --overwrite", model)
     accepted(model, overwrite=True)
-    accepted(model, resume=True)  # whether there is a run to go on with is looked at by the run
+    accepted(model, resume=True)  # the run itself checks that it can be resumed
 
 
 @pytest.mark.parametrize("name", [CONFIG_FILE, COMMAND_FILE])
 def test_an_interrupted_training_is_replaced_only_when_asked(interrupted, name):
     (interrupted / RUN_FOLDER / CONFIG_FILE).rename(interrupted / RUN_FOLDER / name)
-    refused("holds an interrupted training; go on with --resume, or begin anew with --overwrite", interrupted)
+    refused("holds an interrupted training; continue it with --resume, or replace it with --overwrite", interrupted)
     (interrupted / OWN_FILE).write_text("{}")  # and after its first epoch
-    refused("holds an interrupted training; go on with --resume", interrupted)
+    refused("holds an interrupted training; continue it with --resume", interrupted)
     accepted(interrupted, overwrite=True)
     accepted(interrupted, resume=True)
     refused("--resume or --overwrite, received both", interrupted, resume=True, overwrite=True)
 
 
-def test_a_run_that_saved_nothing_is_in_nobodys_way(interrupted):
+def test_a_run_without_a_saved_state_is_replaced(interrupted):
     (interrupted / RUN_FOLDER / STATE_FILE).unlink()
     accepted(interrupted)
 
@@ -84,7 +84,7 @@ def test_what_a_killed_training_was_writing_goes(interrupted, options):
     assert users.is_file() and not partial.exists()
 
 
-def test_a_worker_that_does_not_write_gets_a_place_of_its_own(tmp_path, monkeypatch):
+def test_a_worker_that_is_not_the_chief_writes_to_a_temporary_folder(tmp_path, monkeypatch):
     cluster = {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
     with destination(TrainConfig(out=str(tmp_path / "out"), distribute="multi-worker")) as out:
@@ -92,7 +92,7 @@ def test_a_worker_that_does_not_write_gets_a_place_of_its_own(tmp_path, monkeypa
         accepted(out)
 
 
-def test_folders_of_others_stay_also_with_overwrite(tmp_path):
+def test_foreign_folders_are_kept_even_with_overwrite(tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
     for overwrite in (False, True):
@@ -100,7 +100,7 @@ def test_folders_of_others_stay_also_with_overwrite(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["elsewhere", "file"])
-def test_a_run_folder_that_is_none_of_ours(model, tmp_path, target):
+def test_a_foreign_run_folder_is_rejected(model, tmp_path, target):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "file").write_text("")
     (model / RUN_FOLDER).symlink_to(tmp_path / target)
@@ -119,7 +119,7 @@ def test_links(model, tmp_path):
     refused("a link to nothing", tmp_path / "dangling")
 
 
-def test_one_missing_folder_is_made_and_no_more(tmp_path, monkeypatch):
+def test_one_missing_folder_is_created(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with claims(None):
         check_out_folder(Path("runs/mine"))
@@ -132,7 +132,7 @@ def test_one_missing_folder_is_made_and_no_more(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a" * 256, "\u00e4" * 128])
-def test_names_that_are_too_long(tmp_path, name):
+def test_too_long_names_are_rejected(tmp_path, name):
     refused("a name of at most 255 bytes, received one of 256", tmp_path / name)
     with claims(None), pytest.raises(KerasBertError, match="a name of at most 255 bytes"):
         check_companions([(tmp_path / name, METADATA)])
@@ -141,12 +141,12 @@ def test_names_that_are_too_long(tmp_path, name):
         check_out_folder(deep)
 
 
-def test_the_longest_names_that_fit(tmp_path):
+def test_the_longest_names_are_accepted(tmp_path):
     accepted(tmp_path / ("a" * 255))
     assert os.listdir(tmp_path) == []
 
 
-def test_a_folder_of_a_disk_or_of_this_command(model, monkeypatch):
+def test_mount_points_and_the_working_directory_are_kept(model, monkeypatch):
     monkeypatch.setattr("os.path.ismount", lambda path: str(path) == str(model))
     refused("where a disk is mounted; name a new folder in it", model, overwrite=True)
     monkeypatch.setattr("os.path.ismount", lambda path: str(path) == str(model / "data"))
@@ -169,7 +169,7 @@ with claims(None):
 """
 
 
-def test_two_commands_with_one_destination(tmp_path):
+def test_two_commands_with_one_output(tmp_path):
     out = tmp_path / "runs" / "mine"
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(out)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -183,39 +183,39 @@ def test_two_commands_with_one_destination(tmp_path):
     assert list(tmp_path.rglob("*")) == [tmp_path / "runs"]
 
 
-def test_what_an_interrupted_command_wrote(tmp_path, model, interrupted):
+def test_interruption_messages(tmp_path, model, interrupted):
     with claims(tmp_path / "new") as claimed:
         (tmp_path / "new" / RUN_FOLDER).mkdir(parents=True)
-        assert claimed.what_became() == f"interrupted; nothing was written to {tmp_path / 'new'}"
+        assert claimed.interruption_message() == f"interrupted; nothing was written to {tmp_path / 'new'}"
         (tmp_path / "new" / OWN_FILE).write_text("{}")
-        assert claimed.what_became() == f"interrupted; already written: {tmp_path / 'new'}"
+        assert claimed.interruption_message() == f"interrupted; already written: {tmp_path / 'new'}"
     with claims(None) as claimed:
-        assert claimed.what_became() == "interrupted"
+        assert claimed.interruption_message() == "interrupted"
         check_out_folder(model, overwrite=True)
-        assert claimed.what_became() == f"interrupted; nothing was written to {model}"
+        assert claimed.interruption_message() == f"interrupted; nothing was written to {model}"
     with claims(interrupted) as claimed:
-        recipe = interrupted / RUN_FOLDER / CONFIG_FILE
-        assert claimed.what_became().startswith(f"interrupted; `kerasbert train {recipe} --resume` goes on")
-        recipe.rename(recipe.with_name(COMMAND_FILE))
-        assert "the same command with --resume goes on" in claimed.what_became()
+        config = interrupted / RUN_FOLDER / CONFIG_FILE
+        assert claimed.interruption_message().startswith(f"interrupted; `kerasbert train {config} --resume` continues")
+        config.rename(config.with_name(COMMAND_FILE))
+        assert "the same command with --resume continues" in claimed.interruption_message()
 
 
-def test_only_files_of_ours_are_replaced(tmp_path):
-    theirs, ours = tmp_path / "theirs.json", tmp_path / "ours.json"
-    theirs.write_text('{"data": "my questions"}')
-    ours.write_text(marked_json(REPORT, {"verdict": "passed"}))
+def test_only_files_of_kerasbert_are_replaced(tmp_path):
+    foreign, own = tmp_path / "theirs.json", tmp_path / "ours.json"
+    foreign.write_text('{"data": "my questions"}')
+    own.write_text(marked_json(REPORT, {"verdict": "passed"}))
     with claims(None):
-        check_out_file(ours, "--report", REPORT)
-        check_companions([(ours, REPORT), (tmp_path / "new.json", METADATA)])
+        check_out_file(own, "--report", REPORT)
+        check_companions([(own, REPORT), (tmp_path / "new.json", METADATA)])
         with pytest.raises(KerasBertError, match="one that kerasbert wrote, received .*theirs.json"):
-            check_out_file(theirs, "--report", REPORT)
+            check_out_file(foreign, "--report", REPORT)
         with pytest.raises(KerasBertError, match="theirs.json"):
-            check_companions([(theirs, METADATA)])
-        with pytest.raises(KerasBertError, match="ours.json"):  # a report is no metadata
-            check_companions([(ours, METADATA)])
+            check_companions([(foreign, METADATA)])
+        with pytest.raises(KerasBertError, match="ours.json"):  # a report is not metadata
+            check_companions([(own, METADATA)])
 
 
-def test_folders_and_reports_of_the_quickstart(tmp_path):
+def test_the_quickstart_keeps_foreign_files(tmp_path):
     from kerasbert.zoo import quickstart
 
     for name in ("report.html", "summary.json", "assistant-float32.tflite", "assistant-float32.tflite.json"):

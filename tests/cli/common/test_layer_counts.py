@@ -1,4 +1,4 @@
-"""Layers that a model does not have, refused by its config alone."""
+"""Checks of layer counts and indices with a model's config."""
 
 import json
 
@@ -16,19 +16,19 @@ DISTILBERT = {"model_type": "distilbert", "vocab_size": 20, "dim": 8, "n_heads":
 
 @pytest.mark.parametrize("config", [BERT, DISTILBERT])
 @pytest.mark.parametrize(
-    ("wanted", "fewer", "told"),
+    ("layers", "fewer", "message"),
     [
-        (6, False, "expected --layers from 1 to 3, received 6: {} has 3 layers; ask for fewer"),
-        (3, True, "expected --layers from 1 to 2, received 3: {} has 3 layers, and pruning leaves fewer; ask for fewer"),
-        ([0, 3], False, "expected the numbers of layers in --layers from 0 to 2, received 3: {} has 3 layers; the lowest is 0"),
+        (6, False, "expected --layers from 1 to 3, received 6; {} has 3 layers"),
+        (3, True, "expected --layers from 1 to 2, received 3; {} has 3 layers, and pruning must leave fewer"),
+        ([0, 3], False, "expected layer indices from 0 to 2 in --layers, received 3; {} has 3 layers"),
     ],
 )  # fmt: skip
-def test_layers_that_there_are_not(tmp_path, config, wanted, fewer, told):
+def test_missing_layers_are_rejected(tmp_path, config, layers, fewer, message):
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(KerasBertError) as error:
-        check_layer_count(str(tmp_path), wanted, fewer)
-    assert str(error.value) == told.format(tmp_path)
-    check_layer_count(str(tmp_path), 2 if isinstance(wanted, int) else [0, 2], fewer)
+        check_layer_count(str(tmp_path), layers, fewer)
+    assert str(error.value) == message.format(tmp_path)
+    check_layer_count(str(tmp_path), 2 if isinstance(layers, int) else [0, 2], fewer)
 
 
 def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
@@ -43,4 +43,4 @@ def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
         "--out",
         tmp_path / "o",
     )
-    assert done.code == 2 and "expected --top-layers from 1 to 2, received 6: " in done.err
+    assert done.code == 2 and "expected --top-layers from 1 to 2, received 6; " in done.err

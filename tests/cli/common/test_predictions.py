@@ -1,4 +1,4 @@
-"""What `predict` gives out of answers: a table for people, lines between tabs for programs."""
+"""Output of `predict`: a table on terminals, tab-separated lines for programs."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ SINGLE_LABEL = SingleLabel(("neg", "pos"))
 RED = "\x1b[31mred\x1b[0m"
 
 
-def answer(text: str, label: str = "pos", score: float = 0.5) -> dict:
+def prediction(text: str, label: str = "pos", score: float = 0.5) -> dict:
     return {"text": text, "label": label, "score": score, "probabilities": {label: score}}
 
 
@@ -25,18 +25,18 @@ def terminal(monkeypatch):
     monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)
 
 
-def test_texts_and_labels_cannot_steer_a_terminal(terminal):
-    table = render(predictions.format_predictions(SINGLE_LABEL, [answer("a\nb \x9b2J", RED)]), 80)
+def test_control_characters_are_escaped_in_tables(terminal):
+    table = render(predictions.format_predictions(SINGLE_LABEL, [prediction("a\nb \x9b2J", RED)]), 80)
     assert table.splitlines()[2].split("  ")[0] == "\\x1b[31mred\\x1b[0m"
     assert table.endswith("a b \\x9b2J")
 
 
-def test_lines_between_tabs_cannot_either():
-    lines = render(predictions.format_predictions(SINGLE_LABEL, [answer(f"{RED}\tx\r\ny\u202e", RED)]))
+def test_control_characters_are_escaped_in_lines():
+    lines = render(predictions.format_predictions(SINGLE_LABEL, [prediction(f"{RED}\tx\r\ny\u202e", RED)]))
     assert lines == "\\x1b[31mred\\x1b[0m\t0.5000\t\\x1b[31mred\\x1b[0m x y\\u202e"
 
 
-def test_vectors_stay_json():
+def test_vectors_remain_json():
     record = {"text": f"{RED}\x9b", "vector": [0.5]}
     line = render(predictions.format_predictions(Embedding(), [record]))
     assert json.loads(line) == record
@@ -56,13 +56,13 @@ def test_vectors_stay_json():
         ("-0.5", "-0.5"),
     ],
 )
-def test_formulas_are_guarded_where_asked(cell, safe):
-    found = [answer(cell)]
-    assert render(predictions.format_predictions(SINGLE_LABEL, found, csv_safe=True)).split("\t")[2] == safe
-    assert "'" + cell not in render(predictions.format_predictions(SINGLE_LABEL, found))
+def test_formulas_are_quoted_on_request(cell, safe):
+    records = [prediction(cell)]
+    assert render(predictions.format_predictions(SINGLE_LABEL, records, csv_safe=True)).split("\t")[2] == safe
+    assert "'" + cell not in render(predictions.format_predictions(SINGLE_LABEL, records))
 
 
-def test_labels_of_a_folder_are_shown_escaped(place, run, tmp_path):
+def test_labels_of_a_folder_are_escaped(place, run, tmp_path):
     folder = Path(shutil.copytree(place.checkpoint, tmp_path / "folder"))
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "id2label": {"0": "a", "1": RED}}))
@@ -78,21 +78,21 @@ def test_errors_are_escaped(run):
         assert done.code == 2 and "\x1b" not in done.err and "\\x1b[31mred" in done.err
 
 
-def test_answers_that_are_no_numbers_are_no_success(made, run, monkeypatch, tmp_path):
+def test_nan_predictions_fail(made, run, monkeypatch, tmp_path):
     from kerasbert.export.runtime.predictor import Predictor
 
     def nan_predictions(self, x, report=None):
-        return [answer(text, score=float("nan") if "bad" in text else 0.5) for text in x]
+        return [prediction(text, score=float("nan") if "bad" in text else 0.5) for text in x]
 
     monkeypatch.setattr(Predictor, "predictions", nan_predictions)
     assert run("predict", made.file, "good film").code == 0
-    found = run("predict", made.file, "good film", "bad film")
-    assert found.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in found.err
-    assert "nan" in found.out
+    done = run("predict", made.file, "good film", "bad film")
+    assert done.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in done.err
+    assert "nan" in done.out
 
 
 @pytest.mark.parametrize(
-    ("found", "finite"),
+    ("values", "finite"),
     [
         ({"label": "a", "score": 0.5, "probabilities": {"a": 0.5}}, True),
         ({"label": "a", "score": 0.5, "probabilities": {"a": float("nan")}}, False),
@@ -101,5 +101,5 @@ def test_answers_that_are_no_numbers_are_no_success(made, run, monkeypatch, tmp_
         ({"vector": np.array([1.0, 2.0]), "text": "nan"}, True),
     ],
 )
-def test_what_is_finite(found, finite):
-    assert predictions.is_finite(found) == finite
+def test_is_finite(values, finite):
+    assert predictions.is_finite(values) == finite

@@ -1,4 +1,4 @@
-"""What ends a command from within, or from without, becomes a line, and leaves nothing."""
+"""Crashes and signals become a message of one line, and leave no files."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ import os, signal, sys, time
 from pathlib import Path
 from kerasbert.cli.common.claims import claims
 from kerasbert.cli.common.destinations import check_out_folder
-from kerasbert.cli.common.interrupts import interrupts_told, native_code
+from kerasbert.cli.common.interrupts import handle_interrupts, native_code
 from kerasbert.cli.common.quiet import quiet_libraries
 from kerasbert.cli.common.supervision import supervise
 from kerasbert.cleanup import collect_temporary_files, temporary_folder
@@ -21,7 +21,7 @@ from kerasbert.cleanup import collect_temporary_files, temporary_folder
 def run(log):
     with quiet_libraries(False, log), claims(None) as claimed, collect_temporary_files(), temporary_folder("graph"):
         check_out_folder(Path(sys.argv[2]))
-        with interrupts_told(claimed.what_became), native_code():
+        with handle_interrupts(claimed.interruption_message), native_code():
             what = sys.argv[1]
             if what == "exit":
                 return 3
@@ -49,20 +49,20 @@ def supervised(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("what", "code", "told"),
+    ("what", "code", "message"),
     [
         ("exit", 3, ""),
-        ("memory", 1, "error: there is not enough memory for this command; it held 0.0 GB: free some, or take a smaller model"),
-        (int(signal.SIGABRT), 1, "error: native code ended the command (SIGABRT), as it often does where memory runs out; it held 0.0 GB"),
-        (int(signal.SIGSEGV), 1, "error: native code ended the command (SIGSEGV); --debug shows what it wrote"),
-        (int(signal.SIGKILL), 1, "error: the command was killed (SIGKILL), as the system does where memory runs out"),
+        ("memory", 1, "error: there is not enough memory for this command; it used 0.0 GB: free some, or use a smaller model"),
+        (int(signal.SIGABRT), 1, "error: native code aborted (SIGABRT), often because memory ran out; it used 0.0 GB"),
+        (int(signal.SIGSEGV), 1, "error: native code crashed (SIGSEGV); --debug shows its output"),
+        (int(signal.SIGKILL), 1, "error: the command was killed (SIGKILL), often because memory ran out"),
     ],
 )  # fmt: skip
-def test_how_a_command_ended(supervised, what, code, told):
+def test_terminations_are_reported(supervised, what, code, message):
     with supervised(what) as process:
-        out, said = process.communicate(timeout=60)
+        out, messages = process.communicate(timeout=60)
     assert process.returncode == code and out == ""
-    assert said.count("\n") == (1 if told else 0) and said.startswith(told)
+    assert messages.count("\n") == (1 if message else 0) and messages.startswith(message)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -77,22 +77,22 @@ def test_signals_reach_the_command(supervised, tmp_path, number):
     with process:
         assert process.stdout.readline() == "waits\n"
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130 and said == f"interrupted; nothing was written to {tmp_path / 'out'}\n"
+        _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130 and messages == f"interrupted; nothing was written to {tmp_path / 'out'}\n"
 
 
-def test_a_killed_supervisor_takes_the_command_along(tmp_path):
+def test_a_killed_supervisor_kills_the_command(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, "wait", str(tmp_path / "out")], stdout=subprocess.PIPE, text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:  # fmt: skip
         assert process.stdout.readline() == "waits\n"
         process.kill()
-        assert process.stdout.read() == ""  # whoever could write is gone
+        assert process.stdout.read() == ""  # no writer is left
     assert len(list(tmp_path.iterdir())) == 3
     again = [sys.executable, "-c", SCRIPT, "exit", str(tmp_path / "out")]
     assert subprocess.run(again, env={**os.environ, "TMPDIR": str(tmp_path)}).returncode == 3
-    assert not list(Path(tmp_path).iterdir())  # the next command has cleared what it left
+    assert not list(Path(tmp_path).iterdir())  # the next command has removed its files
 
 
 def test_a_signal_while_a_library_has_replaced_stderr(tmp_path):
