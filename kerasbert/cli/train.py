@@ -75,8 +75,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
 def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     """The task that the config names, not compiled, with a new head where the checkpoint has none."""
     from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.training_data import TASKS
-    from kerasbert.processors.registry import TASK_NAMES
+    from kerasbert.processors.registry import TASK_NAMES, train_tasks
 
     with loading("the model"):
         import tf_keras as keras
@@ -86,7 +85,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
 
         strategy = strategy_named(training.distribute)  # before anything else: workers meet at TensorFlow's start
         keras.utils.set_random_seed(training.seed)
-        name, processor_name = TASKS[training.task]
+        name, processor_name = train_tasks()[training.task]
         settings: dict[str, Any] = {"sequence_length": data.length}
         if data.processor.labels is not None and not TASK_NAMES[name].fixed_labels:
             settings["labels"] = data.processor.labels

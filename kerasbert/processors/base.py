@@ -62,6 +62,7 @@ class Processor:
     needs_labels: ClassVar[bool] = True
     learns_labels: ClassVar[bool] = False
     label_dtype: ClassVar[Literal["int32", "float32"] | None] = None
+    label_rank: ClassVar[int] = 1
     reader: ClassVar[Callable] = staticmethod(read_texts)
     display: ClassVar[Display]
 

@@ -136,6 +136,7 @@ class MultiLabel(TextProcessor):
     compared_as = "multi_label"
     learns_labels = True
     label_dtype = "float32"
+    label_rank = 2
     display = Display(
         ("label", "score", "text"),
         _label_set_lines,

@@ -22,7 +22,7 @@ _CLASSES = {
     "multiple_choice": ("kerasbert.processors.multiple_choice", "MultipleChoice"),
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
 }
-PROCESSORS = tuple(_CLASSES)
+PROCESSORS = _CLASSES.keys()  # names
 _LARGEST_SETTING = 1 << 20
 
 

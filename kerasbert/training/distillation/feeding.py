@@ -14,7 +14,7 @@ from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
-from kerasbert.tasks.pretrained import ranges
+from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.training.distillation.cache import TeacherCache, teacher_cache
 
 _ROW, _LABELS = "row", "labels"
@@ -171,7 +171,7 @@ class _Known:
 def _ranges_digest(task) -> str:
     """Sixteen hex digits of what a quantized model's ranges are."""
     digest = hashlib.sha256()
-    for path, values in sorted(ranges(task).items()):
+    for path, values in sorted(collect_ranges(task).items()):
         digest.update(path.encode() + values.tobytes())
     return digest.hexdigest()[:16]
 
