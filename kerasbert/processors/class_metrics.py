@@ -47,8 +47,8 @@ def of_classes(truth: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) 
         predicted: Predicted class numbers `(rows,)`.
         labels: Names of the classes in their order.
     """
-    one_hot = [np.asarray(numbers)[:, None] == np.arange(len(labels)) for numbers in (truth, predicted)]
-    return of_label_sets(*one_hot, labels)
+    classes = np.arange(len(labels))
+    return of_label_sets(np.asarray(truth)[:, None] == classes, np.asarray(predicted)[:, None] == classes, labels)
 
 
 def of_label_sets(truth: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, ClassMetrics]:

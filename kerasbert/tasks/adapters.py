@@ -72,7 +72,7 @@ def load_adapters(task: "Task", path: str | os.PathLike) -> None:
 
 
 def _base_layers(task: "Task") -> list[Dense | EmbeddingTable]:
-    """The layers of the base model, whose weights stay."""
+    """Return the layers of the base model, whose weights stay."""
     encoder = task.encoder
     if encoder.adapters is None:
         raise KerasBertError(
@@ -95,7 +95,7 @@ def _trained_variables(task: "Task") -> dict[str, tf.Variable]:
 
 
 def _description(task: "Task") -> dict[str, Any]:
-    """The properties that two tasks must share to exchange adapters, JSON-able. `base` is a fingerprint of the base model's weights."""
+    """Return the properties that two tasks must share to exchange adapters. `base` is a fingerprint of the base model's weights."""
     base, digest = _base_variables(task), hashlib.sha256()
     for path, variable in sorted(task.variables_by_path().items()):
         if id(variable) in base:

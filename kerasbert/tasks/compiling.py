@@ -30,7 +30,7 @@ class CompilingModel(keras.Model):
 
     @property
     def distribute_reduction_method(self) -> str:
-        """How the values of several workers become the logs of a step: metrics are equal on all, and Keras would add them up."""
+        """Keras' reduction of several workers' logs. Metrics are equal on all workers; by default Keras would add them up."""
         return "first"
 
     def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:

@@ -47,7 +47,7 @@ class InferenceMixin(ServingMixin):
 
     @property
     def per_token(self) -> bool:
-        """Whether outputs have an axis of tokens. Then `predict` pads packed inputs to `sequence_length`."""
+        """True if outputs have an axis of tokens. Then `predict` pads packed inputs to `sequence_length`."""
         return self.processor.per_token
 
     def features(self, x: Any, scoring: bool = False) -> tuple[list | None, Features]:

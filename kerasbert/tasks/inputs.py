@@ -13,6 +13,7 @@ from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 AHEAD = 4  # batches that are prepared while the model works on one
+_MASKED_SPEC = tf.TensorSpec((None, None), tf.int32)  # of labels that a self-supervised processor makes
 
 # Encoded labels, as `Processor.encode_labels` returns them.
 EncodedLabels = np.ndarray | Sequence[np.ndarray] | dict[str, Any]
@@ -113,14 +114,11 @@ def batches(
             yield tuple(part for part in (inputs, batch_labels, batch_weights) if part is not None)
 
     shape = (None,) * (2 if features.group == 1 else 3)
-    signature: list[Any] = [{name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}]
-    if corrupts:
-        signature.append(tf.TensorSpec((None, None), tf.int32))
-    elif labels is not None:
-        signature.append(_spec(labels))
-    if weights is not None:
-        signature.append(tf.TensorSpec((None,), tf.float32))
-    dataset = tf.data.Dataset.from_generator(generate, output_signature=tuple(signature))
+    inputs_spec = {name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}
+    labels_spec = _MASKED_SPEC if corrupts else None if labels is None else _spec(labels)
+    weights_spec = None if weights is None else tf.TensorSpec((None,), tf.float32)
+    signature = tuple(spec for spec in (inputs_spec, labels_spec, weights_spec) if spec is not None)
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
     return prefetched(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
 
 

@@ -159,7 +159,7 @@ class KerasTask(CompilingModel):
             return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, **kwargs: Any) -> Any:
-        """Predict.
+        """Predict on examples, packed inputs or a pipeline.
 
         Args:
             x: Examples, a dataset, packed inputs or a `tf.data.Dataset`.

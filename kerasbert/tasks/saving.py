@@ -42,7 +42,7 @@ def save_task(task: "Task", folder: str | os.PathLike) -> None:
 
 
 def _own_config(task: "Task") -> dict[str, Any]:
-    """The content of kerasbert.json."""
+    """Return the content of kerasbert.json."""
     own = {"format": 1, "task": type(task).__name__, "settings": task.head_config()}
     if task.encoder.options:
         own["encoder"] = task.encoder.options

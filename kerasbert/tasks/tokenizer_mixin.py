@@ -42,7 +42,7 @@ class TokenizerMixin:
 
     @property
     def has_tokenizer(self) -> bool:
-        """Whether the task has a tokenizer."""
+        """True if the task has a tokenizer."""
         return self._tokenizer is not None
 
     def tokenize_as(self, client: str) -> None:

@@ -106,7 +106,7 @@ def test_a_long_context_has_windows_that_overlap(tokenizer):
     assert len(problem(stride=99).features([LONG], tokenizer, 12)) == 3  # nothing is ever skipped
     words = LONG[1].split()
     for row, window in enumerate(rows.alignment[1:], start=1):
-        ids = rows.tokens.input_ids[row][window.place]
+        ids = rows.tokens.input_ids[row][window.positions]
         assert [tokenizer.vocabulary[i] for i in ids] == words[window.first : window.end]
 
 
