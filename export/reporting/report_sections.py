@@ -82,7 +82,7 @@ def _class_metrics(report: ValidationReport, classes: Mapping[str, tuple[ClassMe
     """Returns a table of F1, precision and recall. `classes`: the metrics of the reference and of the model by class."""
     columns = ("class", "rows", f"F1, {report.against}", f"F1, {report.model}", "precision", "recall")
     rows = [
-        (name, old.true, f"{old.f1:.4f}", f"{new.f1:.4f}", f"{new.precision:.4f}", f"{new.recall:.4f}")
+        (name, old.support, f"{old.f1:.4f}", f"{new.f1:.4f}", f"{new.precision:.4f}", f"{new.recall:.4f}")
         for name, (old, new) in classes.items()
     ]
     note = f"<p class='note'>Precision and recall of {escape(report.model)}.</p>"

@@ -7,6 +7,7 @@ from typing import Any
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.processors import PROCESSORS, Processor, make_processor
+from kerasbert.processors.registry import processor_settings
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 FORMAT = 1
@@ -97,7 +98,7 @@ class Metadata:
             "format": FORMAT,
             "task": self.task,
             "problem": self.processor.name,
-            "settings": self.processor.settings(),
+            "settings": processor_settings(self.processor),
             "signature": self.signature,
             "sequence_length": self.sequence_length,
             "row_length": self.row_length,

@@ -70,7 +70,7 @@ class Details:
                         "precision": metrics.precision,
                         "recall": metrics.recall,
                         "f1": metrics.f1,
-                        "true": metrics.true,
+                        "true": metrics.support,
                     }
                     for side, metrics in zip(("reference", "model"), pair, strict=True)
                 }

@@ -165,7 +165,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
             settings["sequence_length"] = training.sequence_length or teacher.sequence_length
-            student = type(teacher).from_pretrained(config.student, **settings)
+            student = type(teacher).from_pretrained(config.student or "", **settings)
     return teacher, student, objectives
 
 

@@ -76,8 +76,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
 def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     """Create the task of the config, with a new head if the checkpoint has none."""
     from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.training_data import TASKS
-    from kerasbert.processors.registry import TASK_NAMES
+    from kerasbert.processors.registry import TASK_NAMES, train_tasks
 
     with loading("the model"):
         import tf_keras as keras
@@ -87,7 +86,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
 
         strategy = strategy_named(training.distribute)  # first: workers connect when TensorFlow starts
         keras.utils.set_random_seed(training.seed)
-        name, processor_name = TASKS[training.task]
+        name, processor_name = train_tasks()[training.task]
         settings: dict[str, Any] = {"sequence_length": data.length}
         if data.processor.labels is not None and not TASK_NAMES[name].fixed_labels:
             settings["labels"] = data.processor.labels

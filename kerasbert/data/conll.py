@@ -14,7 +14,7 @@ from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix, read_objects
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import SCHEMES, converted, scheme_of, spans, without_suffixes
+from kerasbert.processors.token_classification.entities import SCHEMES, convert_tags, scheme_of, spans, without_suffixes
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = re.compile("[ \t]+")
@@ -165,7 +165,7 @@ def build_tagged_table(
     y = without_suffixes(tags)
     file_scheme = scheme_of(y)
     if file_scheme is not None and scheme is not None:
-        y = [converted(sentence_tags, scheme) for sentence_tags in y]
+        y = [convert_tags(sentence_tags, scheme) for sentence_tags in y]
     return ConllTable(path, words, y, file_scheme, lines=lines, bad=bad)
 
 

@@ -1,4 +1,4 @@
-"""Processors: what tasks read and answer. NumPy and the tokenizers only."""
+"""Processors: examples to features, and outputs to predictions and metrics, with NumPy and the tokenizers only."""
 
 from kerasbert.processors.base import Processor, RawResult
 from kerasbert.processors.features import IGNORED, Features

@@ -1,4 +1,4 @@
-"""A text or a pair of texts to a class, several classes, or a score."""
+"""Classification and regression: a text or a pair of texts to a class, several classes, or a score."""
 
 import json
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def _score_lines(record: Record) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class TextProcessor(Processor):
-    """One row and one output vector a text, or a pair of texts."""
+    """The base of processors with one row and one output vector for each text or pair of texts."""
 
     def examples(self, x: Any) -> list:
         return text_examples(x)
@@ -51,12 +51,29 @@ class TextProcessor(Processor):
         return self.numbers(y)
 
     def numbers(self, y: Any) -> np.ndarray:
-        """Labels as a user writes them to numbers, one a text."""
+        """Encode a user's labels as numbers, one entry for each text."""
         raise NotImplementedError
 
     def table(self, raw_results: Sequence[RawResult]) -> np.ndarray:
-        """The outputs of all rows, `(rows, width)`."""
+        """Return the outputs of all rows, `(rows, width)`."""
         return concatenate(raw_results, self.outputs[0])
+
+    def class_names(self, width: int) -> tuple[str, ...]:
+        """Return the names of the outputs: the labels, or else their numbers."""
+        return self.labels or tuple(map(str, range(width)))
+
+    @property
+    def known_labels(self) -> tuple[str, ...]:
+        """The labels.
+
+        Raises:
+            KerasBertError: When the processor has none.
+        """
+        if self.labels is None:
+            raise KerasBertError(
+                "expected a model that names its labels, received one without; convert or save it again"
+            )
+        return self.labels
 
 
 @dataclass(frozen=True)
@@ -82,20 +99,20 @@ class SingleLabel(TextProcessor):
         if y.ndim != 1:
             raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
         if not np.issubdtype(y.dtype, np.integer):
-            return LabelSet(self.labels).index([str(value) for value in y])
-        wrong = np.flatnonzero((y < 0) | (y >= len(self.labels)))
+            return LabelSet(self.known_labels).index([str(value) for value in y])
+        classes = len(self.known_labels)
+        wrong = np.flatnonzero((y < 0) | (y >= classes))
         if wrong.size:
             raise KerasBertError(
-                f"row {wrong[0]}: expected a class number from 0 to {len(self.labels) - 1}, received {y[wrong[0]]}"
+                f"row {wrong[0]}: expected a class number from 0 to {classes - 1}, received {y[wrong[0]]}"
             )
         return y.astype(np.int32)
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
-        return [self._answer(row) for row in self.table(raw_results)]
+        return [self._prediction(row) for row in self.table(raw_results)]
 
-    def _answer(self, row: np.ndarray) -> dict:
-        best = int(row.argmax())
-        names = self.labels or tuple(map(str, range(len(row))))
+    def _prediction(self, row: np.ndarray) -> dict[str, Any]:
+        best, names = int(row.argmax()), self.class_names(len(row))
         probabilities = dict(zip(names, map(float, row), strict=True))
         return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
 
@@ -119,9 +136,8 @@ class SingleLabel(TextProcessor):
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, ClassMetrics]:
-        outputs = self.table(raw_results)
-        names = self.labels or tuple(map(str, range(outputs.shape[1])))
-        return class_metrics.of_classes(self.encode_labels(y, examples, features), outputs.argmax(axis=1), names)
+        truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
+        return class_metrics.of_classes(truth, outputs.argmax(axis=1), self.class_names(outputs.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -136,6 +152,7 @@ class MultiLabel(TextProcessor):
     compared_as = "multi_label"
     learns_labels = True
     label_dtype = "float32"
+    label_rank = 2
     display = Display(
         ("label", "score", "text"),
         _label_set_lines,
@@ -149,22 +166,19 @@ class MultiLabel(TextProcessor):
 
     def numbers(self, y: Any) -> np.ndarray:
         if all(isinstance(row, str) for row in y):
-            return LabelSet(self.labels).multi_hot(y)
+            return LabelSet(self.known_labels).multi_hot(y)
         if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
-            return LabelSet(self.labels).multi_hot([json.dumps(list(row)) for row in y])
-        y = np.asarray(y, np.float32)
-        if y.ndim != 2 or y.shape[1] != len(self.labels):
-            raise KerasBertError(
-                f"expected label sets, or 0/1 of shape (rows, {len(self.labels)}), received shape {y.shape}"
-            )
+            return LabelSet(self.known_labels).multi_hot([json.dumps(list(row)) for row in y])
+        y, classes = np.asarray(y, np.float32), len(self.known_labels)
+        if y.ndim != 2 or y.shape[1] != classes:
+            raise KerasBertError(f"expected label sets, or 0/1 of shape (rows, {classes}), received shape {y.shape}")
         return y
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
-        return [self._answer(row) for row in self.table(raw_results)]
+        return [self._prediction(row) for row in self.table(raw_results)]
 
-    def _answer(self, row: Sequence[float]) -> dict:
-        names = self.labels or tuple(map(str, range(len(row))))
-        probabilities = dict(zip(names, map(float, row), strict=True))
+    def _prediction(self, row: np.ndarray) -> dict[str, Any]:
+        probabilities = dict(zip(self.class_names(len(row)), map(float, row), strict=True))
         return {"labels": [name for name, p in probabilities.items() if p >= 0.5], "probabilities": probabilities}
 
     def metrics(
@@ -184,7 +198,7 @@ class MultiLabel(TextProcessor):
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, ClassMetrics]:
         truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
-        return class_metrics.of_label_sets(truth, predicted, self.labels or tuple(map(str, range(truth.shape[1]))))
+        return class_metrics.of_label_sets(truth, predicted, self.class_names(truth.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -212,12 +226,12 @@ class Regression(TextProcessor):
     def contributions(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> Contributions:
-        sides = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
-        return Correlation(*map(metrics.ranks, sides))
+        truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
+        return Correlation(metrics.ranks(truth), metrics.ranks(predicted))
 
 
 def check_one_kind(y: Any) -> None:
-    """Checks that labels are all names, or all numbers.
+    """Check that labels are all names, or all numbers.
 
     Raises:
         KerasBertError: When they are mixed.

@@ -9,7 +9,7 @@ CLIENT_PROCESSORS = {"mediapipe": _BOTH, "task-library": (*_BOTH, "question_answ
 
 
 def client_tokenizer(tokenizer: Tokenizer, client: str, processor: Processor) -> ClientWordPiece:
-    """The tokenizer under a client's rules, for a model that runs there.
+    """Return the tokenizer under a client's rules, for a model that runs there.
 
     Args:
         tokenizer: The model's tokenizer.

@@ -1,4 +1,4 @@
-"""A text to a vector, and pairs of texts to their similarity."""
+"""Sentence embedding: a text to a vector, and pairs of texts to their similarity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +28,12 @@ def _lines(record: Record) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Embedding(Processor):
-    """One vector a text. A pair is a row of two texts, each with its own vector.
+    """One vector for each text. A pair is a row of two texts, each with its own vector.
 
-    Labels of single texts are target vectors `(rows, width)`; of pairs, similarities: any number, as the loss takes it.
+    Labels of single texts are target vectors `(rows, width)`. Labels of pairs are similarities, on the scale of the loss.
 
     Attributes:
-        width: Numbers in a vector, where it is known.
+        width: Numbers in a vector, if known.
     """
 
     width: int | None = None
@@ -63,7 +63,7 @@ class Embedding(Processor):
         return y
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
-        """Vectors; of a pair both, and their cosine."""
+        """Return one vector for each text, or both vectors and their cosine for each pair."""
         if features.group == 1:
             return [{"vector": raw_result["embedding"][0]} for raw_result in raw_results]
         vectors = concatenate(raw_results, "embedding").reshape(len(features), 2, -1)
@@ -73,11 +73,11 @@ class Embedding(Processor):
     def metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, float]:
-        """Of pairs, the correlation of their cosine with y; of single texts the mean cosine with the target vectors."""
+        """Compute the correlation of pairs' cosines with y, or the mean cosine of single texts with their target vectors."""
         vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
         if features.group == 1:
             return {"cosine": float(metrics.cosine(truth, vectors).mean())}
-        cosines = metrics.cosine(*vectors.reshape(len(features), 2, -1).swapaxes(0, 1))
+        cosines = _cosines(vectors)
         return {"Spearman": metrics.spearman(truth, cosines), "Pearson": metrics.pearson(truth, cosines)}
 
     def contributions(
@@ -86,5 +86,9 @@ class Embedding(Processor):
         vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
         if features.group == 1:
             return Ratio.of_decisions(metrics.cosine(truth, vectors))
-        cosines = metrics.cosine(*vectors.reshape(len(features), 2, -1).swapaxes(0, 1))
-        return Correlation(metrics.ranks(truth), metrics.ranks(cosines))
+        return Correlation(metrics.ranks(truth), metrics.ranks(_cosines(vectors)))
+
+
+def _cosines(vectors: np.ndarray) -> np.ndarray:
+    """Compute the cosine of each pair, from the vectors of all texts `(2 * pairs, width)`."""
+    return metrics.cosine(vectors[0::2], vectors[1::2])

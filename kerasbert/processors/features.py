@@ -1,4 +1,4 @@
-"""Token ids of examples, and the way back from a row to its example."""
+"""Features: token ids of examples, and the example of each row."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,12 @@ IGNORED = -100  # the label of a token that has none, as in PyTorch
 
 @dataclass(frozen=True)
 class TokenLists:
-    """Token ids and types, special tokens included, not padded; what `kerasbert.text.pack` takes."""
+    """Token ids and types of some sequences, special tokens included, without padding.
+
+    Attributes:
+        input_ids: Token ids of each sequence.
+        token_type_ids: Token types of each sequence.
+    """
 
     input_ids: Sequence[Sequence[int]]
     token_type_ids: Sequence[Sequence[int]]
@@ -24,17 +29,17 @@ class TokenLists:
 
 @dataclass(frozen=True)
 class Features:
-    """Token ids of some examples, as BERT's code calls them: what a model reads.
+    """Token ids of some examples: the input of a model ("features" in BERT's own code).
 
-    A *row* goes through the model at once. An example has one row, or several (windows over a long text). A row holds `group` token
-    lists: 1, or as many as there are choices of a question, or both texts of a pair. Nothing is padded.
+    A *row* is one input of the model. An example has one row, or several (windows over a long text). A row has `group` token lists: one, or
+    one for each choice of a question, or one for each text of a pair. There is no padding.
 
     Attributes:
-        tokens: The token lists, `len(features) * group` of them, those of a row next to each other; None where only labels are checked.
+        tokens: The token lists, `len(features) * group` of them, row by row; None where only labels are checked.
         example: The number of each row's example, `(rows,)` int.
         group: Token lists in a row.
         truncated: Number of examples that lost tokens.
-        alignment: One object a row by which its processor finds the way back to the text (positions of words or answers); or nothing.
+        alignment: One object for each row that maps its tokens to the text (positions of words or answers); or nothing.
     """
 
     tokens: TokenLists | None
@@ -45,7 +50,7 @@ class Features:
 
     @classmethod
     def from_encoded(cls, encoded: Encoded) -> "Features":
-        """One row a text, from a tokenizer's `encode`."""
+        """Return one row for each text of a tokenizer's `encode`."""
         tokens = TokenLists(encoded.input_ids, encoded.token_type_ids)
         return cls(tokens, np.arange(len(encoded.input_ids)), truncated=encoded.truncated)
 
@@ -54,9 +59,13 @@ class Features:
 
     @property
     def token_lists(self) -> TokenLists:
-        """`tokens`, where there are any."""
+        """The token lists.
+
+        Raises:
+            ValueError: When there are none.
+        """
         if self.tokens is None:
-            raise ValueError("these features have labels alone, and no tokens")
+            raise ValueError("these features are for checking labels, and have no tokens")
         return self.tokens
 
     @cached_property
@@ -67,12 +76,12 @@ class Features:
         return lists.reshape(-1, self.group).max(axis=1) if len(lists) else lists
 
     def pack(self, index: Iterable[int], length: int, pad_id: int) -> dict[str, np.ndarray]:
-        """Pads some rows.
+        """Pad some rows to one length.
 
         Args:
             index: Numbers of the rows.
-            length: Tokens to pad to.
-            pad_id: The padding's token id.
+            length: Tokens in each padded row.
+            pad_id: Id of the padding token.
 
         Returns:
             int32 arrays by input name, `(n, length)`, or `(n, group, length)` where a row has several lists.
@@ -83,7 +92,12 @@ class Features:
         return {name: values.reshape(-1, self.group, length) for name, values in packed.items()}
 
     def part(self, rows: Sequence[int], example: np.ndarray) -> "Features":
-        """Some rows. `example` has the number of each one's example among those that are left, `(rows,)`."""
+        """Return the features of some rows.
+
+        Args:
+            rows: Numbers of the rows.
+            example: The number of each row's example among the remaining ones, `(rows,)`.
+        """
         alignment = [self.alignment[int(row)] for row in rows] if len(self.alignment) else ()
         return Features(self._lists(rows), np.asarray(example), self.group, 0, alignment)
 
@@ -93,11 +107,11 @@ class Features:
         return TokenLists([tokens.input_ids[i] for i in lists], [tokens.token_type_ids[i] for i in lists])
 
     def rows_of(self, number: int) -> np.ndarray:
-        """The numbers of an example's rows."""
+        """Return the numbers of an example's rows."""
         return np.flatnonzero(self.example == number)
 
     def by_example(self) -> list[list[int]]:
-        """The numbers of the rows of each example, in their order."""
+        """Return the numbers of the rows of each example, in their order."""
         rows: list[list[int]] = [[] for _ in range(int(self.example.max(initial=-1)) + 1)]
         for row, number in enumerate(self.example):
             rows[number].append(row)

@@ -1,4 +1,4 @@
-"""Masked language modelling: texts with masks to words, and masks put into texts to learn from."""
+"""Masked language modelling: texts with masks to words, and masked texts to train on."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,14 @@ from kerasbert.processors.base import Processor, RawResult, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
+from kerasbert.processors.masking import choose_tokens, corrupt_tokens
+from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
-from kerasbert.processors.word_pieces import WordPieces, readable, word_pieces
+from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.text import Tokenizer
 from kerasbert.text.windows import windows
 
-MASKED, REPLACED = 0.8, 0.1  # of the chosen tokens; the rest stays as it is (Devlin et al. 2018, section 3.1)
-SCORING_SEED = 20181011  # any number, but always the same
+SCORING_SEED = 20181011  # arbitrary, but constant: metrics are for the same masks every time
 
 
 def _lines(record: Record) -> list[list[str]]:
@@ -35,13 +36,13 @@ class MaskedPositions:
 
     Attributes:
         index: Positions of the masked tokens in the row, `(masks,)`.
-        tokenizer: The tokenizer, to write words.
-        spans: `(start, end)` characters of each mask in the example's text, where the text itself has masks.
-        labels: Ids of the tokens that were masked, where the processor chose them; else None.
+        tokenizer: The tokenizer, for the words of predictions.
+        spans: `(start, end)` characters of each mask in the example's text, if the text itself has masks.
+        labels: Ids of the masked tokens if the processor chose them, else None.
     """
 
     index: np.ndarray
-    tokenizer: Any = field(repr=False)
+    tokenizer: Tokenizer = field(repr=False)
     spans: tuple[tuple[int, int], ...] = ()
     labels: np.ndarray | None = None
 
@@ -50,14 +51,14 @@ class MaskedPositions:
 class MaskedWords(Processor):
     """Masked language modelling (Devlin et al. 2018, section 3.1). Examples are texts; there are no labels.
 
-    A text that is longer than the model is read in windows one after the other, and nothing is lost. If it has masks itself, it is read
-    around them only: masks that are near each other share a window.
+    A text that is longer than a row is split into windows. If the text itself has masks, only windows around them are made: masks that are
+    near each other share a window.
 
-    A raw result is `logits`: probabilities of all words at each mask of the text, `(masks, vocabulary)`. Those of `scoring_features` have
-    the right word and the likeliest other one alone, `(masks, 2)`: whole distributions of a corpus would fill the memory.
+    A raw result is `logits`: the probabilities of all words at each mask of the text, `(masks, vocabulary)`. For `scoring_features` it has
+    the right word and the most likely other word only, `(masks, 2)`: whole distributions of a corpus would fill the memory.
 
     Attributes:
-        share: Share of the tokens that are masked, special ones not counted; at least one a row.
+        share: Fraction of the tokens that are masked, special ones not counted; at least one in a row.
         whole_words: Whether all tokens of a word are masked together.
         top: Number of words that a prediction lists for a mask.
 
@@ -79,7 +80,7 @@ class MaskedWords(Processor):
     reader = staticmethod(read_plain_texts)
     display = Display(("words", "text"), _lines, limit=lambda prediction, top_k: prediction)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise KerasBertError(f"expected a share of masked tokens between 0 and 1, received {self.share}")
         if self.top < 1:
@@ -98,22 +99,22 @@ class MaskedWords(Processor):
         texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
         masks = _masks(examples, texts, tokenizer)
         none = MaskedPositions(np.zeros(0, np.int64), tokenizer)
-        parts, alignment, cut = [], [], 0
+        parts, alignment, truncated = [], [], 0
         for number, ids in enumerate(texts):
             if number not in masks or len(ids) <= length:
                 for start, end in _windows(len(ids) - 2, length - 2):
                     parts.append((number, start, end))
                     alignment.append(masks.get(number, none))
                 continue
-            cut += 1
-            for start, end, group in _around(masks[number].index - 1, len(ids) - 2, length - 2):
+            truncated += 1
+            for start, end, group in _windows_around(masks[number].index - 1, len(ids) - 2, length - 2):
                 index, spans = masks[number].index[group] - start, masks[number].spans[group]
                 parts.append((number, start, end))
                 alignment.append(MaskedPositions(index, tokenizer, spans))
-        return replace(_windowed(texts, parts), truncated=cut, alignment=alignment)
+        return replace(_windowed(texts, parts), truncated=truncated, alignment=alignment)
 
     def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        """All of each text, with the same masks whenever the text is the same."""
+        """Tokenize whole texts, with the same masks every time."""
         texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
         features = _windowed(
             texts, [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
@@ -121,9 +122,9 @@ class MaskedWords(Processor):
         pieces, corrupted, alignment = word_pieces(tokenizer), [], []
         for number, ids in enumerate(features.token_lists.input_ids):
             ids, random = np.array(ids, np.int32), np.random.default_rng((SCORING_SEED, number))
-            index = self._chosen(ids, pieces, random)
+            index = choose_tokens(ids, pieces, self.share, self.whole_words, random)
             alignment.append(MaskedPositions(index, tokenizer, labels=ids[index]))
-            ids[index] = _corrupted(ids[index], tokenizer.mask_id, pieces, random)
+            ids[index] = corrupt_tokens(ids[index], tokenizer.mask_id, pieces, random)
             corrupted.append(ids.tolist())
         return replace(features, tokens=replace(features.token_lists, input_ids=corrupted), alignment=alignment)
 
@@ -136,27 +137,10 @@ class MaskedWords(Processor):
         pieces, ids = word_pieces(tokenizer), inputs["input_ids"].copy()
         labels = np.full_like(ids, IGNORED)
         for row, length in enumerate(inputs["attention_mask"].sum(axis=1)):
-            index = self._chosen(ids[row, :length], pieces, random)
+            index = choose_tokens(ids[row, :length], pieces, self.share, self.whole_words, random)
             labels[row, index] = ids[row, index]
-            ids[row, index] = _corrupted(ids[row, index], tokenizer.mask_id, pieces, random)
+            ids[row, index] = corrupt_tokens(ids[row, index], tokenizer.mask_id, pieces, random)
         return {**inputs, "input_ids": ids}, labels
-
-    def _chosen(self, ids: np.ndarray, pieces: WordPieces, random: np.random.Generator) -> np.ndarray:
-        """Places in a row (n,) that are to be found, in their order; at least one where there is a word."""
-        free = np.flatnonzero(~pieces.is_special(ids))
-        if not len(free):
-            return free
-        count = max(1, round(self.share * len(free)))
-        if not self.whole_words:
-            return np.sort(random.permutation(free)[:count])
-        _, words = np.unique(pieces.word_numbers(ids)[free], return_inverse=True)
-        order = random.permutation(words.max() + 1)
-        sizes = np.bincount(words)[order]
-        taken = (
-            sizes.cumsum() - sizes / 2 <= count
-        )  # the last word may be too long by half of it, so that on average the share is right
-        taken[0] = True
-        return free[np.isin(words, order[taken])]
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         if not len(features.alignment):
@@ -164,13 +148,13 @@ class MaskedWords(Processor):
         return self.raw_result_at(outputs["logits"][features.alignment[row].index], features, row)
 
     def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
-        """Probabilities of all words at the row's masks, `(masks, vocabulary)`; of packed rows, which have none, at all tokens."""
+        """Select the probabilities of all words at the row's masks, `(masks, vocabulary)`; for packed rows, at all tokens."""
         index = features.alignment[row].index if len(features.alignment) else slice(features.lengths[row])
-        return {"logits": _softmax(outputs["logits"][index])}
+        return {"logits": softmax(outputs["logits"][index], np.float32)}
 
     def raw_result_at(self, logits: np.ndarray, features: Features, row: int) -> dict[str, np.ndarray]:
-        """The raw result of logits `(masks, vocabulary)` at the row's masks alone."""
-        probabilities, labels = _softmax(logits), features.alignment[row].labels
+        """Return the raw result from the logits `(masks, vocabulary)` at the row's masks only."""
+        probabilities, labels = softmax(logits, np.float32), features.alignment[row].labels
         if labels is None:
             return {"logits": probabilities}
         each = np.arange(len(labels))
@@ -179,10 +163,10 @@ class MaskedWords(Processor):
         return {"logits": np.stack([right, probabilities.max(axis=1)], axis=1)}
 
     def check_masks(self, examples: Sequence[str], features: Features) -> None:
-        """Checks that each text has a mask.
+        """Check that each text has a mask.
 
         Raises:
-            KerasBertError: When one has none; it names the first.
+            KerasBertError: When a text has none; it names the first one.
         """
         masks = np.zeros(len(examples), int)
         np.add.at(masks, features.example, [len(alignment.index) for alignment in features.alignment])
@@ -202,80 +186,71 @@ class MaskedWords(Processor):
     def listing(self, top_k: int) -> Self:
         return replace(self, top=top_k)
 
-    def _words(self, probabilities: np.ndarray, tokenizer) -> list[dict]:
+    def _words(self, probabilities: np.ndarray, tokenizer: Tokenizer) -> list[dict[str, Any]]:
         best = np.argsort(-probabilities, kind="stable")[: self.top]
         return [{"word": readable(tokenizer, int(i)), "probability": float(probabilities[i])} for i in best]
 
     def metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, float]:
-        """`masked accuracy`, and `perplexity` of the right words, over the masks of `scoring_features`."""
+        """Compute `masked accuracy`, and the `perplexity` of the right words, over the masks of `scoring_features`."""
         if y is not None:
             self.encode_labels(y, examples, features)
         right, other = concatenate(raw_results, "logits").astype(np.float64).T
         if not len(right):
             raise KerasBertError("expected texts with words to mask, received none but special and unknown tokens")
-        surprise = -np.log(np.maximum(right, np.finfo(np.float32).tiny))
-        return {"masked accuracy": float(np.mean(right > other)), "perplexity": math.exp(surprise.mean())}
+        surprisal = -np.log(np.maximum(right, np.finfo(np.float32).tiny))
+        return {"masked accuracy": float(np.mean(right > other)), "perplexity": math.exp(surprisal.mean())}
 
     def contributions(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> Contributions:
-        right = [raw_result["logits"][:, 0] > raw_result["logits"][:, 1] for raw_result in raw_results]
-        parts, wholes = (np.array([count(row) for row in right], np.float64) for count in (np.sum, np.size))
+        correct = [raw_result["logits"][:, 0] > raw_result["logits"][:, 1] for raw_result in raw_results]
+        parts, wholes = (np.array([count(row) for row in correct], np.float64) for count in (np.sum, np.size))
         return Ratio(np.bincount(features.example, parts), np.bincount(features.example, wholes))
 
 
 def _windowed(texts: Sequence[list[int]], parts: Sequence[tuple[int, int, int]]) -> Features:
-    """Rows of `(text, first token, end)`, special tokens not counted; each gets the special tokens of its text."""
+    """Return rows of `(text, first token, end)`, special tokens not counted; each row gets the special tokens of its text."""
     lists = [[texts[i][0], *texts[i][1 + start : 1 + end], texts[i][-1]] for i, start, end in parts]
     return Features(TokenLists(lists, [[0] * len(ids) for ids in lists]), np.array([i for i, _, _ in parts], np.int64))
 
 
 def _windows(tokens: int, room: int) -> list[tuple[int, int]]:
-    """Windows one behind the other, as few as there can be, and of one size: a last one of few tokens would be hard to fill."""
+    """Return the fewest windows without overlap, all of one size: words in a last window of few tokens would be hard to predict."""
     size = math.ceil(tokens / math.ceil(tokens / room)) if tokens else 1
     return windows(tokens, size, size)
 
 
-def _around(masks: np.ndarray, tokens: int, room: int) -> list[tuple[int, int, slice]]:
-    """(first, behind the last, which masks) of windows that have masks, no further apart than half a window, in their middle."""
-    found, first = [], 0
+def _windows_around(masks: np.ndarray, tokens: int, room: int) -> list[tuple[int, int, slice]]:
+    """Return windows around masks, as (first token, end, masks in it).
+
+    The masks of a window are no further apart than half of it, and in its middle.
+    """
+    around, first = [], 0
     while first < len(masks):
         last = int(np.searchsorted(masks, masks[first] + max(room // 2, 1)))
         start = int(masks[first] + masks[last - 1] + 1 - room) // 2
         start = min(max(start, 0), tokens - room)
-        found.append((start, start + room, slice(first, last)))
+        around.append((start, start + room, slice(first, last)))
         first = last
-    return found
+    return around
 
 
-def _masks(examples: Sequence[str], texts: Sequence[list[int]], tokenizer) -> dict[int, MaskedPositions]:
-    """The masks that stand in the texts themselves, by the number of the text."""
+def _masks(examples: Sequence[str], texts: Sequence[list[int]], tokenizer: Tokenizer) -> dict[int, MaskedPositions]:
+    """Return the masks in the texts themselves, by the number of the text."""
     numbers = [i for i, ids in enumerate(texts) if tokenizer.mask_id in ids]
     if not numbers:
         return {}
     offsets = tokenizer.encode([examples[i] for i in numbers], max_length=WHOLE).offsets
-    found = {}
-    for number, alignment in zip(numbers, offsets, strict=True):
+    masks = {}
+    for number, token_spans in zip(numbers, offsets, strict=True):
         index = np.flatnonzero(np.array(texts[number]) == tokenizer.mask_id)
-        spans = tuple(_trimmed(examples[number], *alignment[i]) for i in index)
-        found[number] = MaskedPositions(index, tokenizer, spans)
-    return found
+        spans = tuple(_trimmed(examples[number], *token_spans[i]) for i in index)
+        masks[number] = MaskedPositions(index, tokenizer, spans)
+    return masks
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the space before it, which some masks include."""
+    """Return a span without the space before it, which some masks include."""
     return end - len(text[start:end].lstrip()), end
-
-
-def _corrupted(ids: np.ndarray, mask_id: int, pieces: WordPieces, random: np.random.Generator) -> np.ndarray:
-    """What a model reads in place of the chosen ids: masks, random words, or the ids themselves."""
-    draw = random.random(len(ids))
-    other = random.choice(pieces.words, len(ids))
-    return np.where(draw < MASKED, mask_id, np.where(draw < MASKED + REPLACED, other, ids)).astype(np.int32)
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float32)
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)

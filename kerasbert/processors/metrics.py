@@ -1,68 +1,90 @@
-"""Measures that several processors share; NumPy only."""
+"""The metrics that several processors share, with NumPy only."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 
-def accuracy(truth: np.ndarray, found: np.ndarray) -> float:
-    """Share of equal entries."""
-    return float(np.mean(np.asarray(truth) == np.asarray(found)))
+def softmax(logits: np.ndarray, dtype: type | None = None) -> np.ndarray:
+    """Return probabilities along the last axis.
+
+    Args:
+        logits: Logits `(..., classes)`.
+        dtype: The dtype of the result; by default that of the logits.
+    """
+    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=dtype)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-def f1(truth: np.ndarray, found: np.ndarray) -> float:
-    """F1 of yes-or-no decisions; 0 when there is nothing to find and nothing was found."""
-    total = truth.sum() + found.sum()
-    return float(2 * (truth & found).sum() / total) if total else 0.0
+def accuracy(truth: Sequence | np.ndarray, predicted: Sequence | np.ndarray) -> float:
+    """Compute the fraction of equal entries."""
+    return float(np.mean(np.asarray(truth) == np.asarray(predicted)))
 
 
-def macro_f1(truth: np.ndarray, found: np.ndarray) -> float:
-    """Mean F1 of all classes that occur among the labels or the predictions, as scikit-learn's `f1_score(average="macro")`."""
-    return float(np.mean(list(f1_by_class(truth, found).values())))
+def f1(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Compute F1 of yes-or-no decisions; 0 without positive labels and predictions."""
+    total = truth.sum() + predicted.sum()
+    return float(2 * (truth & predicted).sum() / total) if total else 0.0
 
 
-def f1_by_class(truth: np.ndarray, found: np.ndarray) -> dict[int, float]:
-    """F1 of each class number that occurs among the labels or the predictions."""
-    truth, found = np.asarray(truth), np.asarray(found)
-    return {int(c): f1(truth == c, found == c) for c in np.union1d(truth, found)}
+def macro_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Compute the mean F1 of all classes that occur among labels or predictions, as scikit-learn's `f1_score(average="macro")`."""
+    return float(np.mean(list(f1_by_class(truth, predicted).values())))
+
+
+def f1_by_class(truth: np.ndarray, predicted: np.ndarray) -> dict[int, float]:
+    """Compute F1 of each class number that occurs among labels or predictions."""
+    truth, predicted = np.asarray(truth), np.asarray(predicted)
+    return {int(c): f1(truth == c, predicted == c) for c in np.union1d(truth, predicted)}
 
 
 def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
-    """F1 over all decisions at 0.5; 1 when there is nothing to find and nothing was found."""
-    truth, found = np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5
-    denominator = truth.sum() + found.sum()
-    return float(2 * (truth & found).sum() / denominator) if denominator else 1.0
+    """Compute F1 over all decisions at 0.5; 1 without positive labels and predictions."""
+    truth, predicted = np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5
+    denominator = truth.sum() + predicted.sum()
+    return float(2 * (truth & predicted).sum() / denominator) if denominator else 1.0
 
 
-def matthews(truth: np.ndarray, found: np.ndarray) -> float:
-    """Matthews correlation (Matthews 1975) of two classes; 0 where one side has a single class."""
-    return pearson(truth, found)
+def matthews(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Compute the Matthews correlation (Matthews 1975) of two classes; 0 where one side has a single class."""
+    return pearson(truth, predicted)
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:
-    """Linear correlation, as `scipy.stats.pearsonr`; 0.0 where a side is constant (SciPy: NaN), NaN where a number is not finite."""
-    a, b = (_unit(_centred(side)) for side in (a, b))
+    """Compute the linear correlation, as `scipy.stats.pearsonr`.
+
+    It is 0.0 where one side is constant (SciPy: NaN), and NaN where a number is not finite.
+    """
+    a, b = (_unit(_centered(side)) for side in (a, b))
     return float(np.clip(a @ b, -1.0, 1.0))
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
-    """Rank correlation; ties share their mean rank."""
+    """Compute the rank correlation; ties share their mean rank."""
     return pearson(ranks(a), ranks(b))
 
 
 def cosine(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Cosine of each row of `first` (N, H) with the same row of `second`, (N,); of two zero vectors 1, of one 0."""
+    """Compute the cosine of each row of `first` `(n, hidden)` with the same row of `second`, `(n,)`.
+
+    The cosine of two zero vectors is 1, and of one zero vector 0.
+    """
     first, second = (_unit(np.asarray(side, np.float64)) for side in (first, second))
     both_zero = ~(first.any(axis=1) | second.any(axis=1))
     return np.where(both_zero, 1.0, np.clip((first * second).sum(axis=1), -1.0, 1.0))
 
 
-def _centred(values: np.ndarray) -> np.ndarray:
-    """Float64 without its mean; exactly 0 where all values are the same, whose mean may be off by rounding."""
+def _centered(values: np.ndarray) -> np.ndarray:
+    """Subtract the mean, in float64. Constant values become exactly 0, although their mean may be off by rounding."""
     values = np.asarray(values, np.float64)
     return np.zeros(values.shape) if (values == values[:1]).all() else values - values.mean()
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors (..., H) of norm 1, whatever their size: squares of numbers below 1e-154 or above 1e154 do not fit float64. Zeros stay."""
+    """Scale vectors `(..., hidden)` to norm 1; zero vectors stay.
+
+    They are first divided by their largest number: squares of numbers below 1e-154 or above 1e154 do not fit float64.
+    """
     largest = np.abs(vectors).max(axis=-1, keepdims=True, initial=0.0)
     scaled = vectors / np.where(largest == 0, 1.0, largest)
     norm = np.linalg.norm(scaled, axis=-1, keepdims=True)
@@ -70,7 +92,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1 on; ties share their mean rank."""
+    """Return ranks from 1 on; ties share their mean rank."""
     _, inverse, counts = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[inverse]

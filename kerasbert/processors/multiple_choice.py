@@ -1,4 +1,4 @@
-"""A prompt and some choices to the one that fits best."""
+"""Multiple choice: a prompt with several choices to the best of them."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,9 @@ from kerasbert.processors.base import Processor, RawResult, check_same_number
 from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.processors.metrics import softmax
 from kerasbert.text import Tokenizer
+from kerasbert.text.encoded import Encoded
 from kerasbert.text.strings import as_strings
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
@@ -34,12 +36,12 @@ class MultipleChoice(Processor):
     """One choice among those of a prompt.
 
     Examples are `(prompt, choices)` tuples, or dicts with `prompt` or `question`, and `choices`; each has its own number of choices.
-    A label is the number of the right choice from 0 on, its text, or its letter ("A" is the first). A text goes before a letter, and a
-    letter before a number that is written as a string.
+    A label is the number of the right choice from 0 on, its text, or its letter ("A" is the first). A string is read as a text first, then
+    as a letter, then as a number.
 
-    A row has one token list a choice, `[CLS] prompt [SEP] choice [SEP]` (Devlin et al. 2018, section 4.4). An example with fewer choices
-    than others is filled up with empty lists, whose scores are ignored. A raw result is `logits` `(choices, 1)`, from one row of the task
-    or from as many runs of a file as there are choices.
+    A row has one token list for each choice, `[CLS] prompt [SEP] choice [SEP]` (Devlin et al. 2018, section 4.4). An example with fewer
+    choices than others is padded with empty lists, whose scores are ignored. A raw result is `logits` `(choices, 1)`: one row of the task,
+    or one run of a file for each choice.
     """
 
     name = "multiple_choice"
@@ -60,9 +62,11 @@ class MultipleChoice(Processor):
         encoded = tokenizer.encode(prompts, choices, max_length=length)
         owners = np.repeat(np.arange(len(examples)), counts)
         group = max(counts, default=1)
-        tokens = TokenLists(_filled(encoded.input_ids, counts, group), _filled(encoded.token_type_ids, counts, group))
-        cut = _cut(encoded, prompts, choices, tokenizer, length) if encoded.truncated else []
-        return Features(tokens, np.arange(len(examples)), group, len(set(owners[cut])))
+        tokens = TokenLists(
+            _pad_groups(encoded.input_ids, counts, group), _pad_groups(encoded.token_type_ids, counts, group)
+        )
+        truncated = _truncated(encoded, prompts, choices, tokenizer, length) if encoded.truncated else []
+        return Features(tokens, np.arange(len(examples)), group, len(set(owners[truncated])))
 
     def check_labels(self, y: Any, examples: Sequence) -> None:
         self.encode_labels(y, examples, Features(None, np.arange(len(examples))))
@@ -71,7 +75,7 @@ class MultipleChoice(Processor):
         check_same_number(y, examples, "right choices")
         pairs = zip(y, examples, strict=True)
         return np.fromiter(
-            (_number(value, example, features, row) for row, (value, example) in enumerate(pairs)), np.int32
+            (_choice_number(value, example, features, row) for row, (value, example) in enumerate(pairs)), np.int32
         )
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
@@ -79,12 +83,12 @@ class MultipleChoice(Processor):
         return {"logits": outputs["logits"].reshape(-1, 1)[: sum(len(ids) > 0 for ids in lists)]}
 
     def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
-        """One decision a question: the probabilities of its choices, (1, choices)."""
-        return {"logits": _softmax(self.raw_result(outputs, features, row)["logits"].T)}
+        """Select one decision for each question: the probabilities of its choices, `(1, choices)`."""
+        return {"logits": softmax(self.raw_result(outputs, features, row)["logits"].T)}
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         return [
-            _answer(choices, raw_result["logits"][:, 0])
+            _prediction(choices, raw_result["logits"][:, 0])
             for (_, choices), raw_result in zip(examples, raw_results, strict=True)
         ]
 
@@ -99,13 +103,13 @@ class MultipleChoice(Processor):
     ) -> Contributions:
         truth = self.encode_labels(y, examples, features)
         share, choice = most_frequent(truth)
-        right = [
-            raw_result["logits"][:, 0].argmax() == number for raw_result, number in zip(raw_results, truth, strict=True)
-        ]
-        return Ratio.of_decisions(right, share, f"choice {choice}")
+        predicted = [raw_result["logits"][:, 0].argmax() for raw_result in raw_results]
+        return Ratio.of_decisions(truth == np.asarray(predicted), share, f"choice {choice}")
 
 
-def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
+def _example(value: Any, row: int) -> tuple[str, tuple[str, ...]]:
+    prompt: Any
+    choices: Any
     if isinstance(value, Mapping):
         prompt, choices = next((value[key] for key in PROMPTS if key in value), None), value.get("choices")
     elif isinstance(value, tuple | list) and len(value) == 2:
@@ -124,23 +128,28 @@ def _example(value, row: int) -> tuple[str, tuple[str, ...]]:
         raise KerasBertError(f"row {row}: {error}") from None
 
 
-def _filled(lists: Sequence[Sequence[int]], counts: Sequence[int], group: int) -> list[list[int]]:
-    """Each example's lists, and empty ones up to `group`."""
-    lists_left, filled = iter(lists), []
+def _pad_groups(lists: Sequence[Sequence[int]], counts: Sequence[int], group: int) -> list[Sequence[int]]:
+    """Return each example's lists, and empty ones up to `group`."""
+    remaining, padded = iter(lists), []
     for count in counts:
-        filled += [next(lists_left) for _ in range(count)] + [[]] * (group - count)
-    return filled
+        padded += [next(remaining) for _ in range(count)] + [[]] * (group - count)
+    return padded
 
 
-def _cut(encoded, prompts: list[str], choices: list[str], tokenizer, length: int) -> list[int]:
-    """Which token lists lost tokens: of those that fill the row, the ones that are longer where nothing is cut."""
+def _truncated(
+    encoded: Encoded, prompts: list[str], choices: list[str], tokenizer: Tokenizer, length: int
+) -> list[int]:
+    """Return the numbers of the token lists that lost tokens: those that fill the row, and are longer without truncation."""
     full = [i for i, ids in enumerate(encoded.input_ids) if len(ids) == length]
     whole = tokenizer.encode([prompts[i] for i in full], [choices[i] for i in full], max_length=WHOLE)
     return [i for i, ids in zip(full, whole.input_ids, strict=True) if len(ids) > length]
 
 
-def _number(value, example, features: Features, row: int) -> int:
-    """The number of the right choice. Packed inputs have no choices to know a text by, and labels alone not even their number."""
+def _choice_number(value: Any, example: Any, features: Features, row: int) -> int:
+    """Return the number of the right choice.
+
+    Packed inputs have no choices to find a text among. Labels that are checked without tokens do not even have their number.
+    """
     choices = example[1] if isinstance(example, tuple) else None
     most = WHOLE if features.tokens is None else features.group
     count = most if choices is None else len(choices)
@@ -155,7 +164,7 @@ def _number(value, example, features: Features, row: int) -> int:
     return int(value)
 
 
-_TOO_MANY_DIGITS = 10  # for the number of a choice; Python refuses to read thousands of them
+_TOO_MANY_DIGITS = 10  # for the number of a choice; Python refuses to parse thousands of digits
 
 
 def _number_of_text(text: str, choices: Sequence[str], row: int) -> int:
@@ -169,12 +178,7 @@ def _number_of_text(text: str, choices: Sequence[str], row: int) -> int:
     raise KerasBertError(f"row {row}: expected one of the choices {', '.join(choices)}, received {text!r}")
 
 
-def _answer(choices: Sequence[str], logits: np.ndarray) -> dict:
-    probabilities = _softmax(logits)
+def _prediction(choices: Sequence[str], logits: np.ndarray) -> dict[str, Any]:
+    probabilities = softmax(logits)
     best = int(probabilities.argmax())
     return {"choice": best, "text": choices[best], "probabilities": [float(p) for p in probabilities]}
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(logits - logits.max())
-    return exponentials / exponentials.sum()

@@ -1,4 +1,4 @@
-"""The processors and tasks there are, by name, without TensorFlow."""
+"""The registry of processors and tasks, by name, without TensorFlow."""
 
 import functools
 import importlib
@@ -22,18 +22,18 @@ _CLASSES = {
     "multiple_choice": ("kerasbert.processors.multiple_choice", "MultipleChoice"),
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
 }
-PROCESSORS = tuple(_CLASSES)
+PROCESSORS = _CLASSES.keys()  # the names
 _LARGEST_SETTING = 1 << 20
 
 
 def processor_class(name: str) -> type[Processor]:
-    """The class of that name.
+    """Return the processor class of a name.
 
     Raises:
         KerasBertError: When there is none.
     """
     if name not in _CLASSES:
-        raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}")
+        raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}; use one of them")
     module, attribute = _CLASSES[name]
     return getattr(importlib.import_module(module), attribute)
 
@@ -41,24 +41,33 @@ def processor_class(name: str) -> type[Processor]:
 def make_processor(
     name: str, labels: Sequence[str] | None = None, settings: Mapping[str, Any] | None = None
 ) -> Processor:
-    """The processor of that name.
+    """Make the processor of a name.
 
     Args:
         name: One of `PROCESSORS`.
         labels: Names of the classes in the order of the outputs.
-        settings: Its own settings; they may come from a file of unknown origin.
+        settings: The processor's own settings; they may come from an untrusted file.
 
     Raises:
-        KerasBertError: When there is no such processor, or it does not have such settings.
+        KerasBertError: When there is no such processor, or it does not have these settings.
     """
     kind = processor_class(name)
     settings = dict(settings or {})
-    if unknown := sorted(settings.keys() - {field.name for field in fields(kind) if field.name != "labels"}):
-        raise KerasBertError(f"expected settings of the task type {name!r}, received {unknown[0]!r}")
+    if unknown := sorted(settings.keys() - set(_setting_names(kind))):
+        raise KerasBertError(f"expected settings of the task type {name!r}, received {unknown[0]!r}; leave it out")
     hints = _type_hints(kind) if settings else {}
     for key, value in settings.items():
         _check_setting(key, value, hints[key])
     return kind(labels=None if labels is None else tuple(labels), **settings)
+
+
+def processor_settings(processor: Processor) -> dict[str, Any]:
+    """Return a processor's own settings, as `make_processor` takes them."""
+    return {name: getattr(processor, name) for name in _setting_names(type(processor))}
+
+
+def _setting_names(kind: type[Processor]) -> list[str]:
+    return [field.name for field in fields(kind) if field.name != "labels"]
 
 
 def read_for(
@@ -72,7 +81,7 @@ def read_for(
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
 ) -> Any:
-    """Reads a data file as the processor of that name takes it; see `Processor.read` and `FileOptions`."""
+    """Read a data file of the examples of a processor; see `Processor.read` and `FileOptions`."""
     return processor_class(name).read(path, FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows))
 
 
@@ -80,25 +89,32 @@ _type_hints = functools.cache(get_type_hints)
 
 
 def _check_setting(key: str, value: object, kind: Any) -> None:
-    """Raises KerasBertError for a value of another type, and a count out of all bounds."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    right = isinstance(value, kind) if value is None or not number else isinstance(value, kind) or kind is float
+    """Check the type of a setting's value, and that numbers are within bounds.
+
+    Raises:
+        KerasBertError: When the setting cannot have the value.
+    """
     if isinstance(value, bool):
-        right = kind is bool
-    if right and isinstance(value, int | float) and not isinstance(value, bool):
-        whole = isinstance(value, int) and kind is not float
-        right = 0 < value <= _LARGEST_SETTING if whole else abs(value) <= _LARGEST_SETTING
-    if not right:
-        raise KerasBertError(f"expected a value that the setting {key!r} can have, received {str(value)[:60]!r}")
+        valid = kind is bool
+    elif isinstance(value, int) and kind is not float:
+        valid = isinstance(value, kind) and 0 < value <= _LARGEST_SETTING
+    elif isinstance(value, int | float):
+        valid = (isinstance(value, kind) or kind is float) and abs(value) <= _LARGEST_SETTING
+    else:
+        valid = isinstance(value, kind)
+    if not valid:
+        raise KerasBertError(
+            f"expected a value that the setting {key!r} can have, received {str(value)[:60]!r}; correct or remove it"
+        )
 
 
 @dataclass(frozen=True)
 class TaskName:
-    """A task class as commands and folders name it.
+    """The names of a task class in commands and folders.
 
     Attributes:
         architecture: The end of Hugging Face's class name.
-        processor: Name of the task's processor; None where the task's settings choose it.
+        processor: Name of the task's processor; None if the task's settings choose it.
         commands: Names of `--task`, each with the name of its processor.
         fixed_labels: Whether the labels are the checkpoint's and not the training data's.
     """
@@ -129,7 +145,7 @@ TASK_NAMES = {
 
 
 def train_tasks() -> dict[str, tuple[str, str]]:
-    """Names of `kerasbert train --task`, each with the task's class and its processor."""
+    """Return the names of `kerasbert train --task`, each with the name of the task's class and of its processor."""
     return {
         command: (name, processor) for name, task in TASK_NAMES.items() for command, processor in task.commands.items()
     }

@@ -1,4 +1,4 @@
-"""Examples that are a text or a pair of texts, in every form in which users have them."""
+"""Examples that are a text or a pair of texts, in all accepted forms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from kerasbert.text.strings import as_strings
 
 
 def text_examples(x: Any) -> list:
-    """Texts, or 2-tuples of texts.
+    """Return texts, or 2-tuples of texts.
 
     Args:
         x: A list or array of strings, a pair `(texts, pairs)` of such, or a list of 2-tuples.
@@ -24,12 +24,14 @@ def text_examples(x: Any) -> list:
     if pairs is None:
         return as_strings(texts)
     if len(texts) != len(pairs):
-        raise KerasBertError(f"expected one pair for each text, received {len(texts)} texts, {len(pairs)} pairs")
+        raise KerasBertError(
+            f"expected one pair for each text, received {len(texts)} texts, {len(pairs)} pairs; pass as many of each"
+        )
     return list(zip(as_strings(texts), as_strings(pairs, "pairs"), strict=True))
 
 
 def split_pairs(x: Any) -> tuple[list, list | None]:
-    """Texts and second texts of what `text_examples` takes."""
+    """Split what `text_examples` accepts into texts and second texts; None without second texts."""
     if isinstance(x, str):
         raise KerasBertError(f"expected a list of texts, received one string: {x[:40]!r}; put it in a list")
     if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str):
@@ -41,12 +43,12 @@ def split_pairs(x: Any) -> tuple[list, list | None]:
 
 
 def text_features(examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-    """One row for each text or pair."""
+    """Tokenize texts or pairs, one row for each."""
     return Features.from_encoded(tokenizer.encode(*columns(examples), max_length=length))
 
 
 def columns(examples: Sequence) -> tuple[list[str], list[str] | None]:
-    """Texts, and second texts where the examples are pairs."""
+    """Split examples into texts and second texts; None where they are no pairs."""
     if examples and isinstance(examples[0], tuple):
         return [first for first, _ in examples], [second for _, second in examples]
     return list(examples), None

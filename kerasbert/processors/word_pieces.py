@@ -1,4 +1,4 @@
-"""What the tokens of a vocabulary are: words, parts of words, special tokens; and how a person reads them."""
+"""Word pieces: the tokens of a vocabulary that are words, parts of words or special tokens."""
 
 import string
 from dataclasses import dataclass
@@ -6,16 +6,23 @@ from functools import lru_cache
 
 import numpy as np
 
+from kerasbert.text import Tokenizer
+
+_SPACE_MARKS = {
+    "sentencepiece": "\u2581",
+    "byte_level_bpe": "\u0120",
+}  # of tokenizers that mark the space before a word
+
 
 @dataclass(frozen=True)
 class WordPieces:
-    """Masks over a vocabulary, (V,) bool each, and the ids that are words or parts of them.
+    """Masks over a vocabulary, bool `(vocabulary,)`, and the ids of words and their parts.
 
     Attributes:
-      special: `[CLS]`, `[SEP]`, `[PAD]`, `[MASK]` and `[UNK]`, whatever they are called.
-      continues: whether a token goes on with the word of the token before it, where that is not `closed`.
-      closed: tokens with which a word ends.
-      words: ids of all tokens that are not special, int32.
+        special: Whether a token is `[CLS]`, `[SEP]`, `[PAD]`, `[MASK]` or `[UNK]`, whatever its name is.
+        continues: Whether a token continues the word of the token before it, unless that one is `closed`.
+        closed: Whether a word ends with the token.
+        words: Ids of all tokens that are not special, int32.
     """
 
     special: np.ndarray
@@ -24,26 +31,26 @@ class WordPieces:
     words: np.ndarray
 
     def is_special(self, ids: np.ndarray) -> np.ndarray:
-        """For each id; a model's table may have rows behind the vocabulary, which are no words."""
+        """Return whether each id is no word. A model's token table may have rows beyond the vocabulary, which are no words."""
         return self.special.take(ids, mode="clip") | (ids >= len(self.special))
 
     def word_numbers(self, ids: np.ndarray) -> np.ndarray:
-        """The number of each token's word in a row of ids (n,)."""
-        goes_on = self.continues.take(ids[1:], mode="clip") & ~self.closed.take(ids[:-1], mode="clip")
-        return np.concatenate([[0], np.cumsum(~goes_on)])
+        """Return the number of each token's word in a row of ids `(n,)`."""
+        continues = self.continues.take(ids[1:], mode="clip") & ~self.closed.take(ids[:-1], mode="clip")
+        return np.concatenate([[0], np.cumsum(~continues)])
 
 
 @lru_cache(maxsize=4)
-def word_pieces(tokenizer) -> WordPieces:
-    """Those of a tokenizer's vocabulary.
+def word_pieces(tokenizer: Tokenizer) -> WordPieces:
+    """Return the word pieces of a tokenizer's vocabulary.
 
-    WordPiece marks a continuation by `##`. SentencePiece and byte-level BPE mark the space before a word instead (by U+2581 and U+0120):
-    what has no mark continues the word, unless it or what stands before it is ASCII punctuation.
+    WordPiece marks a continuation by `##`. SentencePiece and byte-level BPE mark the space before a word instead, by U+2581 and U+0120: a
+    token without the mark continues the word, unless it or the token before it is ASCII punctuation.
     """
     vocabulary = tokenizer.vocabulary
     special = np.zeros(len(vocabulary), bool)
     special[[tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id, tokenizer.mask_id, tokenizer.unk_id]] = True
-    space = {"sentencepiece": "\u2581", "byte_level_bpe": "\u0120"}.get(tokenizer.kind)
+    space = _SPACE_MARKS.get(tokenizer.kind)
     if space is None:
         continues = np.array([token.startswith("##") and len(token) > 2 for token in vocabulary])
         closed = special
@@ -53,8 +60,8 @@ def word_pieces(tokenizer) -> WordPieces:
     return WordPieces(special, continues & ~special, closed, np.flatnonzero(~special).astype(np.int32))
 
 
-def readable(tokenizer, token_id: int) -> str:
-    """A token without the mark of a space before it; `##` stays, since it says that the token is no word of its own."""
+def readable(tokenizer: Tokenizer, token_id: int) -> str:
+    """Return a token without the mark of a space before it; `##` stays, as it shows that the token is no word of its own."""
     token = tokenizer.vocabulary[token_id] if token_id < tokenizer.vocabulary_size else f"[{token_id}]"
     if tokenizer.kind == "sentencepiece":
         return token.replace("\u2581", " ").strip() or token

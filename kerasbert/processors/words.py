@@ -1,22 +1,25 @@
-"""The words of a text, and where in it they stand."""
+"""The words of a text, and their positions in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Words as they stand in a text, and the pieces that they consist of.
+    """The words of a text, and the pieces in which a raw text would be split.
 
     Attributes:
-      text: the text.
-      words: its words in their order.
-      starts, ends: the first character of each word and the one behind its last, (words,) int.
-      piece_starts, piece_ends: those of each piece, (pieces,) int.
-      owners: the number of each piece's word, (pieces,) int.
+        text: The text.
+        words: Its words in their order.
+        starts: The first character of each word, `(words,)` int.
+        ends: The character after each word, `(words,)` int.
+        piece_starts: The first character of each piece, `(pieces,)` int.
+        piece_ends: The character after each piece, `(pieces,)` int.
+        owners: The number of each piece's word, `(pieces,)` int.
     """
 
     text: str
@@ -31,9 +34,10 @@ class Words:
         return len(self.words)
 
     def first_tokens(self, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
-        """The number of the first token that has a character of each piece, (pieces,) int; -1 where none has.
+        """Return the number of the first token with a character of each piece, `(pieces,)` int; -1 where there is none.
 
-        offsets: the characters of each token, as a tokenizer gives them. Pieces may share a token.
+        Args:
+            offsets: The characters of each token, as a tokenizer returns them. Pieces may share a token.
         """
         if not offsets:
             return np.full(len(self.owners), -1)
@@ -43,17 +47,20 @@ class Words:
 
 
 def words_of(example: str | Sequence[str]) -> Words:
-    """The words of a text; given words are joined by single spaces.
+    """Split a text into words and pieces.
 
-    A text is split as BERT's basic tokenizer does it: at white space, and every punctuation mark and every ideograph stands alone (Devlin
-    et al. 2018, the authors' code). So does each kana, since Japanese words have no borders that are written. What comes of that are the
-    words of a raw text, and the pieces of given words, `U.S.` for example.
+    Pieces follow BERT's basic tokenizer (Devlin et al. 2018, the authors' code): a text is split at white space, and every punctuation mark
+    and every ideograph is a piece of its own. So is each kana, since Japanese has no spaces. The words of a raw text are its pieces. A
+    given word may have several pieces, such as `U.S.`.
+
+    Args:
+        example: A text, or a list of words, which are joined by single spaces.
     """
     text = example if isinstance(example, str) else " ".join(example)
-    split = np.array([place for _, place in _splitter().pre_tokenize_str(text)], int).reshape(-1, 2)
-    pieces = split[:, 0], split[:, 1]
+    bounds = np.array([bounds for _, bounds in _splitter().pre_tokenize_str(text)], int).reshape(-1, 2)
+    pieces = bounds[:, 0], bounds[:, 1]
     if isinstance(example, str):
-        words = tuple(text[start:end] for start, end in split.tolist())
+        words = tuple(text[start:end] for start, end in bounds.tolist())
         return Words(text, words, *pieces, *pieces, np.arange(len(words)))
     lengths = np.fromiter(map(len, example), int, len(example))
     ends = np.cumsum(lengths + 1) - 1
@@ -61,7 +68,7 @@ def words_of(example: str | Sequence[str]) -> Words:
 
 
 @cache
-def _splitter():
+def _splitter() -> Any:
     from tokenizers import Regex, pre_tokenizers
 
     unspaced = Regex(r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc\uff70]")  # the last two lengthen a kana

@@ -1,4 +1,4 @@
-"""Tasks: an encoder with a head and a tokenizer, under Keras' fit and predict."""
+"""Tasks: an encoder with a head and a tokenizer, with Keras' fit and predict."""
 
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.tasks.multiple_choice import MultipleChoice
@@ -17,11 +17,22 @@ TASKS = {
         QuestionAnswerer,
         MultipleChoice,
         MaskedLM,
+        ReplacedTokenDetector,  # before Pretrainer, whose architecture it has: `load_task` takes the first whose heads a model type has
         Pretrainer,
         NextSentencePredictor,
-        ReplacedTokenDetector,
         SentenceEncoder,
     )
 }
 
-__all__ = [*TASKS, "TASKS"]
+__all__ = [
+    "MaskedLM",
+    "MultipleChoice",
+    "NextSentencePredictor",
+    "Pretrainer",
+    "QuestionAnswerer",
+    "ReplacedTokenDetector",
+    "SentenceEncoder",
+    "TASKS",
+    "TextClassifier",
+    "TokenTagger",
+]

@@ -1,9 +1,10 @@
-"""Training adapters alone, and keeping what they learned beside a base model that several of them share."""
+"""Adapter training: only adapters, norms and head learn, and are saved apart from a base model that several tasks share."""
 
 import hashlib
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import safetensors
 import tensorflow as tf
@@ -20,39 +21,47 @@ from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import dense_layers, sublayers
 
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
+
 _KEY, _FORMAT = "kerasbert", 1  # of the file's metadata
 
 
-def train_adapters(task) -> None:
-    """Leaves trainable only adapters, norms, layer mix, pooler and head (Houlsby et al. 2019, section 2.1); to be called before `compile`.
+def train_adapters(task: "Task") -> None:
+    """Freeze all but adapters, norms, layer mix, pooler and head (Houlsby et al. 2019, section 2.1), before `compile`.
 
     Quantizing a task makes a new one, in which everything is trainable again.
 
-    Raises KerasBertError for a task without adapters.
+    Raises:
+        KerasBertError: When the task has no adapters.
     """
-    for layer in _base(task):
+    for layer in _base_layers(task):
         layer.trainable = False
-    for norm in sublayers(task.encoder, (LayerNorm, NoNorm)):  # one that is folded into a dense lies below it
+    for norm in sublayers(
+        task.encoder, (LayerNorm, NoNorm)
+    ):  # a norm that is folded into a Dense layer is inside of it
         norm.trainable = True
 
 
-def save_adapters(task, path: str | os.PathLike) -> None:
-    """Writes what `train_adapters` leaves trainable into one safetensors file: a few per cent of the model.
+def save_adapters(task: "Task", path: str | os.PathLike) -> None:
+    """Write the variables that `train_adapters` leaves trainable into a safetensors file: a few per cent of the model.
 
-    Raises KerasBertError for a task without adapters, and when the file cannot be written.
+    Raises:
+        KerasBertError: When the task has no adapters, or the file cannot be written.
     """
-    tensors = {name: variable.numpy() for name, variable in _trained(task).items()}
+    tensors = {name: variable.numpy() for name, variable in _trained_variables(task).items()}
     write_tensors(path, tensors, {_KEY: json.dumps(_description(task))})
 
 
-def load_adapters(task, path: str | os.PathLike) -> None:
-    """Puts what `save_adapters` wrote into a task of the same kind around the same base model: all of it, or nothing.
+def load_adapters(task: "Task", path: str | os.PathLike) -> None:
+    """Load the file of `save_adapters` into a task of the same class with the same base model, whole or not at all.
 
-    Raises KerasBertError for a damaged file, and one of another task, other labels, another size or another base model.
+    Raises:
+        KerasBertError: When the file is damaged, or of another task, other labels, another size or another base model.
     """
-    variables, tensors = _trained(task), read_file(path)
-    saved, mine = _read_description(Path(path)), _description(task)
-    for name, value in mine.items():
+    variables, tensors = _trained_variables(task), read_file(path)
+    saved = _read_description(Path(path))
+    for name, value in _description(task).items():
         if saved.get(name) != value:
             raise mismatch(
                 path, f"adapters whose {name} is {short_repr(value)}, as in this task", short_repr(saved.get(name))
@@ -62,28 +71,31 @@ def load_adapters(task, path: str | os.PathLike) -> None:
     NameMap(tuple(Entry(name, name) for name in variables)).apply(tensors, variables)
 
 
-def _base(task) -> list[Dense | EmbeddingTable]:
-    """The layers whose weights adapters leave as they are."""
+def _base_layers(task: "Task") -> list[Dense | EmbeddingTable]:
+    """Return the layers of the base model, whose weights stay."""
     encoder = task.encoder
     if encoder.adapters is None:
         raise KerasBertError(
             "expected a task with adapters, received one without: load it with adapters=64 or another size"
         )
-    kept = [dense for adapter in sublayers(encoder, Adapter) for dense in dense_layers(adapter)] + [encoder.pooler]
-    return [layer for layer in sublayers(encoder, (Dense, EmbeddingTable)) if not any(layer is other for other in kept)]
+    trained = [dense for adapter in sublayers(encoder, Adapter) for dense in dense_layers(adapter)] + [encoder.pooler]
+    layers = sublayers(encoder, (Dense, EmbeddingTable))
+    return [layer for layer in layers if not any(layer is other for other in trained)]
 
 
-def _base_variables(task) -> set[int]:
-    return {id(value) for layer in _base(task) for value in vars(layer).values() if isinstance(value, tf.Variable)}
+def _base_variables(task: "Task") -> set[int]:
+    return {
+        id(value) for layer in _base_layers(task) for value in vars(layer).values() if isinstance(value, tf.Variable)
+    }
 
 
-def _trained(task) -> dict[str, tf.Variable]:
+def _trained_variables(task: "Task") -> dict[str, tf.Variable]:
     base = _base_variables(task)
     return {path: variable for path, variable in task.variables_by_path().items() if id(variable) not in base}
 
 
-def _description(task) -> dict:
-    """What has to be alike for one task's adapters to fit another, JSON-able. base: sixteen hex digits over the weights around them."""
+def _description(task: "Task") -> dict[str, Any]:
+    """Return the properties that two tasks must share to exchange adapters. `base` is a fingerprint of the base model's weights."""
     base, digest = _base_variables(task), hashlib.sha256()
     for path, variable in sorted(task.variables_by_path().items()):
         if id(variable) in base:
@@ -93,13 +105,13 @@ def _description(task) -> dict:
     return {**kind, **task.encoder.options, "base": digest.hexdigest()[:16]}
 
 
-def _read_description(path: Path) -> dict:
+def _read_description(path: Path) -> dict[str, Any]:
     try:
         with safetensors.safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get(_KEY, "null")
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise mismatch(path, "adapters of kerasbert's", one_line(error)) from error
-    found = parse_json(text, path, expected="adapters of kerasbert's")
-    if not isinstance(found, dict):
+    description = parse_json(text, path, expected="adapters of kerasbert's")
+    if not isinstance(description, dict):
         raise mismatch(path, "adapters of kerasbert's", "a safetensors file without their description")
-    return found
+    return description

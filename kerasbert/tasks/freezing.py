@@ -1,10 +1,11 @@
-"""Parts of a task that are not trained: they keep their weights, and no gradients are computed for them.
+"""Frozen parts of a task: their weights stay, and no gradients are computed for them.
 
-Keras' `trainable` says so, and `compile` reads it: what is frozen or unfrozen later counts from the next `compile` on. Nothing else
-changes: dropout goes on in what is frozen, and saving, quantizing and converting see all weights.
+Keras' `trainable` marks them, and `compile` reads it: a later change counts from the next `compile` on. Nothing else changes: dropout
+stays on in frozen parts, and saving, quantizing and converting include all weights.
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import tf_keras as keras
 
@@ -12,25 +13,48 @@ from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import sublayers
 from kerasbert.optimizers.parameter_groups import depths, parts_named, unknown_part
 
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
 
-def freeze(task, *parts: str) -> None:
-    """Leaves parts as they are: `encoder` (embeddings and layers: the feature-based way of Devlin et al. 2018, section 5.3), `embeddings`,
-    `layers.0`, `layers.-1` (the top one), `layers.*`, `layer_mix`, `pooler`, `head`. To be called before `compile`.
 
-    Raises KerasBertError for a part that the task does not have; single variables stand still with `kb.adamw(rates={pattern: 0})`.
+def freeze(task: "Task", *parts: str) -> None:
+    """Freeze parts of a task, before `compile`.
+
+    Freezing the `encoder` is the feature-based approach of Devlin et al. 2018, section 5.3.
+
+    Args:
+        task: The task.
+        parts: `encoder` (embeddings and layers), `embeddings`, `layers.0`, `layers.-1` (the top one), `layers.*`, `layer_mix`, `pooler`
+            or `head`.
+
+    Raises:
+        KerasBertError: When the task does not have a part. For single variables see `kb.adamw(rates={pattern: 0})`.
     """
-    _set(task, parts, False)
+    _set_trainable(task, parts, False)
 
 
-def unfreeze(task, *parts: str) -> None:
-    """Trains parts again, by default all. To be called before `compile`."""
-    _set(task, parts or ("*",), True)
+def unfreeze(task: "Task", *parts: str) -> None:
+    """Train parts again, by default all, before `compile`.
+
+    Args:
+        task: The task.
+        parts: See `freeze`.
+
+    Raises:
+        KerasBertError: When the task does not have a part.
+    """
+    _set_trainable(task, parts or ("*",), True)
 
 
-def train_only(task, top: int) -> None:
-    """Trains so many layers from the top, and what is above them: mix of layers, pooler and head. To be called before `compile`.
+def train_only(task: "Task", top: int) -> None:
+    """Train only the top layers and the parts above them (layer mix, pooler and head), before `compile`.
 
-    Raises KerasBertError for more layers than there are, and for some of them where they share their weights.
+    Args:
+        task: The task.
+        top: Number of layers to train.
+
+    Raises:
+        KerasBertError: When the encoder has fewer layers, or its layers share their weights.
     """
     layers = len(task.encoder.layers)
     if top and depths(task, "train_only") and not 0 < top <= layers:
@@ -39,37 +63,37 @@ def train_only(task, top: int) -> None:
     freeze(task, "embeddings", *(f"layers.{i}" for i in range(layers - top)))
 
 
-def frozen_paths(task) -> list[str]:
-    """The variables that are not trained, by path."""
+def frozen_paths(task: keras.Model) -> list[str]:
+    """Return the paths of the variables that are not trained."""
     trained = {id(variable) for variable in task.trainable_variables}
     return [path for path, variable in task.variables_by_path().items() if id(variable) not in trained]
 
 
-def freeze_paths(task, paths: Iterable[str]) -> None:
-    """Freezes what `frozen_paths` gave for an equal task, layer by layer."""
+def freeze_paths(task: keras.Model, paths: Iterable[str]) -> None:
+    """Freeze the layers of the variables that `frozen_paths` returned for an equal task."""
     variables = task.variables_by_path()
     frozen = {id(variables[path]) for path in paths if path in variables}
     for layer in sublayers(task, keras.layers.Layer):
-        # Not by the setter, which would reach the layers below: norms beside adapters are trained.
+        # Not by the setter, which would also freeze the layers inside: norms beside adapters are trained.
         if any(id(variable) in frozen for variable in layer._trainable_weights):
             layer._trainable = False
 
 
-def _set(task, names: Iterable[str], trainable: bool) -> None:
+def _set_trainable(task: "Task", names: Iterable[str], trainable: bool) -> None:
     parts = []
     for name in names:
-        found = parts_named(task, name)
-        if not found:
+        named = parts_named(task, name)
+        if not named:
             raise unknown_part(task, name)
-        parts += found
+        parts += named
     if trainable:
-        task._trainable = task.encoder._trainable = True  # a frozen layer hides the trained ones below it
+        task._trainable = task.encoder._trainable = True  # a frozen layer hides trained layers inside it
     for part in parts:
         for layer in _layers(task, part):
             layer.trainable = trainable
 
 
-def _layers(task, part: str) -> list[keras.layers.Layer]:
+def _layers(task: "Task", part: str) -> list[keras.layers.Layer]:
     if part == "head":
         return [layer for layer in task.layers if layer is not task.encoder]
     if part.startswith("layers."):

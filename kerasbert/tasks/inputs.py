@@ -1,7 +1,11 @@
-"""From token rows to the batches that Keras is fed with."""
+"""Features to the batches that Keras reads."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.errors import KerasBertError
@@ -9,15 +13,27 @@ from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 AHEAD = 4  # batches that are prepared while the model works on one
+_MASKED_SPEC = tf.TensorSpec((None, None), tf.int32)  # of labels that a self-supervised processor makes
+
+# Encoded labels, as `Processor.encode_labels` returns them.
+EncodedLabels = np.ndarray | Sequence[np.ndarray] | dict[str, Any]
 
 
-def is_packed(x) -> bool:
-    """True for a dict with `input_ids`: already tokenized."""
+def is_packed(x: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether x is packed inputs: a dict with `input_ids`."""
     return isinstance(x, dict) and "input_ids" in x
 
 
-def packed_features(task, x) -> Features:
-    """The rows of packed arrays, (rows, length) or (rows, group, length), without their padding."""
+def packed_features(task: keras.Model, x: Mapping[str, Any]) -> Features:
+    """Return the rows of packed arrays without their padding.
+
+    Args:
+        task: The task that reads them.
+        x: int arrays `(rows, length)` or `(rows, group, length)` by input name; only `input_ids` is required.
+
+    Raises:
+        KerasBertError: When shapes differ, rows are too long, ids are outside the vocabulary, or padding is not at the end.
+    """
     ids = np.asarray(x["input_ids"])
     mask = np.asarray(x.get("attention_mask", np.ones_like(ids)))
     types = np.asarray(x.get("token_type_ids", np.zeros_like(ids)))
@@ -37,15 +53,18 @@ def packed_features(task, x) -> Features:
         raise KerasBertError(
             f"expected packed rows of at most {task.sequence_length} tokens (sequence_length), received {lengths.max()}"
         )
-    unpadded = ([row[:n] for row, n in zip(side, lengths, strict=True)] for side in (ids, types))
-    return Features(TokenLists(*unpadded), examples, group)
+    return Features(TokenLists(_without_padding(ids, lengths), _without_padding(types, lengths)), examples, group)
+
+
+def _without_padding(rows: np.ndarray, lengths: np.ndarray) -> list[Any]:
+    return [row[:length] for row, length in zip(rows, lengths, strict=True)]
 
 
 def batches(
-    task,
+    task: keras.Model,
     features: Features,
-    targets=None,
-    weights=None,
+    labels: EncodedLabels | None = None,
+    weights: Sequence[float] | np.ndarray | None = None,
     *,
     batch_size: int,
     shuffle: bool = False,
@@ -54,82 +73,96 @@ def batches(
     full: bool = False,
     inputs_only: bool = False,
 ) -> tuple[tf.data.Dataset, LengthBatches]:
-    """A dataset of (packed inputs[, targets[, weights]]) whose batches hold rows of like length, and the row order behind it.
+    """Return batches of rows of similar length.
 
-    targets: as `Processor.targets` gives them; a self-supervised processor makes its own unless `inputs_only`. weights: one an example.
-    start: the epoch and the batch in it to begin with. full: pad every batch to the task's `sequence_length`.
+    Args:
+        task: The task that reads them.
+        features: The rows.
+        labels: Encoded labels; see `Processor.encode_labels`. A self-supervised processor makes its own ones.
+        weights: One sample weight for each example.
+        batch_size: Rows in a batch.
+        shuffle: Whether each epoch has another order.
+        seed: Random seed of the orders and of the masks.
+        start: The epoch, and the number of its batches to skip.
+        full: Pad every batch to the task's `sequence_length`.
+        inputs_only: Leave labels out, the processor's own ones too.
+
+    Returns:
+        A dataset of `(packed inputs[, labels[, weights]])`, and the order of the rows in it.
+
+    Raises:
+        KerasBertError: When there are no rows, or not one weight for each example.
     """
     if not len(features):
-        raise KerasBertError("expected at least one text, received none")
-    if weights is not None:
-        weights = _weights(weights, features)
-    order, few = LengthBatches(features.lengths, batch_size, shuffle, seed, start), few_lengths(task)
-    processor, pad_id = task.processor, task.config.pad_token_id
-    corrupts = processor.self_supervised and targets is None and not inputs_only
+        raise KerasBertError("expected at least one text, received none; give the task some texts")
+    row_weights = None if weights is None else _row_weights(weights, features)
+    order = LengthBatches(features.lengths, batch_size, shuffle, seed, start)
+    few, processor, pad_id = few_lengths(task), task.processor, task.config.pad_token_id
+    corrupts = processor.self_supervised and labels is None and not inputs_only
 
-    def generate():
+    def generate() -> Iterator[tuple]:
         for (number, batch), index in order.numbered():
             longest = task.sequence_length if full else int(features.lengths[index].max())
             length = padded_length(longest, task.sequence_length, few=few)
-            inputs, wanted = features.pack(index, length, pad_id), None
+            inputs, batch_labels = features.pack(index, length, pad_id), None
             if corrupts:
                 random = np.random.default_rng((seed, number if shuffle else 0, batch))
-                inputs, wanted = processor.corrupt(inputs, task.tokenizer, random)
-            elif targets is not None:
-                wanted = _chosen(targets, index, length)
-            yield tuple(
-                part for part in (inputs, wanted, None if weights is None else weights[index]) if part is not None
-            )
+                inputs, batch_labels = processor.corrupt(inputs, task.tokenizer, random)
+            elif labels is not None:
+                batch_labels = _select_labels(labels, index, length)
+            batch_weights = None if row_weights is None else row_weights[index]
+            yield tuple(part for part in (inputs, batch_labels, batch_weights) if part is not None)
 
     shape = (None,) * (2 if features.group == 1 else 3)
-    signature = [{name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}]
-    if corrupts:
-        signature.append(tf.TensorSpec((None, None), tf.int32))
-    elif targets is not None:
-        signature.append(_spec(targets))
-    if weights is not None:
-        signature.append(tf.TensorSpec((None,), tf.float32))
-    dataset = tf.data.Dataset.from_generator(generate, output_signature=tuple(signature))
-    return fed(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
+    inputs_spec = {name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}
+    labels_spec = _MASKED_SPEC if corrupts else None if labels is None else _spec(labels)
+    weights_spec = None if weights is None else tf.TensorSpec((None,), tf.float32)
+    signature = tuple(spec for spec in (inputs_spec, labels_spec, weights_spec) if spec is not None)
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    return prefetched(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
 
 
-def few_lengths(task) -> bool:
-    """Whether batches are padded to few lengths: XLA compiles for every length anew, and a TPU always uses it."""
+def few_lengths(task: keras.Model) -> bool:
+    """Tell whether batches are padded to few lengths: XLA compiles for every length anew, and a TPU always uses it."""
     return bool(task.jit_compile) or isinstance(task.distribute_strategy, tf.distribute.TPUStrategy)
 
 
-def fed(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Prepared ahead of the model, without tf.data's tuning: at the end of a pass TensorFlow waits for the tuner's thread, which wakes
-    after 0.6, 1.3, 2.6, 5.1, 10.2, 20.5, 41 seconds and then once a minute. A pass of 5.5 seconds took 10.2."""
+def prefetched(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Return the dataset with batches prepared ahead of the model, without tf.data's autotuning.
+
+    At the end of an epoch TensorFlow waits for the autotuner's thread. It wakes after 0.6, 1.3, 2.6, 5.1, 10.2, 20.5 and 41 seconds, and
+    then once a minute: an epoch of 5.5 seconds took 10.2.
+    """
     options = tf.data.Options()
     options.autotune.enabled = False
     return dataset.prefetch(AHEAD).with_options(options)
 
 
-def _weights(weights, features: Features) -> np.ndarray:
-    weights, examples = np.asarray(weights, np.float32), int(features.example.max(initial=-1)) + 1
-    if len(weights) != examples:
+def _row_weights(weights: Sequence[float] | np.ndarray, features: Features) -> np.ndarray:
+    """Return the weight of each row, from the weights of the examples."""
+    example_weights, examples = np.asarray(weights, np.float32), int(features.example.max(initial=-1)) + 1
+    if len(example_weights) != examples:
         raise KerasBertError(
-            f"expected one of the sample weights for each text, received {len(weights)} for {examples} texts"
+            f"expected one of the sample weights for each text, received {len(example_weights)} for {examples} texts"
         )
-    return weights[features.example]
+    return example_weights[features.example]
 
 
-def _chosen(targets, index: np.ndarray, length: int):
-    """The targets of some rows, those that belong to tokens padded."""
-    if isinstance(targets, dict):
-        return {name: _chosen(values, index, length) for name, values in targets.items()}
-    if isinstance(targets, np.ndarray):
-        return targets[index]
+def _select_labels(labels: EncodedLabels, index: np.ndarray, length: int) -> Any:
+    """Return the labels of some rows; labels of tokens are padded to the length."""
+    if isinstance(labels, dict):
+        return {name: _select_labels(values, index, length) for name, values in labels.items()}
+    if isinstance(labels, np.ndarray):
+        return labels[index]
     padded = np.full((len(index), length), IGNORED, np.int32)
     for row, i in enumerate(index):
-        padded[row, : len(targets[i])] = targets[i]
+        padded[row, : len(labels[i])] = labels[i]
     return padded
 
 
-def _spec(targets):
-    if isinstance(targets, dict):
-        return {name: _spec(values) for name, values in targets.items()}
-    if isinstance(targets, np.ndarray):
-        return tf.TensorSpec((None, *targets.shape[1:]), targets.dtype)
+def _spec(labels: EncodedLabels) -> Any:
+    if isinstance(labels, dict):
+        return {name: _spec(values) for name, values in labels.items()}
+    if isinstance(labels, np.ndarray):
+        return tf.TensorSpec((None, *labels.shape[1:]), labels.dtype)
     return tf.TensorSpec((None, None), tf.int32)

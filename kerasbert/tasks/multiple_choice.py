@@ -1,10 +1,11 @@
-"""Several texts to the best of them."""
+"""Multiple choice: a prompt with several choices to the best of them."""
+
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
@@ -14,30 +15,34 @@ from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors.multiple_choice import MultipleChoice as MultipleChoiceProcessor
 from kerasbert.tasks.base import Task
+from kerasbert.text import Tokenizer
 
-NO_CHOICE = -1e9  # the logit of what fills up an example with fewer choices than others
+PADDING_LOGIT = -1e9  # of the empty choices of an example that has fewer than others
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class MultipleChoice(Task):
-    """One score a choice (Devlin et al. 2018, section 4.4).
+    """A score for each choice from the pooled first token (Devlin et al. 2018, section 4.4).
 
-    `fit`, `predict` and `score` take `(prompt, choices)` examples, see `kerasbert.processors.multiple_choice.MultipleChoice`. Calling
-    it on inputs
-    (B, choices, S) gives logits (B, choices), those of choices without any token so low that a softmax makes them 0; on (B, S), (B, 1).
+    `fit`, `predict` and `score` take `(prompt, choices)` examples; see `kerasbert.processors.multiple_choice.MultipleChoice`. Calling it
+    on inputs `(batch, choices, length)` gives logits `(batch, choices)`, and on `(batch, length)` logits `(batch, 1)`. A softmax makes
+    the logits of choices without tokens 0.
     """
 
     architecture = "ForMultipleChoice"
     heads = ("choice_classifier",)
-    output_name = "logits"
+    pools = True
     grouped = True
     reads_mask = True
-    pools = True
 
-    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: Tokenizer | None = None,
+        sequence_length: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        if not encoder.pools:
-            raise KerasBertError("expected an encoder with a pooler for multiple choice")
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.choice_classifier_input = activation_quantizer(policy, "classifier.input")
@@ -47,30 +52,32 @@ class MultipleChoice(Task):
         )
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
-        ids = tf.convert_to_tensor(inputs["input_ids"])
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
+        ids = tf.convert_to_tensor(inputs["input_ids"])  # (B, choices, S), or (B, S)
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
         }
         pooled = self.dropout(self.encoder(flat, training=training, layout=layout).pooled, training=training)
         scores = self.choice_classifier(self.choice_classifier_input(pooled, training=training), training=training)
-        scores = tf.cast(scores, tf.float32)
+        scores = tf.cast(scores, tf.float32)  # (B * choices, 1)
         if ids.shape.rank == 2:
             return tf.reshape(scores, (-1, 1))
-        scores = tf.reshape(scores, tf.shape(ids)[:2])
+        scores = tf.reshape(scores, tf.shape(ids)[:2])  # (B, choices)
         if "attention_mask" not in inputs:
             return scores
-        return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, NO_CHOICE)
+        return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, PADDING_LOGIT)
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, layout=layout)}
 
     @property
     def processor(self) -> MultipleChoiceProcessor:
         return MultipleChoiceProcessor()
 
-    def default_loss(self):
+    def default_loss(self) -> keras.losses.Loss:
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-    def default_metrics(self):
+    def default_metrics(self) -> list[keras.metrics.Metric]:
         return [keras.metrics.SparseCategoricalAccuracy("accuracy")]

@@ -1,4 +1,6 @@
-"""A pair of texts to whether the second follows the first."""
+"""Next-sentence prediction: whether the second text of a pair follows the first."""
+
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
@@ -12,8 +14,10 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.processors import Features
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.tasks.base import Task
+from kerasbert.text import Tokenizer
 
 LABELS = ("next", "not next")
 ORDER_LABELS = ("in order", "swapped")  # ALBERT's
@@ -23,20 +27,23 @@ ORDER_LABELS = ("in order", "swapped")  # ALBERT's
 class NextSentencePredictor(Task):
     """Next-sentence prediction (Devlin et al. 2018, section 3.1), or with an ALBERT sentence order (Lan et al. 2019, section 3.1).
 
-    The head is the one that such checkpoints were pretrained with. `fit`, `predict` and `score` take pairs of texts, and labels by name
-    or number: 0 is the pair as it was. Calling it gives logits (B, 2). `pairs_from_text` of
-    `kerasbert.data.plain_text` makes pairs of running text.
+    The head is that of the checkpoint's pretraining. `fit`, `predict` and `score` take pairs of texts, and labels by name or number; 0 is
+    the original pair. Calling it gives logits `(batch, 2)`. `kerasbert.data.plain_text.pairs_from_text` makes pairs from running text.
     """
 
     architecture = "ForNextSentencePrediction"
     heads = ("next_sentence",)
-    output_name = "probabilities"
     pools = True
+    labels: tuple[str, ...]
 
-    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: Tokenizer | None = None,
+        sequence_length: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        if not encoder.pools:
-            raise KerasBertError("expected an encoder with a pooler for pairs of texts")
         config, policy = encoder.config, encoder.policy
         self.labels = ORDER_LABELS if config.model_type == "albert" else LABELS
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
@@ -48,15 +55,17 @@ class NextSentencePredictor(Task):
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
         pooled = self.next_sentence_input(self.dropout(pooled, training=training), training=training)
-        return tf.cast(self.next_sentence(pooled, training=training), tf.float32)
+        return tf.cast(self.next_sentence(pooled, training=training), tf.float32)  # (B, 2)
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
-    def features(self, x, scoring=False):
+    def features(self, x: Any, scoring: bool = False) -> tuple[list | None, Features]:
         examples, features = super().features(x, scoring)
         if examples is not None and not isinstance(examples[0], tuple):
             raise KerasBertError(f"row 0: expected a pair of texts, received one text: {examples[0][:40]!r}")
@@ -66,8 +75,8 @@ class NextSentencePredictor(Task):
     def processor(self) -> SingleLabel:
         return SingleLabel(self.labels)
 
-    def default_loss(self):
+    def default_loss(self) -> keras.losses.Loss:
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-    def default_metrics(self):
+    def default_metrics(self) -> list[keras.metrics.Metric]:
         return [keras.metrics.SparseCategoricalAccuracy("accuracy")]

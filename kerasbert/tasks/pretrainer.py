@@ -1,10 +1,11 @@
-"""What checkpoints are pretrained on."""
+"""The pretraining tasks of BERT, ALBERT, MobileBERT and ELECTRA. They read packed inputs only."""
+
+from typing import Any, ClassVar
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
@@ -13,27 +14,52 @@ from kerasbert.layers.quantization.activation_quantizers import activation_quant
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.tasks.base import Task
+from kerasbert.text import Tokenizer
+
+
+class PretrainingTask(Task):
+    """A task that reads packed inputs only. It defines what the processor defines for other tasks.
+
+    Attributes:
+        main_output: The output of the exported file that `predict` returns.
+    """
+
+    main_output: ClassVar[str]
+
+    @property
+    def output_name(self) -> str:
+        return self.main_output
+
+    @property
+    def per_token(self) -> bool:
+        return True
+
+    @property
+    def soft_loss(self) -> str:
+        return "softmax"
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class Pretrainer(Task):
-    """Masked words, and of a pair of texts whether the second follows (BERT, MobileBERT) or stands in order (ALBERT).
+class Pretrainer(PretrainingTask):
+    """Masked words, and whether a pair's second text follows the first (BERT, MobileBERT) or both are in order (ALBERT).
 
-    Calling it gives `prediction_logits` (B, S, V) and `seq_relationship_logits`, in ALBERT `sop_logits`, (B, 2); class 0 is the pair as it
-    was.
+    Calling it gives `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`;
+    class 0 is the original pair.
     """
 
     architecture = "ForPreTraining"
-    not_for = ("electra",)
     heads = ("masked_lm", "next_sentence")
-    output_name = "prediction_logits"
     pools = True
-    per_token = True
+    main_output = "prediction_logits"
 
-    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: Tokenizer | None = None,
+        sequence_length: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        if not encoder.pools:
-            raise KerasBertError("expected an encoder with a pooler for pretraining on pairs of texts")
         config, policy = encoder.config, encoder.policy
         self.pair_output_name = "sop_logits" if config.model_type == "albert" else "seq_relationship_logits"
         self.masked_lm = masked_lm_head(config, policy)
@@ -45,34 +71,43 @@ class Pretrainer(Task):
         )
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> dict[str, tf.Tensor]:
         encoded = self.encoder(inputs, training=training, layout=layout)
-        pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)
+        pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)  # (B, H)
         return {
             self.output_name: self.masked_lm(encoded.sequence, self.encoder.embeddings.word, training=training),
             self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
         }
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return self(inputs, training=False, layout=layout)
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class ReplacedTokenDetector(Task):
-    """Which tokens a generator put in (ELECTRA, Clark et al. 2020). Calling it gives logits (B, S), positive for replaced ones."""
+class ReplacedTokenDetector(PretrainingTask):
+    """Replaced token detection (ELECTRA, Clark et al. 2020). Calling it gives logits `(batch, length)`, positive for replaced tokens."""
 
     architecture = "ForPreTraining"
     heads = ("discriminator",)
-    output_name = "logits"
-    per_token = True
+    main_output = "logits"
 
-    def __init__(self, encoder: Encoder, tokenizer=None, sequence_length: int | None = None, **kwargs):
+    def __init__(
+        self,
+        encoder: Encoder,
+        tokenizer: Tokenizer | None = None,
+        sequence_length: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self.discriminator = ReplacedTokenHead(encoder.config, encoder.policy)
         self._create_variables()
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         return self.discriminator(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, layout=layout)}

@@ -1,4 +1,9 @@
-"""A tag for every word of a sentence."""
+"""Token classification: a tag for every word of a sentence."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
 
 import tensorflow as tf
 import tf_keras as keras
@@ -16,42 +21,51 @@ from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
 from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.text_classifier import hub_labels, labels_of, numbered
+from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
+from kerasbert.text import Tokenizer
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class TokenTagger(Task):
-    """A dense on every token (Devlin et al. 2018, section 5.3). Calling it gives logits (B, S, labels).
+    """A Dense layer on every token (Devlin et al. 2018, section 5.3). Calling it gives logits `(batch, length, labels)`.
 
-    `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities: see
-    `kerasbert.processors.token_classification.processor.Tagging`,
-    also for the setting stride. Of packed inputs, y is int (rows, length), -100 at tokens without a class.
+    `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities; see
+    `kerasbert.processors.token_classification.processor.Tagging`. For packed inputs, y is int `(rows, length)`, -100 at tokens without a
+    class.
 
-    labels: names of the tags in the order of the logits.
+    Args:
+        encoder: The encoder.
+        tokenizer: The tokenizer, or None for packed inputs only.
+        labels: Names of the tags in the order of the logits.
+        sequence_length: Tokens in the longest row; see `Task`.
+        stride: Tokens from the start of a window to that of the next one; see `Tagging`.
+        kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        KerasBertError: When there are fewer than two labels, or the stride is below 1.
     """
 
     architecture = "ForTokenClassification"
     labelled = True
     heads = ("token_classifier",)
-    output_name = "probabilities"
-    per_token = True
+    labels: tuple[str, ...]
 
     def __init__(
         self,
         encoder: Encoder,
-        tokenizer=None,
-        labels=(),
+        tokenizer: Tokenizer | None = None,
+        labels: Sequence[str] = (),
         sequence_length: int | None = None,
         stride: int | None = None,
-        **kwargs,
-    ):
+        **kwargs: Any,
+    ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        self.labels, self.stride = labels_of(labels), stride
-        if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
+        self.labels, self.stride = parse_labels(labels), stride
+        if len(self.labels) < 2:
             raise KerasBertError(
                 f"expected two or more different labels, received {', '.join(self.labels) or 'none'}: name the tags with labels="
             )
-        _ = self.processor  # wrong settings are told now
+        _ = self.processor  # reports wrong settings at once
         config, policy = encoder.config, encoder.policy
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.token_classifier_input = activation_quantizer(policy, "classifier.input")
@@ -64,67 +78,80 @@ class TokenTagger(Task):
 
     @classmethod
     def from_pretrained(
-        cls, name_or_path, labels=None, sequence_length: int | None = None, stride: int | None = None, **sizes
-    ) -> "TokenTagger":
-        """From a checkpoint folder or hub name. A checkpoint without a head for tokens needs `labels`, and gets a new head.
+        cls,
+        name_or_path: str | os.PathLike,
+        labels: Sequence[str] | None = None,
+        sequence_length: int | None = None,
+        stride: int | None = None,
+        **sizes: Any,
+    ) -> Self:
+        """Load a tagger from a checkpoint folder or the hub. A checkpoint without a head for tokens needs `labels`, and gets a new head.
 
-        sizes: see `Task.from_pretrained`.
+        Args:
+            name_or_path: The folder, or a name on the hub.
+            labels: Names of the tags in the order of the logits; by default the checkpoint's.
+            sequence_length: Tokens in the longest row.
+            stride: See `TokenTagger`.
+            sizes: Other arguments of `Task.from_pretrained`.
 
-        Raises KerasBertError for damaged or mismatching files, when nothing names the labels, and when they and the checkpoint's head
-        differ in number.
+        Raises:
+            KerasBertError: When files are damaged or do not match, there are no labels, or labels and the checkpoint's head differ in
+                number.
         """
         return super().from_pretrained(
             name_or_path, labels=labels, sequence_length=sequence_length, stride=stride, **sizes
         )
 
     @classmethod
-    def settings_of(cls, config, folder):
-        return hub_labels(cls, config)
+    def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
+        return labels_from_config(cls, config)
 
-    def hub_config(self):
-        return numbered(self.labels)
+    def hub_config(self) -> dict[str, Any]:
+        return labels_to_config(self.labels)
 
     @property
     def processor(self) -> Tagging:
         return Tagging(self.labels, self.stride)
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS):
-        x = self.dropout(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
-        logits = self.token_classifier(self.token_classifier_input(x, training=training), training=training)
-        return tf.cast(logits, tf.float32)
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
+        x = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        x = self.token_classifier_input(self.dropout(x, training=training), training=training)
+        return tf.cast(self.token_classifier(x, training=training), tf.float32)  # (B, S, labels)
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS):
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
 
-    def default_loss(self):
+    def default_loss(self) -> keras.losses.Loss:
         return CrossEntropy()
 
-    def default_metrics(self):
+    def default_metrics(self) -> list[keras.metrics.Metric]:
         return [TaggedAccuracy("accuracy")]
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "labels": list(self.labels), "stride": self.stride}
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class TaggedAccuracy(keras.metrics.SparseCategoricalAccuracy):
-    """Share of places whose class is the likeliest, of those that are not -100."""
+    """The fraction of tokens whose most likely class is right, among tokens whose label is not -100."""
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        tagged, classes = _tagged(y_true)
-        weights = tf.cast(tagged, tf.float32)
+    def update_state(self, y_true: tf.Tensor, y_pred: tf.Tensor, sample_weight: tf.Tensor | None = None) -> Any:
+        labelled, classes = _split_labels(y_true)
+        weights = tf.cast(labelled, tf.float32)
         if sample_weight is not None:
-            weights *= _by_place(sample_weight)
+            weights *= _per_token(sample_weight)
         return super().update_state(classes, y_pred, weights)
 
 
-def _tagged(y_true) -> tuple[tf.Tensor, tf.Tensor]:
-    """Which places have a class, and classes, 0 where there is none; (B, S)."""
+def _split_labels(y_true: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return a mask of the tokens with a class, and the classes, 0 at other tokens; both `(batch, length)`."""
     y_true = tf.cast(y_true, tf.int32)
-    tagged = tf.not_equal(y_true, IGNORED)
-    return tagged, tf.where(tagged, y_true, 0)
+    labelled = tf.not_equal(y_true, IGNORED)
+    return labelled, tf.where(labelled, y_true, 0)
 
 
-def _by_place(sample_weight) -> tf.Tensor:
+def _per_token(sample_weight: tf.Tensor) -> tf.Tensor:
     weights = tf.cast(sample_weight, tf.float32)
     return weights[:, tf.newaxis] if weights.shape.rank == 1 else weights

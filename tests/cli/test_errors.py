@@ -162,7 +162,7 @@ def test_a_full_disk_leaves_no_model(place, one_line, tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("kerasbert.tasks.pretrained.write_folder_files", full)
+    monkeypatch.setattr("kerasbert.tasks.saving.write_folder_files", full)
     out = tmp_path / "out"
     one_line(
         1, "the disk is full", "train", "--model", place.checkpoint, "--train", place.train, "--out", out, "--epochs", 1, "--max-rows", 32

@@ -12,7 +12,7 @@ from kerasbert.layers.quantization.activation_quantizers import LearnedRangeFake
 from kerasbert.layers.quantization.fake_quant import learned_fake_quant
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.optimizers.adamw import RANGE_RATE
-from kerasbert.tasks.pretrained import ranges
+from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.training import GradualUnfreezing
 from kerasbert.training.distillation import Distiller, SoftLabels
 
@@ -27,7 +27,9 @@ def ends(model) -> dict[str, float]:
     """Those that gradients decide."""
     learned = {point.path for point in activation_quantizers(model) if point.learned_ranges}
     found = {
-        tuple(name.rsplit(".", 1)): value for name, value in ranges(model).items() if not name.endswith("equalizer")
+        tuple(name.rsplit(".", 1)): value
+        for name, value in collect_ranges(model).items()
+        if not name.endswith("equalizer")
     }
     return {f"{point}.{end}": float(value) for (point, end), value in found.items() if point in learned}
 

@@ -65,7 +65,7 @@ def test_their_influence_foretells_the_metric_without_an_example(name):
     """The mean of the influence of the examples that stay is what the metric moves by, to first order."""
     problem, y, rows, raw_results = _case(name)
     found = problem.contributions(y, range(ROWS), rows, raw_results)
-    sides = (found.parts, found.wholes) if isinstance(found, Ratio) else (found.truth, found.found)
+    sides = (found.parts, found.wholes) if isinstance(found, Ratio) else (found.truth, found.predicted)
     for left_out in range(0, ROWS, 7):
         keep = np.arange(ROWS) != left_out
         moved = type(found)(*(side[keep] for side in sides)).value - found.value

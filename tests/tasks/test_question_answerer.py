@@ -11,6 +11,7 @@ import kerasbert as kb
 from kerasbert.data.squad import SquadTable
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
+from kerasbert.processors.registry import processor_settings
 
 LENGTH = 16
 GOOD, BAD, OTHER = (
@@ -99,7 +100,7 @@ def test_settings_travel(make):
         "stride": 5, "longest_answer": 4, "n_best": 2, "no_answer": True, "no_answer_threshold": 0.5, "unit": "character"
     }  # fmt: skip
     task = kb.QuestionAnswerer.from_config(make(**settings).get_config())
-    assert task.processor.settings() == settings == task.with_policy(None).processor.settings()
+    assert processor_settings(task.processor) == settings == processor_settings(task.with_policy(None).processor)
     with pytest.raises(KerasBertError, match="n_best.*0"):
         make(n_best=0)
 

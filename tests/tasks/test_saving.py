@@ -12,7 +12,7 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file
-from kerasbert.tasks.pretrained import ranges
+from kerasbert.tasks.quantization_ranges import collect_ranges
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MODELS = ("trained", "static_model", "dynamic_model", "vectors", "static_vectors")
@@ -51,7 +51,7 @@ def copied(saved, tmp_path):
 
 
 def assert_same_ranges(one, other) -> None:
-    one, other = ranges(one), ranges(other)
+    one, other = collect_ranges(one), collect_ranges(other)
     assert one.keys() == other.keys()
     for name in one:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)

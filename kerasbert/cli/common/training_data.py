@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 LENGTH_STEP = 16
-TASKS = train_tasks()  # --task -> task class and processor, by name
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,10 @@ def read_data(training: TrainConfig) -> TrainingData:
     Raises:
         KerasBertError: When data cannot be used; the message names the file and the line.
     """
-    if training.task not in TASKS:
-        raise KerasBertError(f"expected --task as one of {', '.join(TASKS)}, received {training.task!r}")
-    kind = processor_class(TASKS[training.task][1])
+    tasks = train_tasks()
+    if training.task not in tasks:
+        raise KerasBertError(f"expected --task as one of {', '.join(tasks)}, received {training.task!r}")
+    kind = processor_class(tasks[training.task][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
     processor = make_processor(kind.name, label_names(kind, whole, training.labels))

@@ -1,7 +1,7 @@
-"""The right answers to a question about a text, in every form in which users hold them."""
+"""The right answers to a question about a text, in all accepted forms."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,26 +10,30 @@ from kerasbert.processors.base import check_same_number
 
 
 class Span(NamedTuple):
-    """An answer: characters `start` to `end` of its context, and what stands there."""
+    """An answer: the text of characters `start` to `end` of its context."""
 
     start: int
     end: int
     text: str
 
 
-def right_answers(y, examples: Sequence[tuple[str, str]]) -> list[list[Span]]:
-    """The right answers to each question, none for one that its context does not answer.
+def right_answers(y: Any, examples: Sequence[tuple[str, str]]) -> list[list[Span]]:
+    """Return the right answers to each question; none for a question that its context does not answer.
 
-    y: of each question an answer, a list of several, or None. An answer is `{"text": ..., "answer_start": ...}` or `(start, text)`, where
-    `start` counts characters from 0 on; `{"text": [...], "answer_start": [...]}` are several. An answer whose text is empty is none.
+    Args:
+        y: For each question an answer, a list of several, or None. An answer is `{"text": ..., "answer_start": ...}` or `(start, text)`,
+            with `start` in characters from 0 on; `{"text": [...], "answer_start": [...]}` are several. An answer with an empty text is
+            none.
+        examples: The questions with their contexts.
 
-    Raises KerasBertError naming the first question with another form, or with an answer that its context does not have at that place.
+    Raises:
+        KerasBertError: When an answer has another form, or its context has other text at its position; it names the first question.
     """
     check_same_number(y, examples, "answers")
-    return [_checked(value, *example, row) for row, (value, example) in enumerate(zip(y, examples, strict=True))]
+    return [_spans_of(value, *example, row) for row, (value, example) in enumerate(zip(y, examples, strict=True))]
 
 
-def _checked(value, question: str, context: str, row: int) -> list[Span]:
+def _spans_of(value: Any, question: str, context: str, row: int) -> list[Span]:
     try:
         spans = [Span(start, start + len(text), text) for text, start in _answers(value)]
     except (TypeError, KeyError, ValueError):
@@ -46,8 +50,12 @@ def _checked(value, question: str, context: str, row: int) -> list[Span]:
     return spans
 
 
-def _answers(value) -> list[tuple[str, int]]:
-    """(Text, start) of each. Raises TypeError, KeyError or ValueError for another form."""
+def _answers(value: Any) -> list[tuple[str, int]]:
+    """Return (text, start) of each answer.
+
+    Raises:
+        TypeError, KeyError, ValueError: When the value has another form.
+    """
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -63,7 +71,7 @@ def _answers(value) -> list[tuple[str, int]]:
     raise TypeError
 
 
-def _answer(text, start) -> tuple[str, int]:
+def _answer(text: Any, start: Any) -> tuple[str, int]:
     if not isinstance(text, str) or isinstance(start, bool) or not isinstance(start, int | np.integer):
         raise TypeError
     return str(text), int(start)

@@ -12,6 +12,7 @@ from kerasbert.processors.base import Processor, RawResult, check_same_number
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
+from kerasbert.processors.metrics import softmax
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.processors.question_answering.span_search import ScoredSpan, best_spans
 from kerasbert.processors.question_answering.span_windows import window_features
@@ -39,17 +40,17 @@ class QuestionAnswering(Processor):
     where the context has none. An answer is `{"text": ..., "answer_start": ...}` as in SQuAD, `start` in characters from 0 on, or
     `(start, text)`; `{"text": [...], "answer_start": [...]}` are several. Training takes the first one; metrics accept all of them.
 
-    A row is `[CLS] question [SEP] context [SEP]`. A context that is too long has several rows with parts of it that overlap; a row without
-    the answer is trained to point to `[CLS]`, position 0. `features.alignment` has a `Window` a row. A raw result is both logits of each
+    A row is `[CLS] question [SEP] context [SEP]`. A context that is too long has several rows, overlapping windows of it. The label of a
+    row without the answer is `[CLS]`, position 0. `features.alignment` has a `Window` for each row. A raw result is both logits of each
     token, `(1, length)`.
 
     Attributes:
-        stride: Tokens from the start of a part to that of the next one (BERT's `doc_stride`), at most those of a part. By default parts
-            overlap by a third of a row (128 tokens of 384), but not by more than half of themselves.
-        longest_answer: Tokens an answer has at most.
+        stride: Tokens from the start of a window to that of the next one (BERT's `doc_stride`), at most those of a window. By default
+            windows overlap by a third of a row (128 tokens of 384), but not by more than half of themselves.
+        longest_answer: Tokens in the longest answer.
         n_best: Number of spans that a prediction lists as `best`.
-        no_answer: Whether there may be no answer.
-        no_answer_threshold: Score by which no answer must exceed the best span; see `best_threshold`.
+        no_answer: Whether a question may have no answer.
+        no_answer_threshold: The margin by which the score of no answer must exceed that of the best span; see `best_threshold`.
         unit: Unit of the metrics, "word" (English, as SQuAD) or "character" (Chinese, Japanese, Korean); see
             `kerasbert.processors.question_answering.squad_scores`.
 
@@ -79,7 +80,7 @@ class QuestionAnswering(Processor):
         lambda prediction, top_k: {**prediction, "best": prediction["best"][:top_k]},
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("stride", "longest_answer", "n_best"):
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
@@ -101,7 +102,7 @@ class QuestionAnswering(Processor):
         questions, contexts = split_pairs(x)
         if contexts is None:
             if questions:
-                raise KerasBertError(_wrong(questions))
+                raise KerasBertError(_no_pair_message(questions))
             return []
         if len(questions) != len(contexts):
             raise KerasBertError(
@@ -114,81 +115,90 @@ class QuestionAnswering(Processor):
 
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         if not len(features.alignment):
-            return _packed_targets(y, features)
+            return _packed_labels(y, features)
         answers = right_answers(y, examples)
-        found = np.zeros((len(features), 2), np.int32)
+        positions = np.zeros((len(features), 2), np.int32)
         for row, (number, window) in enumerate(zip(features.example, features.alignment, strict=True)):
             if answers[number]:
                 first, last = window.context.tokens(*answers[number][0][:2])
                 if window.first <= first <= last < window.end:
-                    found[row] = np.array([first, last]) - window.first + window.begin
-        return dict(zip(self.outputs, found.T.copy(), strict=True))
+                    positions[row] = np.array([first, last]) - window.first + window.begin
+        return dict(zip(self.outputs, positions.T.copy(), strict=True))
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         return {name: outputs[name].reshape(1, -1)[:, : features.lengths[row]] for name in self.outputs}
 
     def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
-        """One decision a row for each end: the probabilities of its places, (1, length)."""
-        return {name: _softmax(logits) for name, logits in self.raw_result(outputs, features, row).items()}
+        """Select one decision a row for each end of the answer: the probabilities of its positions, `(1, length)`."""
+        return {name: softmax(logits) for name, logits in self.raw_result(outputs, features, row).items()}
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
-        """Of each question `answer`, `start` and `end` in characters, `score`, the sum of both logits, `probability` among the `best`;
+        """Return the best answer to each question.
+
+        A prediction has `answer`, `start` and `end` in characters, `score` (the sum of both logits), `probability` (among the `best`),
         `no_answer_score`, and `best`, the best spans in the same form. No answer is "" from None to None.
         """
-        found = self._spans(features, raw_results)
-        return [self._answer(context, *spans) for (_, context), spans in zip(examples, found, strict=True)]
+        all_spans = self._best_spans(features, raw_results)
+        return [self._prediction(context, *spans) for (_, context), spans in zip(examples, all_spans, strict=True)]
 
     def metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, float]:
-        """See `kerasbert.processors.question_answering.squad_scores`; of packed inputs, how many rows have the right places."""
+        """Compute the metrics of SQuAD; for packed inputs, the fractions of rows with the right positions.
+
+        See `kerasbert.processors.question_answering.squad_scores`.
+        """
         if not len(features.alignment):
-            return _place_scores(self.encode_labels(y, examples, features), raw_results)
-        found = [answer["answer"] for answer in self.predictions(examples, features, raw_results)]
-        return squad_scores(answer_texts(y, examples), found, self.unit)
+            return _position_scores(self.encode_labels(y, examples, features), raw_results)
+        answers = [prediction["answer"] for prediction in self.predictions(examples, features, raw_results)]
+        return squad_scores(answer_texts(y, examples), answers, self.unit)
 
     def contributions(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> Contributions:
         if not len(features.alignment):
-            return Ratio.of_decisions(_right_places(self.encode_labels(y, examples, features), raw_results).all(axis=0))
-        found = [answer["answer"] for answer in self.predictions(examples, features, raw_results)]
-        pairs = zip(answer_texts(y, examples), found, strict=True)
+            start, end = _correct_positions(self.encode_labels(y, examples, features), raw_results)
+            return Ratio.of_decisions(start & end)
+        answers = [prediction["answer"] for prediction in self.predictions(examples, features, raw_results)]
+        pairs = zip(answer_texts(y, examples), answers, strict=True)
         return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
 
     def listing(self, top_k: int) -> Self:
         return replace(self, n_best=max(top_k, self.n_best))
 
-    def best_threshold(self, y: Any, examples, features, raw_results) -> tuple[float, float]:
-        """The `no_answer_threshold` with the highest F1 on this data, and that F1."""
-        found, doubts = [], []
-        for (_, context), (spans, none) in zip(examples, self._spans(features, raw_results), strict=True):
-            found.append(context[spans[0].start : spans[0].end] if spans else "")
-            doubts.append(none - spans[0].score if spans else np.inf)
-        return best_threshold(answer_texts(y, examples), found, doubts, self.unit)
+    def best_threshold(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> tuple[float, float]:
+        """Return the `no_answer_threshold` with the highest F1 on this data, and that F1."""
+        answers, margins = [], []
+        best = self._best_spans(features, raw_results)
+        for (_, context), (spans, no_answer_score) in zip(examples, best, strict=True):
+            answers.append(context[spans[0].start : spans[0].end] if spans else "")
+            margins.append(no_answer_score - spans[0].score if spans else np.inf)
+        return best_threshold(answer_texts(y, examples), answers, margins, self.unit)
 
-    def _spans(self, features: Features, raw_results) -> list[tuple[list[ScoredSpan], float]]:
-        """Of each question the best spans, and the score of no answer."""
+    def _best_spans(self, features: Features, raw_results: Sequence[RawResult]) -> list[tuple[list[ScoredSpan], float]]:
+        """Return the best spans for each question, and the score of no answer."""
         return [
             best_spans(
-                [features.alignment[i] for i in of], [raw_results[i] for i in of], self.longest_answer, self.n_best
+                [features.alignment[i] for i in rows], [raw_results[i] for i in rows], self.longest_answer, self.n_best
             )
-            for of in features.by_example()
+            for rows in features.by_example()
         ]
 
-    def _answer(self, context: str, spans: list[ScoredSpan], none: float) -> dict:
-        best = [
+    def _prediction(self, context: str, spans: list[ScoredSpan], no_answer_score: float) -> dict[str, Any]:
+        best: list[dict[str, Any]] = [
             {"answer": context[start:end], "start": start, "end": end, "score": score} for start, end, score in spans
         ]
-        nothing = {"answer": "", "start": None, "end": None, "score": none}
-        silent = not best or (self.no_answer and none - best[0]["score"] > self.no_answer_threshold)
-        chosen = nothing if silent else best[0]
+        no_answer: dict[str, Any] = {"answer": "", "start": None, "end": None, "score": no_answer_score}
+        unanswered = not best or (self.no_answer and no_answer_score - best[0]["score"] > self.no_answer_threshold)
+        chosen = no_answer if unanswered else best[0]
         if self.no_answer or not best:
-            best = sorted([*best, nothing], key=lambda each: -each["score"])
+            best = sorted([*best, no_answer], key=lambda each: -each["score"])
         exponentials = np.exp(np.array([each["score"] for each in best]) - best[0]["score"])
         for each, value in zip(best, exponentials / exponentials.sum(), strict=True):
             each["probability"] = float(value)
-        return {**chosen, "no_answer_score": none, "best": best}
+        return {**chosen, "no_answer_score": no_answer_score, "best": best}
 
 
 def _pair(example: Mapping, number: int) -> tuple:
@@ -198,40 +208,39 @@ def _pair(example: Mapping, number: int) -> tuple:
     return example["question"], example["context"]
 
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(logits - logits.max())
-    return exponentials / exponentials.sum()
-
-
-def _wrong(rows: list) -> str:
-    """The message for rows that are no pairs."""
-    pairs = (isinstance(row, tuple | list) and len(row) == 2 for row in rows)
-    number = next(i for i, good in enumerate(pairs) if not good)
+def _no_pair_message(rows: list) -> str:
+    """Return the message about the first row that is no pair."""
+    are_pairs = (isinstance(row, tuple | list) and len(row) == 2 for row in rows)
+    number = next(i for i, is_pair in enumerate(are_pairs) if not is_pair)
     return f"row {number}: expected (question, context), or a dict with both, received {str(rows[number])[:40]!r}"
 
 
-def answer_texts(y, examples: Sequence) -> list[list[str]]:
-    """The right answers of each question as texts; none where the context has none. y: as `QuestionAnswering` takes it."""
+def answer_texts(y: Any, examples: Sequence) -> list[list[str]]:
+    """Return the texts of the right answers to each question; none for a question that its context does not answer.
+
+    Args:
+        y: Labels, as `QuestionAnswering` takes them.
+        examples: The questions with their contexts.
+    """
     return [[answer.text for answer in answers] for answers in right_answers(y, examples)]
 
 
-def _place_scores(targets: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> dict[str, float]:
-    start, end = _right_places(targets, raw_results)
-    shares = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
-    return {name: float(share.mean()) for name, share in shares.items()}
+def _position_scores(labels: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> dict[str, float]:
+    start, end = _correct_positions(labels, raw_results)
+    correct = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
+    return {name: float(rows.mean()) for name, rows in correct.items()}
 
 
-def _right_places(targets: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> np.ndarray:
-    """Whether the first and the last token are right, (2, rows) bool."""
-    right = [
-        [raw_result[name][0].argmax() == place for raw_result, place in zip(raw_results, alignment, strict=True)]
-        for name, alignment in targets.items()
+def _correct_positions(labels: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> list[np.ndarray]:
+    """Return whether the first and the last token of each row is right, two bool arrays `(rows,)`."""
+    return [
+        np.array([raw_result[name][0].argmax() for raw_result in raw_results]) == positions
+        for name, positions in labels.items()
     ]
-    return np.array(right)
 
 
-def _packed_targets(y, features: Features) -> dict[str, np.ndarray]:
-    """Of packed inputs: the places of the first and the last token in each row, by output name or (rows, 2)."""
+def _packed_labels(y: Any, features: Features) -> dict[str, np.ndarray]:
+    """Return the positions of the first and the last token of packed rows, from a dict by output name or an array `(rows, 2)`."""
     names = QuestionAnswering.outputs
     if isinstance(y, Mapping):
         if set(y) != set(names):
@@ -245,8 +254,8 @@ def _packed_targets(y, features: Features) -> dict[str, np.ndarray]:
         raise KerasBertError(
             f"expected whole numbers of shape (rows, 2), first and last token of each answer, received {y.dtype} {y.shape}"
         )
-    behind = np.inf if features.tokens is None else features.lengths[:, None]
-    wrong = np.flatnonzero(((y < 0) | (y >= behind)).any(axis=1))
+    lengths = np.inf if features.tokens is None else features.lengths[:, None]
+    wrong = np.flatnonzero(((y < 0) | (y >= lengths)).any(axis=1))
     if wrong.size:
         raise KerasBertError(f"row {wrong[0]}: expected places of the row's tokens, received {y[wrong[0]].tolist()}")
     return {name: y[:, side].astype(np.int32) for side, name in enumerate(names)}

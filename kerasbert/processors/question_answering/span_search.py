@@ -10,7 +10,13 @@ from kerasbert.processors.question_answering.span_windows import Window
 
 
 class ScoredSpan(NamedTuple):
-    """Characters `start` to `end` of a context; score: the sum of both logits."""
+    """A span of characters of a context.
+
+    Attributes:
+        start: The first character.
+        end: The character after the last one.
+        score: The sum of both logits.
+    """
 
     start: int
     end: int
@@ -20,27 +26,35 @@ class ScoredSpan(NamedTuple):
 def best_spans(
     windows: Iterable[Window], raw_results: Iterable[RawResult], longest: int, count: int
 ) -> tuple[list[ScoredSpan], float]:
-    """The `count` best spans over all windows of a context, best first, and the score of no answer.
+    """Return the best spans over all windows of a context, best first, and the score of no answer.
 
-    A span has at most `longest` tokens of one window's context. One that lies in several windows has its highest score. No answer, the
-    sum of both logits of `[CLS]`, has its lowest one, since a window that holds an answer speaks for all (Devlin et al. 2018, section 4.3,
-    and their code). Scores that are no numbers count for nothing.
+    A span that is in several windows has its highest score. No answer, the sum of both logits of `[CLS]`, has its lowest one: a window with
+    an answer decides (Devlin et al. 2018, section 4.3, and the authors' code). Scores that are not finite are ignored.
+
+    Args:
+        windows: The windows.
+        raw_results: Both logits of each window's tokens.
+        longest: Tokens in the longest span.
+        count: Number of spans to return.
     """
-    found: dict[tuple[int, int], float] = {}
-    nothing = []
+    scores: dict[tuple[int, int], float] = {}
+    no_answer_scores = []
     for window, raw_result in zip(windows, raw_results, strict=True):
         start, end = raw_result["start_logits"][0], raw_result["end_logits"][0]
-        nothing.append(float(start[0] + end[0]))
-        for first, behind, score in zip(*_of_window(window, start, end, longest, count), strict=True):
-            found[first, behind] = max(score, found.get((first, behind), score))
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:count]
-    return [ScoredSpan(*place, score) for place, score in ranked], min(filter(np.isfinite, nothing), default=0.0)
+        no_answer_scores.append(float(start[0] + end[0]))
+        for first, last, score in zip(*_of_window(window, start, end, longest, count), strict=True):
+            scores[first, last] = max(score, scores.get((first, last), score))
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:count]
+    no_answer_score = min(filter(np.isfinite, no_answer_scores), default=0.0)
+    return [ScoredSpan(*span, score) for span, score in ranked], no_answer_score
 
 
-def _of_window(window: Window, start: np.ndarray, end: np.ndarray, longest: int, count: int) -> tuple[list, list, list]:
-    """First characters, characters behind, and scores of the best spans of one window."""
+def _of_window(
+    window: Window, start: np.ndarray, end: np.ndarray, longest: int, count: int
+) -> tuple[list[int], list[int], list[float]]:
+    """Return the first characters, the ends and the scores of the best spans of one window."""
     starts, ends = window.context.starts[window.first : window.end], window.context.ends[window.first : window.end]
-    scores, width = _band(start[window.place], end[window.place], ends > starts, longest)
+    scores, width = _span_scores(start[window.positions], end[window.positions], ends > starts, longest)
     best = np.argpartition(scores, -count)[-count:] if len(scores) > count else np.arange(len(scores))
     best = best[np.isfinite(scores[best])]
     first = best // width
@@ -48,10 +62,11 @@ def _of_window(window: Window, start: np.ndarray, end: np.ndarray, longest: int,
     return starts[first].tolist(), ends[last].tolist(), scores[best].tolist()
 
 
-def _band(start: np.ndarray, end: np.ndarray, visible: np.ndarray, longest: int) -> tuple[np.ndarray, int]:
-    """Scores of all spans of at most `longest` tokens, flat (n * width,), and the width: span `i * width + k` has tokens `i` to `i + k`.
+def _span_scores(start: np.ndarray, end: np.ndarray, visible: np.ndarray, longest: int) -> tuple[np.ndarray, int]:
+    """Return the scores of all spans of at most `longest` tokens, and their width.
 
-    What is no span, or begins or ends with a token without any character, or has a score that is no number, has minus infinity.
+    The scores are flat, `(n * width,)`: span `i * width + k` has tokens `i` to `i + k`. The score is minus infinity for spans that leave
+    the window, start or end with a token without characters, or have a logit that is not finite.
     """
     width = max(min(longest, len(start)), 1)
     start, end = (np.where(visible & np.isfinite(side), side, -np.inf).astype(np.float64) for side in (start, end))

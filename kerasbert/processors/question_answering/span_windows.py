@@ -1,4 +1,4 @@
-"""Questions about texts to token rows: `[CLS] question [SEP] part of the text [SEP]`, and the way back to the characters."""
+"""Questions about texts to token rows `[CLS] question [SEP] part of the text [SEP]`, aligned with the characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from kerasbert.text import Tokenizer
 from kerasbert.text.windows import default_stride, windows
 
 LONGEST_QUESTION = 64  # tokens, as in the BERT authors' own code
-_CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
+_CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A text's tokens, special ones not counted.
+    """A text's tokens, special ones not included.
 
     Attributes:
         ids: Token ids, `(n,)`.
-        starts: First character of each token, `(n,)` int, white space left out.
-        ends: The character behind each token's last one, `(n,)` int.
+        starts: The first character of each token, white space left out, `(n,)` int.
+        ends: The character after each token, `(n,)` int.
     """
 
     ids: list[int]
@@ -30,12 +30,19 @@ class Context:
     ends: np.ndarray
 
     def tokens(self, start: int, end: int) -> tuple[int, int]:
-        """The first and the last token of characters `start` to `end`; the first is behind the last where no token has any of them."""
+        """Return the first and the last token of characters `start` to `end`; the first is after the last if no token has any."""
         return int(np.searchsorted(self.ends, start, "right")), int(np.searchsorted(self.starts, end, "left")) - 1
 
 
 class Window(NamedTuple):
-    """Tokens `first` to `end` of a context, which stand in their row from place `begin` on."""
+    """Tokens of a context in a row.
+
+    Attributes:
+        context: The context.
+        first: The first token.
+        end: The token after the last one.
+        begin: The position in the row of the first token.
+    """
 
     context: Context
     first: int
@@ -43,7 +50,7 @@ class Window(NamedTuple):
     begin: int
 
     @property
-    def place(self) -> slice:
+    def positions(self) -> slice:
         """The positions of the context's tokens in the row."""
         return slice(self.begin, self.begin + self.end - self.first)
 
@@ -51,14 +58,14 @@ class Window(NamedTuple):
 def window_features(
     examples: Sequence[tuple[str, str]], tokenizer: Tokenizer, length: int, stride: int | None
 ) -> Features:
-    """One row for each window over each example's context; `alignment` has a `Window` for each.
+    """Return one row for each window over each example's context; `alignment` has the `Window` of each row.
 
-    A question has at most 64 tokens, and half of the row; a longer one is cut and counted as truncated.
+    A question has at most 64 tokens, and half of the row; a longer one is truncated.
 
     Args:
         examples: Questions with their contexts.
         tokenizer: The tokenizer.
-        length: Tokens a row has at most.
+        length: Tokens in the longest row.
         stride: Tokens from the start of a window to that of the next one; see `QuestionAnswering`.
 
     Raises:
@@ -75,8 +82,8 @@ def window_features(
     contexts = _contexts([context for _, context in examples], tokenizer)
     cls, sep = [tokenizer.cls_id], [tokenizer.sep_id]
     lists, types, numbers, alignment, truncated = [], [], [], [], 0
-    for number, (asked, text) in enumerate(examples):
-        question, context = questions[asked], contexts[text]
+    for number, (question_text, context_text) in enumerate(examples):
+        question, context = questions[question_text], contexts[context_text]
         truncated += len(question) > longest
         head = cls + question[:longest] + sep * template.separators
         room = length - len(head) - 1
@@ -89,31 +96,31 @@ def window_features(
     return Features(TokenLists(lists, types), np.array(numbers, np.int64), 1, truncated, alignment)
 
 
-def _questions(texts: list[str], tokenizer) -> dict[str, list[int]]:
-    """Token ids by text."""
+def _questions(texts: list[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
+    """Tokenize questions; return token ids by text."""
     distinct = list(dict.fromkeys(texts))
     encoded = tokenizer.encode(distinct, max_length=WHOLE)
     return {text: ids[1:-1] for text, ids in zip(distinct, encoded.input_ids, strict=True)}
 
 
-def _contexts(texts: list[str], tokenizer) -> dict[str, Context]:
-    """Contexts by text: many questions may be about one."""
-    found = {}
+def _contexts(texts: list[str], tokenizer: Tokenizer) -> dict[str, Context]:
+    """Tokenize contexts; return them by text, as many questions may share one."""
+    contexts = {}
     distinct = list(dict.fromkeys(texts))
     for start in range(0, len(distinct), _CHUNK):
         chunk = distinct[start : start + _CHUNK]
         encoded = tokenizer.encode(chunk, max_length=WHOLE)
         for text, ids, offsets in zip(chunk, encoded.input_ids, encoded.offsets, strict=True):
-            found[text] = Context(ids[1:-1], *_trimmed(text, np.array(offsets[1:-1], np.int64).reshape(-1, 2)))
-    return found
+            contexts[text] = Context(ids[1:-1], *_trimmed(text, np.array(offsets[1:-1], np.int64).reshape(-1, 2)))
+    return contexts
 
 
 def _trimmed(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and ends of tokens without the white space that SentencePiece and byte-level BPE count as theirs; int32."""
+    """Return int32 starts and ends of tokens without the white space that SentencePiece and byte-level BPE include."""
     starts, ends = offsets[:, 0], offsets[:, 1]
     positions = np.arange(len(text) + 1)
     filled = np.array([not char.isspace() for char in text], bool)
-    following = np.minimum.accumulate(np.where(np.append(filled, True), positions, len(text))[::-1])[::-1]
-    behind = np.maximum.accumulate(np.where(np.append(True, filled), positions, 0))
-    starts = np.minimum(following[starts], ends)
-    return starts.astype(np.int32), np.maximum(behind[ends], starts).astype(np.int32)
+    next_filled = np.minimum.accumulate(np.where(np.append(filled, True), positions, len(text))[::-1])[::-1]
+    after_filled = np.maximum.accumulate(np.where(np.append(True, filled), positions, 0))
+    starts = np.minimum(next_filled[starts], ends)
+    return starts.astype(np.int32), np.maximum(after_filled[ends], starts).astype(np.int32)

@@ -1,13 +1,13 @@
 """Exact match and F1 of extracted answers, by the rules of SQuAD's own evaluation (Rajpurkar et al. 2016 and 2018).
 
 Texts are compared in lower case, without ASCII punctuation, without the articles a, an and the, and with single spaces. F1 is that of the
-words of both texts, each counted as often as it occurs. Where a question has several right answers, the best one counts. A question without
-one is answered right by nothing at all. Scores are from 0 to 1.
+words of both texts, each counted as often as it occurs. If a question has several right answers, the best one counts. The right answer to
+a question without answers is an empty text. Scores are from 0 to 1.
 
-These rules are for English. Chinese and Japanese do not separate words by spaces, and a Korean word carries its particles, so a slightly
-longer answer would count as altogether wrong: their data sets (KorQuAD 1.0, JSQuAD) take characters for words, which `unit="character"`
-does. It leaves out all Unicode punctuation and white space, and no articles. CMRC 2018 differs from it in numbers and Latin words, which it
-counts whole.
+These rules are for English. Chinese and Japanese do not separate words by spaces, and a Korean word includes its particles, so a slightly
+longer answer would count as wrong: their data sets (KorQuAD 1.0, JSQuAD) compare characters instead of words, as `unit="character"` does.
+It ignores all Unicode punctuation and white space, and no articles. CMRC 2018 differs from it in numbers and Latin words, which it counts
+as wholes.
 """
 
 import re
@@ -26,9 +26,14 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def units(text: str, unit: str = "word") -> list[str]:
-    """What an answer is compared by: its words, or its characters, without what does not matter.
+    """Return the words or characters of an answer that are compared, normalized.
 
-    Raises KerasBertError for another unit.
+    Args:
+        text: The answer.
+        unit: "word" or "character".
+
+    Raises:
+        KerasBertError: When the unit is another one.
     """
     if unit not in UNITS:
         raise KerasBertError(f"expected answers compared by {' or '.join(UNITS)}, received {unit!r}")
@@ -37,27 +42,45 @@ def units(text: str, unit: str = "word") -> list[str]:
     return _ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
 
 
-def exact_match(right: Sequence[str], found: str, unit: str = "word") -> float:
-    """1 where `found` is one of the right answers, else 0. right: none for a question without an answer."""
-    return max(float(units(found, unit) == wanted) for wanted in _wanted(right, unit))
+def exact_match(right: Sequence[str], answer: str, unit: str = "word") -> float:
+    """Return 1 if an answer is one of the right ones, else 0.
 
-
-def f1(right: Sequence[str], found: str, unit: str = "word") -> float:
-    """F1 of the words that `found` shares with the right answer that it is most like. right: none for a question without an answer."""
-    return max(_f1(wanted, units(found, unit)) for wanted in _wanted(right, unit))
-
-
-def squad_scores(right: Sequence[Sequence[str]], found: Sequence[str], unit: str = "word") -> dict[str, float]:
-    """`F1` and `exact match`, the means over all questions; where some have no answer, also those over the ones that have (`answerable F1`,
-    `answerable exact match`) and `no-answer accuracy`, the share of the others for which nothing was found.
-
-    right: the right answers of each question, none for a question without an answer. found: one text a question, "" for nothing.
-
-    Raises KerasBertError without any question, or for another unit.
+    Args:
+        right: The right answers; none for a question without an answer.
+        answer: The answer.
+        unit: See `units`.
     """
-    if not len(found):
-        raise KerasBertError("expected at least one question to score, received none")
-    pairs = list(zip(right, found, strict=True))
+    return max(float(units(answer, unit) == expected) for expected in _expected_units(right, unit))
+
+
+def f1(right: Sequence[str], answer: str, unit: str = "word") -> float:
+    """Compute F1 of the words that an answer shares with the most similar right answer.
+
+    Args:
+        right: The right answers; none for a question without an answer.
+        answer: The answer.
+        unit: See `units`.
+    """
+    return max(_f1(expected, units(answer, unit)) for expected in _expected_units(right, unit))
+
+
+def squad_scores(right: Sequence[Sequence[str]], answers: Sequence[str], unit: str = "word") -> dict[str, float]:
+    """Compute the means of `F1` and `exact match` over all questions.
+
+    If some questions have no answer, there are also the means over the others (`answerable F1`, `answerable exact match`), and
+    `no-answer accuracy`, the fraction of these questions with an empty answer.
+
+    Args:
+        right: The right answers to each question; none for a question without an answer.
+        answers: One text for each question, "" for no answer.
+        unit: See `units`.
+
+    Raises:
+        KerasBertError: When there are no questions, or the unit is unknown.
+    """
+    if not len(answers):
+        raise KerasBertError("expected at least one question to score, received none; give the task some questions")
+    pairs = list(zip(right, answers, strict=True))
     overlap = np.array([f1(*pair, unit) for pair in pairs])
     exact = np.array([exact_match(*pair, unit) for pair in pairs])
     answerable = np.array([len(texts) > 0 for texts in right])
@@ -70,32 +93,37 @@ def squad_scores(right: Sequence[Sequence[str]], found: Sequence[str], unit: str
 
 
 def best_threshold(
-    right: Sequence[Sequence[str]], found: Sequence[str], doubts: Sequence[float], unit: str = "word"
+    right: Sequence[Sequence[str]], answers: Sequence[str], margins: Sequence[float], unit: str = "word"
 ) -> tuple[float, float]:
-    """Up to which doubt an answer should be given for the highest F1 over all questions, and that F1.
+    """Return the no-answer threshold with the highest F1 over all questions, and that F1. Of equal thresholds it is the lowest.
 
-    found: the best answer to each question, given or not. doubts: how much more nothing scored than that answer; a question counts as
-    answered up to the threshold, and as not answered above it. Among equal ones the lowest threshold.
+    A question is answered if its margin is at most the threshold.
+
+    Args:
+        right: The right answers to each question; none for a question without an answer.
+        answers: The best answer to each question.
+        margins: The score of no answer minus the score of that answer.
+        unit: See `units`.
     """
-    answered = np.array([f1(*pair, unit) for pair in zip(right, found, strict=True)])
-    silent = np.array([float(not len(texts)) for texts in right])
-    doubts = np.asarray(doubts, np.float64)
-    order = np.argsort(doubts, kind="stable")
-    doubts, gains = doubts[order], np.cumsum((answered - silent)[order])
-    last = np.append(doubts[1:] != doubts[:-1], True)  # equal doubts are answered together
-    thresholds = np.append(np.nextafter(doubts[0], -np.inf), doubts[last])
-    totals = silent.sum() + np.append(0.0, gains[last])
+    answered = np.array([f1(*pair, unit) for pair in zip(right, answers, strict=True)])
+    unanswered = np.array([float(not len(texts)) for texts in right])
+    all_margins = np.asarray(margins, np.float64)
+    order = np.argsort(all_margins, kind="stable")
+    ranked, gains = all_margins[order], np.cumsum((answered - unanswered)[order])
+    last = np.append(ranked[1:] != ranked[:-1], True)  # equal margins are answered together
+    thresholds = np.append(np.nextafter(ranked[0], -np.inf), ranked[last])
+    totals = unanswered.sum() + np.append(0.0, gains[last])
     best = int(totals.argmax())
-    return float(thresholds[best]), float(totals[best] / len(doubts))
+    return float(thresholds[best]), float(totals[best] / len(ranked))
 
 
-def _wanted(right: Sequence[str], unit: str) -> list[list[str]]:
-    """The right answers' words; those that have none do not count, and without any the right answer is nothing."""
-    return [wanted for text in right if (wanted := units(text, unit))] or [[]]
+def _expected_units(right: Sequence[str], unit: str) -> list[list[str]]:
+    """Return the units of each right answer that has any; without any, an empty answer is right."""
+    return [expected for text in right if (expected := units(text, unit))] or [[]]
 
 
-def _f1(wanted: list[str], found: list[str]) -> float:
-    if not wanted or not found:
-        return float(wanted == found)
-    shared = sum((Counter(wanted) & Counter(found)).values())
-    return 2 * shared / (len(wanted) + len(found))
+def _f1(expected: list[str], answer: list[str]) -> float:
+    if not expected or not answer:
+        return float(expected == answer)
+    shared = sum((Counter(expected) & Counter(answer)).values())
+    return 2 * shared / (len(expected) + len(answer))

@@ -1,10 +1,12 @@
-"""Entities and the tags that words carry: schemes, and scores of whole entities.
+"""Entities and the tags of their words: tagging schemes, and metrics over whole entities.
 
-A tag is `O` or a prefix and a label, `B-PER`. The schemes:
-  iob1: `I-` in an entity, `B-` only where one begins right behind another of its label (Ramshaw and Marcus 1995).
-  iob2: each entity begins with `B-` (Tjong Kim Sang and Veenstra 1999).
-  iobes, bilou: also its last word has a prefix, `E-` or `L-`, and so has a single word, `S-` or `U-` (Ratinov and Roth 2009).
-A tag without a prefix counts as `I-` of that label, and a prefix alone as one of the label `_`.
+A tag is `O`, or a prefix and a label, `B-PER`. The schemes:
+
+- iob1: `I-` in an entity; `B-` only if it follows another entity of its label directly (Ramshaw and Marcus 1995).
+- iob2: each entity starts with `B-` (Tjong Kim Sang and Veenstra 1999).
+- iobes, bilou: the last word of an entity has a prefix too, `E-` or `L-`, and an entity of one word `S-` or `U-` (Ratinov and Roth 2009).
+
+A tag without a prefix is read as `I-` of that label, and a prefix alone as one of the label `_`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +18,18 @@ OUTSIDE = "O"
 SCHEMES = ("iob1", "iob2", "iobes", "bilou")
 _LIKE = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S"}
 _BARE = ("B", "I", "E", "S")
-# The prefixes of words that share the token on which the tag was found: of the first, of those between, of the last.
-_STRETCHED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL"}
+# Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
+_EXPANDED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL"}
 
 
 class Span(NamedTuple):
-    """An entity: its label, the number of its first word, and that behind its last one."""
+    """An entity.
+
+    Attributes:
+        label: The label.
+        first: The number of its first word.
+        end: The number of the word after its last one.
+    """
 
     label: str
     first: int
@@ -29,29 +37,35 @@ class Span(NamedTuple):
 
 
 def spans(tags: Sequence[str]) -> list[Span]:
-    """The entities of one sentence by the rule of CoNLL's own evaluation, `seqeval`'s default, for tags of any scheme and wrong ones.
+    """Return the entities of one sentence, from tags of any scheme and from invalid ones.
 
-    An entity goes on with `I-` or `E-` of its label behind `B-` or `I-`. Whatever else is not `O` begins one. `L-` and `U-` are always read
-    as `E-` and `S-`; `seqeval` does so only when told.
+    The rule is that of CoNLL's own evaluation, and `seqeval`'s default: an entity continues with `I-` or `E-` of its label after `B-` or
+    `I-`. Every other tag but `O` starts an entity. `L-` and `U-` are always read as `E-` and `S-`; `seqeval` does so on request only.
     """
-    found, first, before = [], 0, (OUTSIDE, "")
+    entities, first, before = [], 0, (OUTSIDE, "")
     for place, tag in enumerate([*tags, OUTSIDE]):
         prefix, label = _parts(tag)
-        goes_on = prefix in ("I", "E") and before[0] in ("B", "I") and before[1] == label
-        if not goes_on:
+        continues = prefix in ("I", "E") and before[0] in ("B", "I") and before[1] == label
+        if not continues:
             if before[0] != OUTSIDE:
-                found.append(Span(before[1], first, place))
+                entities.append(Span(before[1], first, place))
             first = place
         before = prefix, label
-    return found
+    return entities
 
 
 def tags_of(entities: Iterable[Span], length: int, scheme: str = "iob2") -> list[str]:
-    """Tags of a sentence of `length` words, entities in their order.
+    """Return the tags of a sentence.
 
-    Raises KerasBertError for an unknown scheme.
+    Args:
+        entities: The entities in their order.
+        length: Words in the sentence.
+        scheme: The tagging scheme.
+
+    Raises:
+        KerasBertError: When the scheme is unknown.
     """
-    _check(scheme)
+    _check_scheme(scheme)
     tags, before = [OUTSIDE] * length, None
     last, single = {"iobes": "ES", "bilou": "LU"}.get(scheme, "IB")
     for entity in entities:
@@ -64,23 +78,24 @@ def tags_of(entities: Iterable[Span], length: int, scheme: str = "iob2") -> list
     return tags
 
 
-def converted(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
-    """The same entities in another scheme.
+def convert_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
+    """Return the tags of the same entities in another scheme.
 
-    Raises KerasBertError for an unknown scheme.
+    Raises:
+        KerasBertError: When the scheme is unknown.
     """
     return tags_of(spans(tags), len(tags), scheme)
 
 
 def scheme_of(rows: Iterable[Sequence[str]]) -> str | None:
-    """The scheme of some sentences' tags; None where no tag has a prefix (parts of speech, or no entity at all).
+    """Return the scheme of some sentences' tags; None if no tag has a prefix (parts of speech, or no entity at all).
 
-    Where the few entities that begin with `I-` are outnumbered by `B-` that IOB1 would not need, they count as slips in IOB2.
+    Entities that start with `I-` are errors in IOB2 if there are fewer of them than of `B-` tags that IOB1 would not need.
     """
     rows = [list(row) for row in rows]
     tags = set().union(*rows) - {OUTSIDE}
     prefixes = {tag[0] for tag in tags if tag[1:2] == "-" and is_prefixed(tag)}
-    if not prefixes:  # single letters are also names of parts of speech
+    if not prefixes:  # single letters may be parts of speech too
         prefixes = tags if tags <= set(_BARE) else set()
     if not prefixes:
         return None
@@ -88,28 +103,28 @@ def scheme_of(rows: Iterable[Sequence[str]]) -> str | None:
         return "bilou"
     if prefixes & set("ES"):
         return "iobes"
-    begun = sum(row[span.first][0] == "I" for row in rows for span in spans(row))
+    started_by_inside = sum(row[span.first][0] == "I" for row in rows for span in spans(row))
     needless = sum(
-        tag[0] == "B" != iob1[0] for row in rows for tag, iob1 in zip(row, converted(row, "iob1"), strict=True)
+        tag[0] == "B" != iob1[0] for row in rows for tag, iob1 in zip(row, convert_tags(row, "iob1"), strict=True)
     )
-    return "iob1" if begun > needless else "iob2"
+    return "iob1" if started_by_inside > needless else "iob2"
 
 
 def is_prefixed(tag: str) -> bool:
-    """Whether a tag tells where in an entity its word stands: `B-PER`, or `B` alone."""
+    """Tell whether a tag has a prefix: `B-PER`, or `B` alone."""
     return (tag[1:2] == "-" and tag[0] in _LIKE) or tag in _BARE
 
 
-def stretched(tag: str, words: int) -> list[str]:
-    """One tag that was found for several words together, as a tag for each."""
+def expand_tag(tag: str, words: int) -> list[str]:
+    """Return a tag for each of several words that share the token of one tag."""
     if words == 1 or not is_prefixed(tag):
         return [tag] * words
-    first, middle, last = _STRETCHED[tag[0]]
+    first, middle, last = _EXPANDED[tag[0]]
     return [prefix + tag[1:] for prefix in first + middle * (words - 2) + last]
 
 
 def without_suffixes(rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Tags that are all written with the prefix behind, `PER-B`, in the usual form; others as they are."""
+    """Return tags that are all written with a suffix, `PER-B`, in the usual form; other tags are returned as they are."""
     rows = [list(row) for row in rows]
     tags = set().union(*rows) - {OUTSIDE}
     if not tags or not all(tag[-2:-1] == "-" and tag[-1] in _LIKE for tag in tags) or all(map(is_prefixed, tags)):
@@ -118,38 +133,44 @@ def without_suffixes(rows: Iterable[Sequence[str]]) -> list[list[str]]:
     return [[usual[tag] for tag in row] for row in rows]
 
 
-def entity_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
-    """`entity F1`, `precision` and `recall` over all entities of all sentences, and `tag accuracy` over all words.
+def entity_scores(truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Compute `entity F1`, `precision` and `recall` over all entities of all sentences, and `tag accuracy` over all words.
 
-    An entity is found when its label, its first and its last word are. A share of nothing is 0. As `seqeval` with its defaults.
+    An entity is correct if its label, its first and its last word are. A fraction of nothing is 0. The values are those of `seqeval` with
+    its defaults.
 
-    Raises KerasBertError when there are not as many tags as words.
+    Args:
+        truth: The right tags of each sentence.
+        predicted: The predicted tags of each sentence.
+
+    Raises:
+        KerasBertError: When there are not as many tags as words.
     """
-    if len(truth) != len(found):
-        raise KerasBertError(f"expected tags of {len(truth)} sentences to score, received those of {len(found)}")
-    true_count = found_count = both = same = words = 0
-    for number, (right, tags) in enumerate(zip(truth, found, strict=True)):
+    if len(truth) != len(predicted):
+        raise KerasBertError(f"expected tags of {len(truth)} sentences to score, received those of {len(predicted)}")
+    labels = predictions = correct = same = words = 0
+    for number, (right, tags) in enumerate(zip(truth, predicted, strict=True)):
         if len(right) != len(tags):
             raise KerasBertError(f"sentence {number}: expected {len(right)} tags, one a word, received {len(tags)}")
         counts = entity_counts(right, tags)
-        true_count, found_count, both = true_count + counts[0], found_count + counts[1], both + counts[2]
+        labels, predictions, correct = labels + counts[0], predictions + counts[1], correct + counts[2]
         same, words = same + sum(map(str.__eq__, right, tags)), words + len(right)
     return {
-        "entity F1": _share(2 * both, true_count + found_count),
-        "precision": _share(both, found_count),
-        "recall": _share(both, true_count),
-        "tag accuracy": _share(same, words),
+        "entity F1": _fraction(2 * correct, labels + predictions),
+        "precision": _fraction(correct, predictions),
+        "recall": _fraction(correct, labels),
+        "tag accuracy": _fraction(same, words),
     }
 
 
-def entity_counts(truth: Sequence[str], found: Sequence[str]) -> tuple[int, int, int]:
-    """Of one sentence: how many entities there are, how many were found, and how many of these are right."""
-    wanted, got = set(spans(truth)), set(spans(found))
-    return len(wanted), len(got), len(wanted & got)
+def entity_counts(truth: Sequence[str], predicted: Sequence[str]) -> tuple[int, int, int]:
+    """Return the number of entities in one sentence, of predicted entities, and of correct ones among these."""
+    entities, predictions = set(spans(truth)), set(spans(predicted))
+    return len(entities), len(predictions), len(entities & predictions)
 
 
 def _parts(tag: str) -> tuple[str, str]:
-    """Prefix and label; of `O` no label."""
+    """Split a tag into prefix and label; the label of `O` is empty."""
     if tag == OUTSIDE:
         return OUTSIDE, ""
     if is_prefixed(tag):
@@ -157,10 +178,12 @@ def _parts(tag: str) -> tuple[str, str]:
     return "I", tag
 
 
-def _check(scheme: str) -> None:
+def _check_scheme(scheme: str) -> None:
     if scheme not in SCHEMES:
-        raise KerasBertError(f"expected a scheme of tags among {', '.join(SCHEMES)}, received {scheme!r}")
+        raise KerasBertError(
+            f"expected a scheme of tags among {', '.join(SCHEMES)}, received {scheme!r}; use one of them"
+        )
 
 
-def _share(part: int, whole: int) -> float:
+def _fraction(part: int, whole: int) -> float:
     return part / whole if whole else 0.0

@@ -1,4 +1,4 @@
-"""Sentences of words to token rows, and the way back from tokens to words."""
+"""Sentences of words to token rows, aligned with the words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from kerasbert.processors.words import Words
 from kerasbert.text import Tokenizer
 from kerasbert.text.windows import default_stride, max_context, windows
 
-_CHUNK = 512  # texts whose offsets are held at once as the engine gives them, which is large
+_CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
 
 
 @dataclass(frozen=True, eq=False)
 class WordWindow:
-    """The words of a sentence that one row classifies. Each word and each piece with a token belongs to one row.
+    """The words of a sentence that are classified in one row. Each word and each piece with a token belongs to one row.
 
     Attributes:
         sentence: All words.
-        words: Numbers of the words that this row classifies, `(n,)` int.
+        words: Numbers of the row's words, `(n,)` int.
         positions: Position in the row of each word's first token, `(n,)` int. Words may share a token.
-        pieces: Numbers of the pieces of words, as `words`.
-        piece_positions: Positions of the pieces, as `positions`.
+        pieces: Numbers of the row's pieces, `(m,)` int.
+        piece_positions: Position in the row of each piece's first token, `(m,)` int.
     """
 
     sentence: Words
@@ -33,19 +33,19 @@ class WordWindow:
 
 
 def leads(positions: np.ndarray) -> np.ndarray:
-    """Whether each position is another than the one before, `(n,)` bool."""
+    """Return whether each position differs from the one before, bool `(n,)`."""
     return np.diff(positions, prepend=-1) != 0
 
 
 def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int, stride: int | None) -> Features:
-    """One row for each window over each sentence; `alignment` has a `WordWindow` for each.
+    """Return one row for each window over each sentence; `alignment` has the `WordWindow` of each row.
 
     A word or piece belongs to the window in which its first token has most context.
 
     Args:
         sentences: The words of each sentence.
         tokenizer: The tokenizer.
-        length: Tokens a row has at most.
+        length: Tokens in the longest row.
         stride: Tokens from the start of a window to that of the next one; see `Tagging`.
 
     Raises:
@@ -56,7 +56,7 @@ def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int,
     lists, numbers, alignment = [], [], []
     for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
         parts = windows(len(ids), room, step)
-        owners, is_head = _owners(first, parts), _heads(first, sentence.owners)
+        owners, is_head = _owner_windows(first, parts), _first_pieces(first, sentence.owners)
         for part, (start, end) in enumerate(parts):
             pieces = np.flatnonzero(owners == part)
             heads = pieces[is_head[pieces]]
@@ -72,8 +72,8 @@ def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int,
     )
 
 
-def _tokens(sentences: Sequence[Words], tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:
-    """Of each sentence the ids without special tokens, and the number of each piece's first token or -1."""
+def _tokens(sentences: Sequence[Words], tokenizer: Tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:
+    """Yield the ids of each sentence without special tokens, and the number of each piece's first token or -1."""
     for begin in range(0, len(sentences), _CHUNK):
         chunk = sentences[begin : begin + _CHUNK]
         encoded = tokenizer.encode([sentence.text for sentence in chunk], max_length=WHOLE)
@@ -81,8 +81,8 @@ def _tokens(sentences: Sequence[Words], tokenizer) -> Iterator[tuple[list[int], 
             yield ids[1:-1], sentence.first_tokens(offsets[1:-1])
 
 
-def _owners(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
-    """The number of the window that speaks for each piece, -1 for one without tokens; the earlier one of equals."""
+def _owner_windows(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Return the number of each piece's window, the first of equals; -1 for a piece without tokens."""
     owners, most = np.full(len(first), -1), np.full(len(first), -1)
     for part, window in enumerate(parts):
         context = np.where(first < 0, -1, max_context(first, *window))
@@ -91,9 +91,9 @@ def _owners(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:
     return owners
 
 
-def _heads(first: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """Whether each piece is the first of its word that has a token, (pieces,) bool."""
-    real = np.flatnonzero(first >= 0)
-    found = np.zeros(len(first), bool)
-    found[real[leads(owners[real])]] = True
-    return found
+def _first_pieces(first: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Return whether each piece is the first one of its word with a token, bool `(pieces,)`."""
+    with_token = np.flatnonzero(first >= 0)
+    is_first = np.zeros(len(first), bool)
+    is_first[with_token[leads(owners[with_token])]] = True
+    return is_first

@@ -17,7 +17,7 @@ from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.pretrained import ranges
+from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.training.distillation.cache import TeacherArrays, TeacherCache, open_teacher_cache
 
 _ROW, _LABELS = "row", "labels"
@@ -209,7 +209,7 @@ class _CachedTensors:
 def _ranges_digest(task: Task) -> str:
     """Sixteen hex digits of a quantized model's ranges."""
     digest = hashlib.sha256()
-    for path, values in sorted(ranges(task).items()):
+    for path, values in sorted(collect_ranges(task).items()):
         digest.update(path.encode() + values.tobytes())
     return digest.hexdigest()[:16]
 

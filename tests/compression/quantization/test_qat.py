@@ -12,11 +12,11 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import dense_layers, sublayers
-from kerasbert.tasks.pretrained import ranges
+from kerasbert.tasks.quantization_ranges import collect_ranges
 
 
 def statistics(model) -> dict[str, np.ndarray]:
-    return {name: np.array(value) for name, value in ranges(model).items()}
+    return {name: np.array(value) for name, value in collect_ranges(model).items()}
 
 
 def same(one: dict, other: dict) -> bool:

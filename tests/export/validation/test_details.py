@@ -61,7 +61,7 @@ def test_metrics_by_entity_type():
     from kerasbert.processors.class_metrics import of_entities, of_tags
 
     assert of_entities(truth, truth)["x"].f1 == 1 and of_entities(truth, found)["x"].f1 == 0
-    assert {name: score.right for name, score in of_tags(truth, found).items()} == {"B-x": 1, "I-x": 0, "O": 0}
+    assert {name: score.correct for name, score in of_tags(truth, found).items()} == {"B-x": 1, "I-x": 0, "O": 0}
     examples = Examples(problem, rows, INPUTS, np.arange(1), None, [np.array([1, 2])])
     sides = [[outputs({"probabilities": np.eye(3)[numbers]})] for numbers in ([1, 2], [1, 0])]
     details = details_of("cpu", examples, *sides)

@@ -8,6 +8,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
+from kerasbert.processors.registry import processor_settings
 
 SHORT = ("the film", "we saw a good book")
 LONG = ("the film", "it was so very good and we saw it in the end of a song")
@@ -105,7 +106,7 @@ def test_a_long_context_has_windows_that_overlap(tokenizer):
     assert len(problem(stride=99).features([LONG], tokenizer, 12)) == 3  # nothing is ever skipped
     words = LONG[1].split()
     for row, window in enumerate(rows.alignment[1:], start=1):
-        ids = rows.tokens.input_ids[row][window.place]
+        ids = rows.tokens.input_ids[row][window.positions]
         assert [tokenizer.vocabulary[i] for i in ids] == words[window.first : window.end]
 
 
@@ -363,7 +364,7 @@ def test_the_best_threshold(tokenizer):
 
 def test_settings_make_the_problem_again():
     asks = problem(stride=3, unit="character")
-    assert problem(**json.loads(json.dumps(asks.settings()))) == asks
+    assert problem(**json.loads(json.dumps(processor_settings(asks)))) == asks
 
 
 @pytest.mark.parametrize(

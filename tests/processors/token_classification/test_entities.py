@@ -9,11 +9,11 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors.token_classification.entities import (
     SCHEMES,
     Span,
-    converted,
+    convert_tags,
     entity_scores,
+    expand_tag,
     scheme_of,
     spans,
-    stretched,
     tags_of,
     without_suffixes,
 )
@@ -90,7 +90,7 @@ def test_every_scheme_keeps_the_entities(scheme):
     for found, words in entities():
         tags = tags_of(found, words, scheme)
         assert spans(tags) == found
-        assert converted(converted(tags, "iob2"), scheme) == tags
+        assert convert_tags(convert_tags(tags, "iob2"), scheme) == tags
 
 
 def test_how_schemes_look():
@@ -100,7 +100,7 @@ def test_how_schemes_look():
     assert tags_of(found, 7, "iobes") == ["S-X", "B-X", "I-X", "E-X", "O", "B-Y", "E-Y"]
     assert tags_of(found, 7, "bilou") == ["U-X", "B-X", "I-X", "L-X", "O", "B-Y", "L-Y"]
     with pytest.raises(KerasBertError, match="bio"):
-        converted(["O"], "bio")
+        convert_tags(["O"], "bio")
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -116,10 +116,10 @@ def test_tags_that_mark_no_entities_have_no_scheme(tags):
 
 
 def test_a_tag_of_several_words():
-    assert stretched("B-X", 3) == ["B-X", "I-X", "I-X"]
-    assert stretched("S-X", 3) == ["B-X", "I-X", "E-X"]
-    assert stretched("L-X", 2) == ["I-X", "L-X"]
-    assert stretched("NN", 2) == ["NN", "NN"] and stretched("U-X", 1) == ["U-X"]
+    assert expand_tag("B-X", 3) == ["B-X", "I-X", "I-X"]
+    assert expand_tag("S-X", 3) == ["B-X", "I-X", "E-X"]
+    assert expand_tag("L-X", 2) == ["I-X", "L-X"]
+    assert expand_tag("NN", 2) == ["NN", "NN"] and expand_tag("U-X", 1) == ["U-X"]
 
 
 def test_prefixes_behind_are_turned_round():

@@ -1,0 +1,136 @@
+"""The tags of a model: their names, their scheme, and the encoding of labels as class numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.processors.base import check_same_number
+from kerasbert.processors.features import IGNORED, Features
+from kerasbert.processors.token_classification.entities import OUTSIDE, expand_tag, scheme_of
+from kerasbert.processors.token_classification.written_tags import check_list, is_number, tags_of_entities
+from kerasbert.processors.words import words_of
+
+_LISTED = 12  # tags that an error lists
+
+
+@dataclass(frozen=True)
+class TagSet:
+    """The tags of a model.
+
+    Attributes:
+        labels: Names of the tags in the order of the outputs, or None.
+    """
+
+    labels: tuple[str, ...] | None
+
+    @cached_property
+    def scheme(self) -> str | None:
+        """The tagging scheme; None if the tags mark no entities."""
+        return scheme_of([self.labels or ()])
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.labels or ())}
+
+    @property
+    def outside(self) -> str:
+        """The tag of words without tokens: `O`, or the first tag if there is no `O`."""
+        labels = self.labels or (OUTSIDE,)
+        return OUTSIDE if OUTSIDE in labels else labels[0]
+
+    @property
+    def marks_entities(self) -> bool:
+        """True if the tags mark entities."""
+        return OUTSIDE in (self.labels or ()) or self.scheme is not None
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the tags of class numbers `(n,)`."""
+        return [str(number) if self.labels is None else self.labels[number] for number in numbers.tolist()]
+
+    def expand(self, tag: str, words: int) -> list[str]:
+        """Return a tag for each of several words that share the token of the tag."""
+        return [tag] * words if self.scheme is None else expand_tag(tag, words)
+
+    def piece_classes(self) -> np.ndarray:
+        """Return the classes of the first, a middle and the last piece of a word of each class.
+
+        Returns:
+            An int32 array `(labels, 3)`; `IGNORED` where there is no such tag.
+        """
+        expanded = [[self._index.get(tag, IGNORED) for tag in self.expand(name, 3)] for name in self._index]
+        classes = np.array(expanded, np.int32).reshape(-1, 3)
+        classes[:, 0] = np.where(classes[:, 0] == IGNORED, np.arange(len(classes)), classes[:, 0])
+        if self.scheme is not None and OUTSIDE in self._index:
+            # An address or a number has dozens of pieces. With labels they outweigh the entities (WNUT-17, entity F1: 0.28, else 0.38).
+            classes[self._index[OUTSIDE], 1:] = IGNORED
+        return classes
+
+    def encode(self, y: Any, examples: Sequence) -> list[np.ndarray]:
+        """Return the class numbers of the words of each sentence, int32.
+
+        Args:
+            y: For each sentence a list of tags or of entities; see `Tagging`.
+            examples: The sentences.
+
+        Raises:
+            KerasBertError: When a label cannot be used; it names the first one.
+        """
+        check_same_number(y, examples, "lists of tags")
+        scheme = self.scheme or "iob2"
+        return [
+            self._encode_sentence(tags, example, row, "iob2" if scheme == "iob1" else scheme)
+            for row, (tags, example) in enumerate(zip(y, examples, strict=True))
+        ]
+
+    def _encode_sentence(self, tags: Any, example: str | Sequence[str], row: int, scheme: str) -> np.ndarray:
+        check_list(tags, row)
+        if any(isinstance(tag, Mapping) for tag in tags) or (isinstance(example, str) and not len(tags)):
+            tags = tags_of_entities(tags, words_of(example), row, scheme)
+        words = len(words_of(example)) if isinstance(example, str) else len(example)
+        if len(tags) != words:
+            raise KerasBertError(f"row {row}: expected one tag a word, received {len(tags)} tags for {words} words")
+        return np.array([self._encode_tag(tag, row) for tag in tags], np.int32)
+
+    def _encode_tag(self, tag: Any, row: int) -> int:
+        if is_number(tag):
+            if not 0 <= tag < (np.inf if self.labels is None else len(self.labels)):
+                raise KerasBertError(
+                    f"row {row}: expected class numbers from 0 to {len(self.labels or ()) - 1}, received {tag}"
+                )
+            return int(tag)
+        if str(tag) not in self._index:
+            more = ", ..." if len(self._index) > _LISTED else ""
+            raise KerasBertError(
+                f"row {row}: expected a tag among {', '.join(list(self._index)[:_LISTED])}{more}, received {str(tag)!r}"
+            )
+        return self._index[str(tag)]
+
+    def encode_packed(self, y: Any, features: Features) -> list[np.ndarray]:
+        """Return the class numbers of the tokens of packed rows, `IGNORED` for none.
+
+        Args:
+            y: Class numbers `(rows, length)`, or a list with one array for each row.
+            features: The rows.
+
+        Raises:
+            KerasBertError: When a row has too few numbers, or a number is no class.
+        """
+        check_same_number(y, features.example, "rows of class numbers")
+        lengths = [len(row) for row in y] if features.tokens is None else features.lengths
+        rows = [np.asarray(row) for row in y]
+        classes = np.inf if self.labels is None else len(self.labels)
+        for number, (row, length) in enumerate(zip(rows, lengths, strict=True)):
+            if row.ndim != 1 or len(row) < length or not (np.issubdtype(row.dtype, np.integer) or not len(row)):
+                raise KerasBertError(
+                    f"row {number}: expected a class number for each of {length} tokens, received {row.dtype} {row.shape}"
+                )
+            wrong = row[(row != IGNORED) & ((row < 0) | (row >= classes))]
+            if wrong.size:
+                raise KerasBertError(
+                    f"row {number}: expected class numbers from 0 to {classes - 1}, or {IGNORED} for none, received {wrong[0]}"
+                )
+        return [row[:length].astype(np.int32) for row, length in zip(rows, lengths, strict=True)]

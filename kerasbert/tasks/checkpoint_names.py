@@ -1,0 +1,30 @@
+"""The variables of encoders and tasks under their names in a checkpoint."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from kerasbert.checkpoints.name_map import NameMap
+from kerasbert.checkpoints.name_tables import build_name_map
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.extensions import added_variables
+
+if TYPE_CHECKING:
+    from kerasbert.tasks.base import Task
+
+
+def name_map_of(encoder: Encoder, heads: Sequence[str] = ()) -> NameMap:
+    """Return the map from a checkpoint's names to the variables of an encoder and of a task's heads."""
+    additions = variables_of_options(encoder, encoder.options)
+    return build_name_map(encoder.config, pooler=encoder.pooler is not None, heads=heads, additions=additions)
+
+
+def variables_of_options(encoder: Encoder, options: Collection[str]) -> list[str]:
+    """Return the paths of the variables that some of the encoder's options added."""
+    return [path for option, paths in added_variables(encoder).items() if option in options for path in paths]
+
+
+def checkpoint_variables(task: "Task") -> dict[str, tf.Variable]:
+    """Return a task's variables under the paths of the name map: the encoder's own ones, and the heads'."""
+    return {path.removeprefix("encoder."): variable for path, variable in task.variables_by_path().items()}

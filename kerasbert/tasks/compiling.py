@@ -1,0 +1,73 @@
+"""Keras' compile with the task's own loss and metrics, and its place in a `.keras` file."""
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import tf_keras as keras
+
+from kerasbert.tasks.freezing import freeze_paths, frozen_paths
+from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+
+class CompilingModel(keras.Model):
+    """A Keras model with a default loss and default metrics."""
+
+    if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
+        optimizer: Any
+        trainable_variables: list[tf.Variable]
+
+    def default_loss(self) -> Any:
+        """Return the loss that `compile` takes by default, or a dict of losses by output."""
+        raise NotImplementedError
+
+    def default_metrics(self) -> Any:
+        """Return the metrics that `compile` takes by default, as a list or a dict of lists by output."""
+        return []
+
+    @property
+    def distribute_reduction_method(self) -> str:
+        """Keras' reduction of several workers' logs. Metrics are equal on all workers; by default Keras would add them up."""
+        return "first"
+
+    def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
+        """Configure training. An optimizer of `kb.adamw` is bound to the task's parameter groups.
+
+        Args:
+            optimizer: An optimizer of tf_keras, or of Keras 3; see `kerasbert.tasks.keras3`.
+            loss: A loss; by default the task's own.
+            metrics: Metrics; by default the task's own.
+            kwargs: Other arguments of tf_keras' `compile`.
+
+        Raises:
+            KerasBertError: When losses or metrics are of Keras 3, or tf_keras does not have the optimizer.
+        """
+        optimizer = tf_keras_optimizer(optimizer)
+        check_tf_keras("losses", loss)
+        check_tf_keras("metrics", metrics)
+        inner = getattr(optimizer, "inner_optimizer", optimizer)  # under mixed precision, inside the loss scale's
+        if hasattr(inner, "bind"):
+            inner.bind(self)
+        super().compile(
+            optimizer=optimizer, loss=self.default_loss() if loss is None else loss,
+            metrics=self.default_metrics() if metrics is None else metrics, **kwargs,
+        )  # fmt: skip
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """Return the arguments of `compile` and the frozen variables, for a `.keras` file."""
+        config: Any = super().get_compile_config()
+        frozen = frozen_paths(self)
+        return {**config, "frozen": frozen} if config and frozen else config
+
+    def compile_from_config(self, config: Mapping[str, Any]) -> None:
+        """Compile a loaded task as the saved one was."""
+        # A saved optimizer is found by its registered name, which exists once its module is imported.
+        importlib.import_module("kerasbert.optimizers.adamw")
+        settings = dict(config)
+        freeze_paths(self, settings.pop("frozen", ()))
+        self.compile(**keras.saving.deserialize_keras_object(settings))
+        if self.optimizer is not None:
+            self.optimizer.build(self.trainable_variables)

@@ -1,0 +1,72 @@
+"""The task's outputs as the exported file computes them, on packed inputs."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.ids import INPUT_NAMES, check_ids
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+
+if TYPE_CHECKING:
+    from kerasbert.layers.config import EncoderConfig
+
+Outputs = dict[str, tf.Tensor]
+_TRACES = ("_served", "_served_positions")
+
+
+class ServingMixin(keras.Model):
+    """The part of every task that computes outputs. A task overrides `serve`."""
+
+    if TYPE_CHECKING:
+        predict_function: Any
+
+        @property
+        def config(self) -> EncoderConfig: ...
+
+    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> Outputs:
+        """Return the outputs by the exported file's names, float32.
+
+        Args:
+            inputs: int32 tensors `(batch, length)` by input name.
+            layout: The lowering options of the graph.
+        """
+        raise NotImplementedError
+
+    def _serving(self) -> Callable[[dict[str, tf.Tensor]], Outputs]:
+        """Return `serve`, traced once for batches of every size and length."""
+        if not hasattr(self, "_served"):
+            spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
+            self._served = tf.function(lambda inputs: self.serve(inputs), input_signature=[spec], autograph=False)
+        return self._served
+
+    def forget_traces(self) -> None:
+        """Discard traces, so that the model is traced again: a trace fixes what a fake quantizer does."""
+        self.predict_function = None
+        for name in _TRACES:
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def serve_untraced(self) -> None:
+        """Predict eagerly until traces are discarded: for a few batches that is faster than tracing."""
+        self._served = self.serve
+
+    def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
+        """Compute `serve` on packed arrays of one length, in batches.
+
+        Args:
+            packed: int32 arrays `(rows, length)` by input name.
+            batch_size: Rows in a batch.
+
+        Raises:
+            KerasBertError: When an id is outside the vocabulary.
+        """
+        check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
+        rows = len(packed["input_ids"])
+        parts = [
+            self._serving()({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
+            for i in range(0, rows, batch_size)
+        ]
+        return {name: np.concatenate([part[name].numpy() for part in parts]) for name in parts[0]}

@@ -1,0 +1,84 @@
+"""The tokenizer of a task: texts to token ids."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.processors import Features
+from kerasbert.text import Tokenizer
+from kerasbert.text.encoded import Encoded
+
+if TYPE_CHECKING:
+    from kerasbert.processors import Processor
+
+
+class TokenizerMixin:
+    """The part of every task that tokenizes texts."""
+
+    _tokenizer: Tokenizer | None
+    sequence_length: int
+    truncated_texts: int
+
+    if TYPE_CHECKING:
+
+        @property
+        def processor(self) -> Processor: ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer.
+
+        Raises:
+            KerasBertError: When the task was made without one.
+        """
+        if self._tokenizer is None:
+            raise KerasBertError(
+                "expected packed inputs, received texts: this model came without a tokenizer (vocab.txt, tokenizer.json, spiece.model, "
+                "or vocab.json with merges.txt); pack them with the tokenizer that it was trained with"
+            )
+        return self._tokenizer
+
+    @property
+    def has_tokenizer(self) -> bool:
+        """True if the task has a tokenizer."""
+        return self._tokenizer is not None
+
+    def tokenize_as(self, client: str) -> None:
+        """Tokenize texts by a client's rules from now on, so that training and client agree.
+
+        The setting is saved with the task, and in its `.tflite` files.
+
+        Args:
+            client: "mediapipe" or "task-library"; see `kerasbert.text.ClientWordPiece`.
+
+        Raises:
+            KerasBertError: When there is no such client, it does not support the task, or the tokenizer is not WordPiece.
+        """
+        from kerasbert.processors.client_tasks import client_tokenizer
+
+        self._tokenizer = client_tokenizer(self.tokenizer, client, self.processor)
+
+    def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Encoded:
+        """Tokenize texts, or pairs of texts, and truncate them to `sequence_length`."""
+        encoded = self.tokenizer.encode(texts, pairs, max_length=self.sequence_length)
+        self.truncated_texts += encoded.truncated
+        return encoded
+
+    def pack(
+        self, texts: Sequence[str], pairs: Sequence[str] | None = None, length: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Tokenize and pad texts, or pairs of texts.
+
+        Args:
+            texts: The texts.
+            pairs: The second text of each pair.
+            length: Tokens in each row; by default `sequence_length`.
+
+        Returns:
+            `input_ids`, `attention_mask` and `token_type_ids`, int32 arrays `(rows, length)`.
+        """
+        length = length or self.sequence_length
+        features = Features.from_encoded(self.tokenizer.encode(texts, pairs, max_length=length))
+        return features.pack(range(len(features)), length, self.tokenizer.pad_id)

@@ -1,0 +1,71 @@
+"""The weights of a task: their names, a fingerprint, and copies of the task under other settings."""
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Self
+
+import tensorflow as tf
+import tf_keras as keras
+
+from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.traversal import named_variables
+
+if TYPE_CHECKING:
+    from kerasbert.layers.config import EncoderConfig
+
+
+class WeightsMixin(keras.Model):
+    """The part of every task that names and copies weights."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def config(self) -> EncoderConfig: ...
+
+        def get_config(self) -> dict[str, Any]: ...
+
+        @classmethod
+        def from_config(cls, config: dict[str, Any]) -> Self: ...
+
+    def variables_by_path(self) -> dict[str, tf.Variable]:
+        """Return every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
+        return {path: variable for path, variable in named_variables(self).items() if variable.trainable}
+
+    def fingerprint(self) -> str:
+        """Return sixteen hex digits that change when any trained weight changes."""
+        digest = hashlib.sha256()
+        for path, variable in sorted(self.variables_by_path().items()):
+            digest.update(path.encode() + variable.numpy().tobytes())
+        return digest.hexdigest()[:16]
+
+    def with_policy(self, policy: QuantizationPolicy | None, dropout: float | None = None) -> Self:
+        """Copy the task and its weights under another quantization policy; ranges start empty.
+
+        Args:
+            policy: The policy, or None for float.
+            dropout: A dropout rate, as in `with_dropout`. None keeps the rates.
+        """
+        config = {} if dropout is None else {"config": self.config.with_dropout(float(dropout)).to_dict()}
+        return self._copy(policy=policy.get_config() if policy else None, **config)
+
+    def with_dropout(self, rate: float) -> Self:
+        """Copy the task, its weights and ranges, with this dropout rate in encoder and head.
+
+        Raises:
+            KerasBertError: When the rate is below 0, or 1 and above.
+        """
+        other = self._copy(config=self.config.with_dropout(float(rate)).to_dict())
+        for quantizer, copied in zip(activation_quantizers(self), activation_quantizers(other), strict=True):
+            for name, variable in copied.statistics().items():
+                variable.assign(quantizer.statistics()[name])
+        return other
+
+    def _copy(self, **encoder_changes: Any) -> Self:
+        """Copy the task and its weights with other settings of its encoder. New variables keep their initial values."""
+        config = self.get_config()
+        config["encoder"]["config"] |= encoder_changes
+        other = type(self).from_config(config)
+        source = self.variables_by_path()
+        for path, variable in other.variables_by_path().items():
+            variable.assign(source[path])
+        return other
