@@ -94,11 +94,11 @@ class Benchmark:
     machine: dict[str, str]
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields, JSON-able."""
+        """Return the fields, JSON-able."""
         return asdict(self)
 
     def rows(self) -> list[tuple[str, ...]]:
-        """Returns the measurements as table cells, in the order of `COLUMNS`."""
+        """Return the measurements as table cells, in the order of `COLUMNS`."""
         return [
             (
                 m.model,
@@ -113,7 +113,7 @@ class Benchmark:
         ]
 
     def blocks(self) -> list[Block]:
-        """Returns the benchmark as a table and lines, for `kerasbert.console.tables.render`."""
+        """Return the benchmark as a table and lines, for `kerasbert.console.tables.render`."""
         lines: list[Block] = [Table(COLUMNS, self.rows())]
         for c in self.comparisons:
             lines.append(
@@ -124,7 +124,7 @@ class Benchmark:
         return lines
 
     def table(self) -> str:
-        """Returns the benchmark as plain text."""
+        """Return the benchmark as plain text."""
         return render(self.blocks())
 
 
@@ -155,7 +155,7 @@ def benchmark(
     data: Any = None,
     rows: int | None = None,
 ) -> Benchmark:
-    """Measures a `.tflite` file at every length with every thread count.
+    """Measure a `.tflite` file at every length with every thread count.
 
     Args:
         path: The file.
@@ -202,7 +202,7 @@ def _check_counts(threads: Sequence[int], runs: int, warmup: int) -> None:
 
 
 def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
-    """Checks that each `.tflite` file runs, in a process with little time and memory; a measurement may take an hour and all memory."""
+    """Check that each `.tflite` file runs, in a process with little time and memory; a measurement may take an hour and all memory."""
     if paths[0].endswith(ONNX):
         raise KerasBertError(
             f"expected a .tflite file, and an .onnx file as the other one, received {paths[0]} first; exchange them"
@@ -215,7 +215,7 @@ def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
 
 
 def _encode_texts(path: str | os.PathLike, data: Any, rows: int | None) -> dict[str, Any]:
-    """Tokenizes the texts for the worker, cut to the file's longest row."""
+    """Tokenize the texts for the worker, cut to the file's longest row."""
     predictor = open_predictor(path)
     texts = read_data(data, predictor.processor)
     if texts.is_packed:
@@ -240,7 +240,7 @@ def _measurement(result: dict[str, Any]) -> Measurement:
 
 
 def _by_tokens(seconds: Sequence[float], tokens: Sequence[int]) -> dict[int, float]:
-    """Returns the median seconds by the number of tokens. `seconds` has all texts, round by round."""
+    """Return the median seconds by the number of tokens. `seconds` has all texts, round by round."""
     counts = np.tile(tokens, len(seconds) // len(tokens))
     return {int(count): float(np.median(np.asarray(seconds)[counts == count])) for count in np.unique(counts)}
 
@@ -253,7 +253,7 @@ def _comparison(result: dict[str, Any]) -> Comparison:
 
 
 def _run_worker(paths: list[str], **settings: Any) -> dict[str, Any]:
-    """Returns the result of `benchmark_worker.measure` in a process of its own."""
+    """Return the result of `benchmark_worker.measure` in a process of its own."""
     with temporary_folder("benchmark") as folder:
         options, answer = folder / "options.json", folder / "answer.json"
         options.write_text(json.dumps({"paths": paths, **settings, "answer": str(answer)}), "utf-8")

@@ -35,7 +35,7 @@ def convert(
     inputs: str = IDS,
     split_k: bool = False,
 ) -> TFLiteModel:
-    """Converts a task to a `.tflite` file.
+    """Convert a task to a `.tflite` file.
 
     The file of a masked language model returns the scores of all tokens at every position, `(1, S, V)` float32: 15.6 MB for 128 positions
     and 30,522 tokens. Its token embeddings are stored once even if they are the decoder too. Only the target gpu stores them twice, because
@@ -80,7 +80,7 @@ def convert(
 
 
 def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any) -> "Task":
-    """Returns the task under the quantization policy of the recipe."""
+    """Return the task under the quantization policy of the recipe."""
     from kerasbert.compression import quantize
 
     trained, recipe = trained_for(task), options.recipe
@@ -106,7 +106,7 @@ def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any) 
 
 
 def _describe(task: "Task", options: ConversionOptions) -> Metadata:
-    """Returns the metadata of the file."""
+    """Return the metadata of the file."""
     tokenizer: dict[str, Any] = dict(task.tokenizer.get_config()) if task.has_tokenizer else {}
     vocabulary = tokenizer.pop("vocabulary", None)
     longest = task.config.longest  # a resizable file stores its number of positions nowhere else
@@ -133,7 +133,7 @@ def _describe(task: "Task", options: ConversionOptions) -> Metadata:
 
 
 def _convert_partitioned(task: "Task", options: ConversionOptions, metadata: Metadata) -> TFLiteModel:
-    """Converts a task to a host model and an accelerator model."""
+    """Convert a task to a host model and an accelerator model."""
     from kerasbert.export.lowering.partition import split_files
 
     (length,) = (length for length in options.lengths if length is not None)
@@ -145,7 +145,7 @@ def _convert_partitioned(task: "Task", options: ConversionOptions, metadata: Met
 
 
 def _lower_lengths(tasks: list["Task"], options: ConversionOptions) -> dict[str, Model]:
-    """Lowers a task at each length, the longest first, because some tools read the first graph only.
+    """Lower a task at each length, the longest first, because some tools read the first graph only.
 
     Args:
         tasks: A list with the task, which is removed from it.

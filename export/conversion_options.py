@@ -61,7 +61,7 @@ def resolve_options(
     inputs: str,
     split_k: bool,
 ) -> ConversionOptions:
-    """Fills in the defaults of `convert` and checks its arguments, which are described there.
+    """Fill in the defaults of `convert` and checks its arguments, which are described there.
 
     Raises:
         KerasBertError: when an argument is unknown, or does not fit the task or another argument.
@@ -86,17 +86,17 @@ def resolve_options(
 
 
 def trained_for(task: "Task") -> str | None:
-    """Returns the recipe that the task was quantized for; None for a float task."""
+    """Return the recipe that the task was quantized for; None for a float task."""
     return task.policy.recipe if task.policy else None
 
 
 def is_integer_only(task: "Task") -> bool:
-    """Returns whether the task was quantized without any activation in float."""
+    """Return whether the task was quantized without any activation in float."""
     return bool(task.policy and task.policy.integer_only)
 
 
 def _lengths(length: int | str | Sequence[int] | None, task: "Task") -> list[int | None]:
-    """Returns the lengths of the file in rising order; None for a resizable one."""
+    """Return the lengths of the file in rising order; None for a resizable one."""
     if length == "resizable":
         return [None]
     if length is None:

@@ -93,15 +93,15 @@ class Inspection:
         return str(self.metadata["recipe"]) if self.metadata else guess_recipe(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields and the recipe, JSON-able."""
+        """Return the fields and the recipe, JSON-able."""
         return {**asdict(self), "recipe": self.recipe}
 
     def table(self) -> str:
-        """Returns the inspection as plain text."""
+        """Return the inspection as plain text."""
         return render(self.blocks())
 
     def blocks(self) -> list[Block]:
-        """Returns the inspection as facts and tables, for `kerasbert.console.tables.render`."""
+        """Return the inspection as facts and tables, for `kerasbert.console.tables.render`."""
         parts = [(part, format_bytes(size), f"{size / self.size:.1%}") for part, size in self.size_by_part.items()]
         operators = [(op.name, op.count, f"v{op.version}", op.dtypes) for op in self.operators]
         return [
@@ -143,7 +143,7 @@ class Inspection:
 
 
 def inspect(path: str | os.PathLike) -> Inspection:
-    """Inspects a `.tflite` file without running it.
+    """Inspect a `.tflite` file without running it.
 
     Raises:
         KerasBertError: when the file is missing, is not a `.tflite` file, or is damaged.
@@ -155,7 +155,7 @@ def inspect(path: str | os.PathLike) -> Inspection:
 def inspect_structure(
     file: FileStructure, metadata: packed_metadata.Metadata | None, path: str | os.PathLike | bytes
 ) -> Inspection:
-    """Inspects a file that was decoded already, as `inspect` does.
+    """Inspect a file that was decoded already, as `inspect` does.
 
     Args:
         file: The decoded file.
@@ -192,7 +192,7 @@ def inspect_structure(
 
 
 def guess_recipe(inspection: Inspection) -> str:
-    """Guesses the recipe of a file without metadata, by the arithmetic of its products and the types of its weights."""
+    """Guess the recipe of a file without metadata, by the arithmetic of its products and the types of its weights."""
     if inspection.mac_shares["static"] > 0:
         return "static_wi8_ai8"
     if inspection.mac_shares["dynamic"] > 0:
@@ -204,7 +204,7 @@ def guess_recipe(inspection: Inspection) -> str:
 
 
 def _custom_operators(file: FileStructure) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the names of Flex operators and of other custom operators."""
+    """Return the names of Flex operators and of other custom operators."""
     names = sorted({op.name for graph in file.subgraphs for op in graph.operators if op.custom})
     flex = tuple(name for name in names if name.startswith("Flex"))
     return flex, tuple(name for name in names if name not in flex)

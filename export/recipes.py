@@ -51,7 +51,7 @@ RECIPES = {
 
 
 def recipe_named(name: str) -> Recipe:
-    """Returns the recipe of that name.
+    """Return the recipe of that name.
 
     Raises:
         KerasBertError: when there is none; it lists the names.
@@ -62,7 +62,7 @@ def recipe_named(name: str) -> Recipe:
 
 
 def check_integer_recipe(recipe: Recipe) -> None:
-    """Checks that a recipe has integer-only files.
+    """Check that a recipe has integer-only files.
 
     Raises:
         KerasBertError: when it has none.

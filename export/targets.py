@@ -45,7 +45,7 @@ class Target:
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
     def layout(self, length: int | None) -> LoweringOptions:
-        """Returns the lowering options for a file of `length` tokens; None means a resizable length.
+        """Return the lowering options for a file of `length` tokens; None means a resizable length.
 
         Raises:
             KerasBertError: when the target cannot run a resizable file.
@@ -58,7 +58,7 @@ class Target:
         return options
 
     def check_split_k(self, split_k: bool) -> None:
-        """Checks that the target supports split-K accumulation, if it is asked for.
+        """Check that the target supports split-K accumulation, if it is asked for.
 
         Raises:
             KerasBertError: when it does not.
@@ -70,7 +70,7 @@ class Target:
             )
 
     def check_recipe(self, name: str) -> None:
-        """Checks that the target can run files of a recipe.
+        """Check that the target can run files of a recipe.
 
         Raises:
             KerasBertError: when it cannot.
@@ -123,7 +123,7 @@ TARGETS = {
 
 
 def target_named(name: str) -> Target:
-    """Returns the target of that name.
+    """Return the target of that name.
 
     Raises:
         KerasBertError: when there is none; it lists the names.

@@ -18,7 +18,7 @@ _temporary_root: str | None = None  # the system's temporary folder while `tempf
 
 @contextlib.contextmanager
 def cleanup_on_exit(cleanup: Callable[[], None]) -> Iterator[None]:
-    """Registers `cleanup` with `run_cleanups` for the duration of the block.
+    """Register `cleanup` with `run_cleanups` for the duration of the block.
 
     The block itself does not call `cleanup`, neither on success nor on an error.
     """

@@ -155,7 +155,7 @@ def _measure_latencies(arguments: argparse.Namespace, name: str, seed: int) -> d
 
 
 def _result(runs: list[dict], latencies: dict) -> dict:
-    """Runs, latencies and a summary per variant: mean metrics and their ratios to float.
+    """Run, latencies and a summary per variant: mean metrics and their ratios to float.
 
     Trained variants also have ratios to the float control, which separates the effect of training from that of quantization.
     """

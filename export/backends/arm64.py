@@ -24,7 +24,7 @@ _DRAWS = 2
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Runs some rows on each processor, and every int8 Dense layer by itself, which must give the same bits as on this machine."""
+    """Run some rows on each processor, and every int8 Dense layer by itself, which must give the same bits as on this machine."""
     tolerance = context.tolerance
     most = _MAX_ROWS if tolerance.agreement is None and tolerance.cosine is None else _ROWS_TO_AGREE
     rows = spread(len(context.examples), min(context.sample_size, most))
@@ -39,7 +39,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _check_processor(context: ValidationContext, processor: CpuModel, rows: np.ndarray, folder: Path) -> Check:
-    """Runs the whole file on one processor."""
+    """Run the whole file on one processor."""
     name, device = f"{NAME} {processor.name}", f"{processor.name} under QEMU, {processor.stands_for}"
     outputs_file = folder / f"{processor.part}.npz"
     result = _run(processor, context.model_path, folder / "rows.npz", outputs_file)
@@ -52,7 +52,7 @@ def _check_processor(context: ValidationContext, processor: CpuModel, rows: np.n
 
 
 def _check_operators(context: ValidationContext, folder: Path) -> Check:
-    """Compares every int8 Dense layer, bit for bit, with this machine's kernels."""
+    """Compare every int8 Dense layer, bit for bit, with this machine's kernels."""
     name = f"{NAME} operators"
     alone = extract_integer_dense(context.file.content)
     if alone is None:

@@ -28,12 +28,12 @@ _LIBUSB = "libusb"
 
 
 def run_mediapipe(context: ValidationContext) -> BackendResult:
-    """Runs all rows in MediaPipe Tasks."""
+    """Run all rows in MediaPipe Tasks."""
     return _run_client(CLIENTS["mediapipe"], context)
 
 
 def run_task_library(context: ValidationContext) -> BackendResult:
-    """Runs all rows in TFLite's Task Library."""
+    """Run all rows in TFLite's Task Library."""
     return _run_client(CLIENTS["task-library"], context)
 
 
@@ -67,7 +67,7 @@ def _run_client(client: Client, context: ValidationContext) -> BackendResult:
 
 
 def _unsupported_reason(client: Client, context: ValidationContext, metadata: Metadata | None) -> str:
-    """Returns why the client cannot run these examples; empty where it can."""
+    """Return why the client cannot run these examples; empty where it can."""
     name = context.examples.processor.name
     if name not in client.processors:
         return f"the client has no task like {name}; it knows {', '.join(client.processors)}"
@@ -83,14 +83,14 @@ def _unsupported_reason(client: Client, context: ValidationContext, metadata: Me
 
 
 def flat_texts(context: ValidationContext) -> list[str]:
-    """Returns the texts of all token lists, in their order."""
+    """Return the texts of all token lists, in their order."""
     return [
         text for example in raw_examples(context) for text in (example if isinstance(example, tuple) else (example,))
     ]
 
 
 def _output_arrays(kind: str, metadata: Metadata, answers: ClientAnswers) -> dict[str, np.ndarray]:
-    """Makes the file's outputs of the client's answers, (token lists, ...) by name.
+    """Make the file's outputs of the client's answers, (token lists, ...) by name.
 
     Raises:
         KerasBertError: When the client has other classes than the file.
@@ -118,7 +118,7 @@ def _checks(
     outputs: Sequence[RowOutputs],
     seconds: Sequence[float],
 ) -> list[Check]:
-    """Makes one check where every row is tokenized alike; else one of each kind of rows, and one of the metric over all."""
+    """Make one check where every row is tokenized alike; else one of each kind of rows, and one of the metric over all."""
     row_seconds = np.reshape(seconds, (len(context.examples), -1)).mean(
         axis=1
     )  # of a row's texts, of which a pair has two
@@ -158,7 +158,7 @@ def _add_help(message: str) -> str:
 
 
 def _advice(client: Client, metadata: Metadata) -> str:
-    """Returns what may help where the client refuses a file; empty for nothing."""
+    """Return what may help where the client refuses a file; empty for nothing."""
     if metadata.sequence_length is None or metadata.lengths:
         return "the client takes one fixed length: convert with one --length"
     return client.advice

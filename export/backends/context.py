@@ -36,7 +36,7 @@ class BackendResult:
 
     @classmethod
     def not_run(cls, names: Sequence[str], reason: str) -> "BackendResult":
-        """Makes the result of a backend that cannot run: one check a name, all for the same reason."""
+        """Make the result of a backend that cannot run: one check a name, all for the same reason."""
         return cls([Check(name, NOT_RUN, reason) for name in names])
 
 
@@ -92,7 +92,7 @@ class ValidationContext:
         return len(structure.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
 
     def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> RunnableModel:
-        """Returns `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
+        """Return `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
 
         Raises:
             KerasBertError: As `kerasbert.export.open_model`.
@@ -103,7 +103,7 @@ class ValidationContext:
         return open_model(self.file, threads, kernels, self.examples.length)
 
     def differences(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[OutputDifference, ...]:
-        """Compares the outputs of two models for the same rows, output by output."""
+        """Compare the outputs of two models for the same rows, output by output."""
         compared_as = self.examples.processor.compared_as
         return tuple(
             compare(key, blocks(reference, model, key), compared_as, [len(outputs.compared[key]) for outputs in model])
@@ -111,7 +111,7 @@ class ValidationContext:
         )
 
     def write_inputs(self, path: Path, rows: np.ndarray) -> None:
-        """Writes the packed inputs of some rows for a worker process, arrays (token lists, length) by name, as `.npz`."""
+        """Write the packed inputs of some rows for a worker process, arrays (token lists, length) by name, as `.npz`."""
         arrays: dict[str, Any] = self._inputs(rows)
         np.savez(path, **arrays)
 
@@ -125,7 +125,7 @@ class ValidationContext:
         return {name: values[token_lists] for name, values in self.examples.inputs.items()}
 
     def extract(self, outputs: Mapping[str, np.ndarray], rows: np.ndarray) -> list[RowOutputs]:
-        """Takes apart the outputs of these rows' token lists, (token lists, ...) by name, one entry a row."""
+        """Take apart the outputs of these rows' token lists, (token lists, ...) by name, one entry a row."""
         group = self.examples.group
         return [
             self.examples.extract(
@@ -154,7 +154,7 @@ class ValidationContext:
         faults: Sequence[str] = (),
         **fields: Any,
     ) -> Check:
-        """Compares outputs with the reference's and judges them.
+        """Compare outputs with the reference's and judges them.
 
         Args:
             name: The check's name.
@@ -200,7 +200,7 @@ class WorkerOutputs:
 
     @classmethod
     def read(cls, path: Path) -> "WorkerOutputs":
-        """Reads the archive.
+        """Read the archive.
 
         Raises:
             KerasBertError: When it is no such archive.

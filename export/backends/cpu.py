@@ -31,7 +31,7 @@ class _Run:
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Runs all rows on XNNPACK and a sample on the reference kernels, and compares one thread with several."""
+    """Run all rows on XNNPACK and a sample on the reference kernels, and compares one thread with several."""
     every, sample = np.arange(len(context.examples)), context.sample_rows
     xnnpack, outputs = check_kernels(context, "cpu-xnnpack", "xnnpack", every)
     shorter = _check_shorter_lengths(context)
@@ -40,7 +40,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _check_shorter_lengths(context: ValidationContext) -> list[Check]:
-    """Runs every other length of the file on a sample of the rows that it fits.
+    """Run every other length of the file on a sample of the rows that it fits.
 
     A row that fills the length is left out: in a MobileBERT, the embedding of the last token depends on the token after it.
     """
@@ -59,7 +59,7 @@ def _check_shorter_lengths(context: ValidationContext) -> list[Check]:
 def check_kernels(
     context: ValidationContext, name: str, kernels: str, rows: np.ndarray, length: int | None = None
 ) -> tuple[Check, list[RowOutputs]]:
-    """Runs some rows on one set of kernels.
+    """Run some rows on one set of kernels.
 
     Args:
         context: The validation.
@@ -91,7 +91,7 @@ def check_kernels(
 
 
 def _check_threads(context: ValidationContext, rows: np.ndarray) -> Check:
-    """Runs the same rows with one thread and with several: a race or an uninitialized buffer shows here."""
+    """Run the same rows with one thread and with several: a race or an uninitialized buffer shows here."""
     several = max(2, min(os.cpu_count() or 1, _MAX_THREADS))
     name = f"cpu-threads 1={several}"
     try:
@@ -116,7 +116,7 @@ def _check_threads(context: ValidationContext, rows: np.ndarray) -> Check:
 
 
 def _run(context: ValidationContext, label: str, open_model: Callable[[], RunnableModel], rows: np.ndarray) -> _Run:
-    """Runs rows one by one, cut to the model's length."""
+    """Run rows one by one, cut to the model's length."""
     model = open_model()
     length = model.length or context.examples.length
     group, outputs, seconds = context.examples.group, [], []

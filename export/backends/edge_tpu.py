@@ -62,7 +62,7 @@ class CompilerLog:
 
     @classmethod
     def of(cls, log: str) -> "CompilerLog":
-        """Parses the log of version 16."""
+        """Parse the log of version 16."""
         subgraphs = re.search(r"^Number of Edge TPU subgraphs: (\d+)", log, re.M)
         _, _, table = log.partition("Operator ")
         operators: Counter = Counter()
@@ -73,7 +73,7 @@ class CompilerLog:
 
 
 def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
-    """Predicts which calls the compiler maps.
+    """Predict which calls the compiler maps.
 
     It makes one subgraph: a call that needs the result of one on the CPU stays on the CPU too.
     """
@@ -93,7 +93,7 @@ def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Makes the forecast, runs the body, and asks compiler and device where they are installed."""
+    """Make the forecast, runs the body, and asks compiler and device where they are installed."""
     verdicts = forecast(context.file.require_structure())
     body, body_outputs = _check_body(context)
     with temporary_folder("edge-tpu") as folder:
@@ -103,7 +103,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _check_body(context: ValidationContext) -> tuple[Check, list[RowOutputs]]:
-    """Runs the body on reference kernels: integer arithmetic is the same everywhere, up to a rounding."""
+    """Run the body on reference kernels: integer arithmetic is the same everywhere, up to a rounding."""
     if not host_path(context.model_path).is_file():
         return Check("edge-tpu body", NOT_RUN, "the file is not in two parts: convert it with --target edge-tpu"), []
     check, outputs = check_kernels(context, "edge-tpu body", "reference", context.sample_rows)
@@ -126,7 +126,7 @@ def _check_forecast(verdicts: Sequence[OperatorVerdict]) -> Check:
 def _check_compiler(
     context: ValidationContext, verdicts: Sequence[OperatorVerdict], folder: Path
 ) -> tuple[Check, Path | None]:
-    """Compiles the file into the folder. Returns the check and the compiled file, if there is one."""
+    """Compile the file into the folder. Returns the check and the compiled file, if there is one."""
     name = "edge-tpu compiler"
     command = shutil.which(COMPILER)
     if command is None:
@@ -151,7 +151,7 @@ def _check_compiler(
 
 
 def _check_device(context: ValidationContext, compiled: Path | None) -> tuple[Check, list[RowOutputs]]:
-    """Runs a sample of the rows on an Edge TPU, with the file just compiled or one beside the model."""
+    """Run a sample of the rows on an Edge TPU, with the file just compiled or one beside the model."""
     name, library = "edge-tpu device", find_library("edgetpu")
     compiled = compiled or compiled_path(context.model_path)
     host = host_path(context.model_path)

@@ -35,7 +35,7 @@ _NO_DEVICE = "no Vulkan device: install a driver, or Debian's chromium-common fo
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Runs a sample of the rows with every operator on the accelerator, with the CPU beside it, and in 16 bits."""
+    """Run a sample of the rows with every operator on the accelerator, with the CPU beside it, and in 16 bits."""
     rows = context.sample_rows
     with temporary_folder("gpu") as folder:
         context.write_inputs(folder / "rows.npz", rows)
@@ -52,7 +52,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _check_half(context: ValidationContext, rows: np.ndarray, folder: Path, first: ProcessResult) -> Check:
-    """Runs in 16 bits, the default of phones: a large mask constant becomes infinite there. SwiftShader has no 16 bits."""
+    """Run in 16 bits, the default of phones: a large mask constant becomes infinite there. SwiftShader has no 16 bits."""
     name = "gpu-half"
     if _SINGLE_PRECISION not in GpuLog.of(first.log).architecture:
         return Check(name, NOT_RUN, "the device of gpu-strict may compute in 16 bits already, and was judged so")
@@ -65,7 +65,7 @@ def _check_half(context: ValidationContext, rows: np.ndarray, folder: Path, firs
 
 
 def _find_device(context: ValidationContext, folder: Path) -> tuple[dict[str, str], ProcessResult | None, str]:
-    """Returns the variables with which there is a device, the strict run there, and the reason where there is none."""
+    """Return the variables with which there is a device, the strict run there, and the reason where there is none."""
     if not _has_accelerator():
         return {}, None, "no GPU accelerator in this runtime: install ai-edge-litert 2.1.6 or newer"
     drivers: list[dict[str, str]] = [{}]
@@ -117,7 +117,7 @@ def _check(
 
 
 def half_limits(tolerance: Tolerance, device: str) -> Tolerance:
-    """Returns the tolerance on a device that may compute in 16 bits, judged by its name."""
+    """Return the tolerance on a device that may compute in 16 bits, judged by its name."""
     if tolerance.max_error is None or _SINGLE_PRECISION in device:
         return tolerance
     return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR))

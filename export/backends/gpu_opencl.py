@@ -15,7 +15,7 @@ _SHAPE_OPERATORS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Checks that the delegate would take every operator but those that reshape the ids. Nothing is run: there are no outputs."""
+    """Check that the delegate would take every operator but those that reshape the ids. Nothing is run: there are no outputs."""
     file = context.file.require_structure()
     verdicts = forecast(file)
     reshaping = {number for number, call in enumerate(calls(file)) if _reshapes_ids(call)}
@@ -33,7 +33,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _reshapes_ids(call: Call) -> bool:
-    """Tells whether a call only reshapes whole numbers: a few bytes, before anything else runs."""
+    """Tell whether a call only reshapes whole numbers: a few bytes, before anything else runs."""
     return call.operator.name in _SHAPE_OPERATORS and all(
         tensor.dtype == "int32" for tensor in (*call.computed, *call.outputs)
     )

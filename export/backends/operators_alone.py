@@ -25,7 +25,7 @@ class OperatorsAlone:
 
 
 def extract_integer_dense(model: bytes) -> OperatorsAlone | None:
-    """Extracts the Dense layers of the first graph that read and write int8 with a batch of 1.
+    """Extract the Dense layers of the first graph that read and write int8 with a batch of 1.
 
     Returns:
         A file of these operators; None where there are none.

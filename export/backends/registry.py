@@ -51,7 +51,7 @@ class Backend:
     rules_basis: str = "forecast"
 
     def run(self, context: "ValidationContext") -> "BackendResult":
-        """Runs its checks, or reports them as not run where its environment is missing."""
+        """Run its checks, or reports them as not run where its environment is missing."""
         from kerasbert.export.backends.context import BackendResult
 
         environment = self.required_environment
@@ -60,7 +60,7 @@ class Backend:
         return getattr(importlib.import_module(self.module), self.function)(context)
 
     def forecast(self, file: "FileStructure") -> "Sequence[OperatorVerdict]":
-        """Judges every operator of a file by the backend's rules; for a backend that has some."""
+        """Judge every operator of a file by the backend's rules; for a backend that has some."""
         return importlib.import_module(self.rules).forecast(file)
 
     @property
@@ -112,7 +112,7 @@ BACKENDS = {
 
 
 def select_backends(names: str | Sequence[str]) -> tuple[Backend, ...]:
-    """Returns the backends of these names; `all` stands for every one that is part of it.
+    """Return the backends of these names; `all` stands for every one that is part of it.
 
     Raises:
         KerasBertError: When there is no backend of a name, or no name.
@@ -130,5 +130,5 @@ def select_backends(names: str | Sequence[str]) -> tuple[Backend, ...]:
 
 
 def list_backends() -> str:
-    """Lists every name with its description, for help."""
+    """List every name with its description, for help."""
     return ", ".join(f"{backend.name} ({backend.description})" for backend in BACKENDS.values())

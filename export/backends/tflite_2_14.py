@@ -15,7 +15,7 @@ SECONDS = 900.0
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Runs a sample of the rows on the old runtime, with its own kernels and XNNPACK."""
+    """Run a sample of the rows on the old runtime, with its own kernels and XNNPACK."""
     device = f"{TFLITE_2_14.packages[0].replace('==', ' ')}, {cpu_model()}"
     rows = context.sample_rows
     with temporary_folder(NAME) as folder:

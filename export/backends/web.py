@@ -28,7 +28,7 @@ _RESULT = "RESULT "
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Runs a sample of the rows in the browser, in WebAssembly and over WebGPU."""
+    """Run a sample of the rows in the browser, in WebAssembly and over WebGPU."""
     if reason := _missing_program():
         return BackendResult.not_run(tuple(_ACCELERATORS), reason)
     rows = context.sample_rows
@@ -58,7 +58,7 @@ def _find_browser() -> str | None:
 
 
 def run_page(model_path: str | os.PathLike, inputs: Path, accelerator: str) -> ProcessResult:
-    """Runs a file in the browser.
+    """Run a file in the browser.
 
     Args:
         model_path: The file.
@@ -73,13 +73,13 @@ def run_page(model_path: str | os.PathLike, inputs: Path, accelerator: str) -> P
 
 
 def page_answer(result: ProcessResult) -> dict[str, Any] | None:
-    """Returns the answer of the page; None where there is none."""
+    """Return the answer of the page; None where there is none."""
     line = next((line for line in result.log.splitlines() if line.startswith(_RESULT)), None)
     return None if line is None else parse_json(line.removeprefix(_RESULT), "the page", memory=1 << 40)
 
 
 def outputs_of(answer: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Returns the outputs in an answer of the page, arrays (rows, ...) by name."""
+    """Return the outputs in an answer of the page, arrays (rows, ...) by name."""
     return {
         key: np.asarray(port["rows"], np.float32).reshape(-1, *port["shape"][1:])
         for key, port in answer["outputs"].items()

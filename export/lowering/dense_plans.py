@@ -15,7 +15,7 @@ _Range: TypeAlias = tuple[float, float] | None
 
 
 def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
-    """Plans every call of every Dense layer, in the order of the graph.
+    """Plan every call of every Dense layer, in the order of the graph.
 
     Args:
         task: The trained task.
@@ -46,7 +46,7 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
 
 
 def _decoder_plans(head: MaskedLMHead, twin: Task) -> list[DensePlan]:
-    """Plans the matrix products of a masked-LM head that are no Dense layers: the decoder, tied to the embeddings or not."""
+    """Plan the matrix products of a masked-LM head that are no Dense layers: the decoder, tied to the embeddings or not."""
     decoder = twin.encoder.embeddings.word.table if head.decoder is None else head.decoder
     plans = [DensePlan("masked_lm.decoder", digest(decoder.numpy()))]
     if head.further_decoder is not None:
@@ -55,7 +55,7 @@ def _decoder_plans(head: MaskedLMHead, twin: Task) -> list[DensePlan]:
 
 
 def _ranges(dense: Dense) -> list[tuple[_Range, _Range]]:
-    """Returns the ranges of input and output for each call of a Dense layer."""
+    """Return the ranges of input and output for each call of a Dense layer."""
     if not dense.input_quantizer.ranges:
         return [(None, None)] * dense.input_quantizer.num_calls
     inputs, outputs = (

@@ -20,7 +20,7 @@ from kerasbert.tasks.base import Task
 
 
 def integer_twin(task: Task) -> Task:
-    """Copies a task to the values that an integer-only file stores.
+    """Copy a task to the values that an integer-only file stores.
 
     Tables lie on their quantization grid, ranges are constants, and query kernels carry the scale of attention. Kernels stay in float: the
     converter quantizes them to the grid that training emulated, per channel, and refuses kernels that are already fake-quantized.
@@ -49,6 +49,6 @@ def integer_twin(task: Task) -> Task:
 
 
 def integer_target(target: Target) -> Target:
-    """Returns the target with lowering options for integer operators."""
+    """Return the target with lowering options for integer operators."""
     resizable = target.resizable and replace(target.resizable, integer=True)
     return replace(target, fixed=replace(target.fixed, integer=True), resizable=resizable)

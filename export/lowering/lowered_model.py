@@ -18,7 +18,7 @@ from kerasbert.tasks.base import Task
 def lowered_model(
     tasks: list[Task], target: Target, length: int | None, context: PassContext, integer_only: bool, texts: bool
 ) -> Model:
-    """Lowers a task at one length.
+    """Lower a task at one length.
 
     Args:
         tasks: A list with the task as its last entry. It is removed from the list, so that its weights can be freed before the converter
@@ -50,7 +50,7 @@ def lowered_model(
 
 
 def _with_plans(context: PassContext, task: Task, twin: Task) -> PassContext:
-    """Adds the plans of the Dense layers, and the tables that are stored in int8."""
+    """Add the plans of the Dense layers, and the tables that are stored in int8."""
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
     return replace(context, plans=dense_plans(task, twin, static=context.recipe.trained), tables=tables)

@@ -29,7 +29,7 @@ from kerasbert.tasks.base import Task
 
 
 def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
-    """Converts an integer-only task to a host model and an accelerator model.
+    """Convert an integer-only task to a host model and an accelerator model.
 
     Args:
         task: A task that was quantized with integers only.
@@ -76,7 +76,7 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
 
 
 def _hidden_range(twin: Task) -> tuple[float, float]:
-    """Returns the trained range of the embeddings' output."""
+    """Return the trained range of the embeddings' output."""
     quantizer = output_quantizer(twin.encoder.embeddings)
     if not isinstance(quantizer, StaticFakeQuant):
         raise KerasBertError(
@@ -86,7 +86,7 @@ def _hidden_range(twin: Task) -> tuple[float, float]:
 
 
 def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec]) -> Model:
-    """Converts a function to a model with integer operators, and inputs and outputs in int8."""
+    """Convert a function to a model with integer operators, and inputs and outputs in int8."""
     with temporary_folder("graph") as folder:
         save_function(function, specs, folder)
         release()
@@ -97,7 +97,7 @@ def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec]) -> Mo
 
 
 def _remove_float_ends(model: Model) -> None:
-    """Removes the QUANTIZE operators of float inputs and the DEQUANTIZE operators of float outputs."""
+    """Remove the QUANTIZE operators of float inputs and the DEQUANTIZE operators of float outputs."""
     (graph,), (signature,) = model.subgraphs, model.signatureDefs
     kinds, replaced, operators = operator_kinds(model), {}, []
     for operator in graph.operators:

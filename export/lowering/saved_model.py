@@ -7,7 +7,7 @@ import tensorflow as tf
 
 
 def saved_model_converter(folder: Path, signature: str) -> Any:
-    """Creates a converter for one signature, as `tf.lite.TFLiteConverter.from_saved_model` does, with less work for the same file.
+    """Create a converter for one signature, as `tf.lite.TFLiteConverter.from_saved_model` does, with less work for the same file.
 
     TensorFlow loads the whole model twice: to check that the signature exists, and for the stack traces of its messages. The conversion of
     the folder needs neither. The loads took about a third of a small model's conversion time, and a copy of the weights. Other builds of

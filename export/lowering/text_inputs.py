@@ -23,7 +23,7 @@ _TASKS = (TextClassifier, SentenceEncoder)
 
 
 def check_text_inputs(task: Task) -> None:
-    """Checks that a task can become a file that takes texts.
+    """Check that a task can become a file that takes texts.
 
     Raises:
         KerasBertError: when the task takes more than one text, when its tokenizer has no counterpart in tensorflow-text, and when
@@ -49,7 +49,7 @@ def check_text_inputs(task: Task) -> None:
 
 
 def text_function(twin: Task, length: int, layout: LoweringOptions) -> tuple[Callable, dict[str, tf.TensorSpec]]:
-    """Builds the function `serve` of one text, which is cut to `length` tokens.
+    """Build the function `serve` of one text, which is cut to `length` tokens.
 
     Returns:
         The function and the specification of its inputs.

@@ -23,7 +23,7 @@ SIGNATURE = "serve"
 
 
 def export_twin(task: Task) -> Task:
-    """Copies a task to float, with the weights that the file stores.
+    """Copy a task to float, with the weights that the file stores.
 
     Tables lie on their int8 grid if the task's policy quantizes them: a slice of the position table becomes a float constant of the graph,
     which must have the values that training emulated. Query kernels carry the scale of attention. That scales their grid per channel, so it
@@ -38,21 +38,21 @@ def export_twin(task: Task) -> Task:
 
 
 def copy_equalizers(task: Task, twin: Task) -> None:
-    """Copies the equalization scales of a task to a copy of it."""
+    """Copy the equalization scales of a task to a copy of it."""
     for copied, trained in zip(activation_quantizers(twin), activation_quantizers(task), strict=True):
         if trained.equalizer is not None and copied.equalizer is not None:
             copied.equalizer.assign(trained.equalizer)
 
 
 def fold_attention_scale(twin: Task) -> None:
-    """Multiplies query kernels and biases by the scale of attention, in place."""
+    """Multiply query kernels and biases by the scale of attention, in place."""
     for attention in sublayers(twin, SelfAttention):
         for weight in (attention.query.kernel, attention.query.bias):
             weight.assign(weight * attention.scale)
 
 
 def float_model(twin: Task, target: Target, length: int | None, half: bool = False) -> bytes:
-    """Converts a float task to a `.tflite` with one signature `serve` of batch 1.
+    """Convert a float task to a `.tflite` with one signature `serve` of batch 1.
 
     Args:
         twin: A float task, see `export_twin`.
@@ -66,7 +66,7 @@ def float_model(twin: Task, target: Target, length: int | None, half: bool = Fal
 
 
 def save_graph(twin: Task, target: Target, length: int | None, folder: Path, texts: bool = False) -> None:
-    """Saves graph and weights of a task as a SavedModel: the first half of a conversion. The twin is not needed afterwards.
+    """Save graph and weights of a task as a SavedModel: the first half of a conversion. The twin is not needed afterwards.
 
     Args:
         twin: The task to trace, see `export_twin`.
@@ -91,7 +91,7 @@ def save_graph(twin: Task, target: Target, length: int | None, folder: Path, tex
 
 
 def save_function(function: Callable, specs: Mapping[str, tf.TensorSpec], folder: Path) -> None:
-    """Saves a function as a SavedModel with one signature.
+    """Save a function as a SavedModel with one signature.
 
     Args:
         function: Takes tensors as keyword arguments and returns tensors by name. The caller keeps the variables that it reads alive.
@@ -108,7 +108,7 @@ def save_function(function: Callable, specs: Mapping[str, tf.TensorSpec], folder
 
 
 def converted_graph(folder: Path, half: bool = False, integer: bool = False, texts: bool = False) -> bytes:
-    """Converts a SavedModel to a `.tflite`: the second half of a conversion.
+    """Convert a SavedModel to a `.tflite`: the second half of a conversion.
 
     Args:
         folder: The folder of the SavedModel.

@@ -6,12 +6,12 @@ from kerasbert.export.tflite.model import Model, operator_kinds, schema
 
 
 def check_integer_only(model: Model, context: PassContext) -> None:
-    """Checks that every operator computes in integers. A pass, see `check_integer_operators`."""
+    """Check that every operator computes in integers. A pass, see `check_integer_operators`."""
     check_integer_operators(model)
 
 
 def check_integer_operators(model: Model) -> None:
-    """Checks that every operator computes in integers, except the last ones, which dequantize the outputs.
+    """Check that every operator computes in integers, except the last ones, which dequantize the outputs.
 
     Raises:
         KerasBertError: when an operator reads or writes float32; it names the kinds.

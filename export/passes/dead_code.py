@@ -4,7 +4,7 @@ from kerasbert.export.tflite.model import Model
 
 
 def eliminate_dead_code(model: Model) -> None:
-    """Removes unused tensors and operator codes of a model with one graph.
+    """Remove unused tensors and operator codes of a model with one graph.
 
     An old runtime refuses a newer operator even if only its code is listed.
     """

@@ -8,7 +8,7 @@ _PER_CHANNEL, _PER_TENSOR = 12, 9
 
 
 def set_dynamic_range_versions(model: Model, context: PassContext) -> None:
-    """Sets asymmetric inputs and version 12 for dynamic FULLY_CONNECTED operators; version 9 if the kernel has one scale.
+    """Set asymmetric inputs and version 12 for dynamic FULLY_CONNECTED operators; version 9 if the kernel has one scale.
 
     XNNPACK always quantizes their inputs asymmetrically, the builtin kernels only if the file asks for it. Symmetric inputs would lose half
     of an 8-bit range after GELU, whose negative side is short. The version makes a runtime that would misread the scales refuse the file.

@@ -17,23 +17,23 @@ class FloatGraph:
         self._producers = {tensor: operator for operator in self._graph.operators for tensor in operator.outputs}
 
     def operators(self, kind: str) -> list[GraphOperator]:
-        """Returns the operators of a builtin kind, such as `FULLY_CONNECTED`, in the order of execution."""
+        """Return the operators of a builtin kind, such as `FULLY_CONNECTED`, in the order of execution."""
         return [operator for operator in self._graph.operators if self.kind(operator) == kind]
 
     def kind(self, operator: GraphOperator) -> str:
-        """Returns the builtin operator's name in the schema."""
+        """Return the builtin operator's name in the schema."""
         return self._kinds[operator.opcodeIndex]
 
     def producer(self, tensor: int) -> GraphOperator | None:
-        """Returns the operator that writes a tensor; None for an input or a constant."""
+        """Return the operator that writes a tensor; None for an input or a constant."""
         return self._producers.get(tensor)
 
     def readers(self, tensor: int) -> int:
-        """Returns the number of operators that read a tensor."""
+        """Return the number of operators that read a tensor."""
         return sum(tensor in operator.inputs for operator in self._graph.operators)
 
     def constant(self, tensor: int) -> np.ndarray:
-        """Returns the float32 values of a constant tensor, in its shape; empty for a tensor that is computed."""
+        """Return the float32 values of a constant tensor, in its shape; empty for a tensor that is computed."""
         info = self._graph.tensors[tensor]
         data = self._model.buffers[info.buffer].data
         if data is None or len(data) == 0:
@@ -41,15 +41,15 @@ class FloatGraph:
         return np.ascontiguousarray(data, np.uint8).view(np.float32).reshape(info.shape)
 
     def lacks_bias(self, operator: GraphOperator) -> bool:
-        """Returns whether a FULLY_CONNECTED operator has no bias."""
+        """Return whether a FULLY_CONNECTED operator has no bias."""
         return len(operator.inputs) < 3 or operator.inputs[2] < 0
 
     def name(self, tensor: int) -> str:
-        """Returns the tensor's name."""
+        """Return the tensor's name."""
         return self._graph.tensors[tensor].name.decode("utf-8")
 
     def scope(self, operator: GraphOperator) -> str:
-        """Returns a regular expression that matches this operator alone.
+        """Return a regular expression that matches this operator alone.
 
         ai-edge-quantizer names an operator by its outputs, each followed by `;`.
         """
@@ -57,6 +57,6 @@ class FloatGraph:
         return f"^{re.escape(names)}$"
 
     def bounds(self, tensor: int, minimum: float, maximum: float) -> dict[str, np.ndarray]:
-        """Returns a tensor's calibration result in ai-edge-quantizer's form: `min` and `max`, arrays of the tensor's rank."""
+        """Return a tensor's calibration result in ai-edge-quantizer's form: `min` and `max`, arrays of the tensor's rank."""
         shape = (1,) * len(self._graph.tensors[tensor].shape)
         return {"min": np.full(shape, minimum, np.float32), "max": np.full(shape, maximum, np.float32)}

@@ -39,7 +39,7 @@ def fully_connected_to_conv1x1(model: Model) -> None:
 def _convolution_operators(
     model: Model, operator: GraphOperator, convolution: int, reshape: int
 ) -> list[GraphOperator]:
-    """Returns RESHAPE, CONV_2D and RESHAPE in place of a FULLY_CONNECTED. `convolution`, `reshape`: indices of the operator codes."""
+    """Return RESHAPE, CONV_2D and RESHAPE in place of a FULLY_CONNECTED. `convolution`, `reshape`: indices of the operator codes."""
     (graph,) = model.subgraphs
     source, kernel, output = operator.inputs[0], graph.tensors[operator.inputs[1]], operator.outputs[0]
     if len(kernel.shape) == 2:  # a kernel that several calls share is changed once
@@ -67,7 +67,7 @@ def _convolution_options(operator: GraphOperator):
 
 
 def fold_reshapes(model: Model) -> None:
-    """Folds chains of RESHAPE operators into their last one, and removes those whose outputs are unused."""
+    """Fold chains of RESHAPE operators into their last one, and removes those whose outputs are unused."""
     (graph,), kinds = model.subgraphs, operator_kinds(model)
     origins = {}
     for operator in graph.operators:
@@ -84,7 +84,7 @@ def fold_reshapes(model: Model) -> None:
 
 
 def _zero_bias(model: Model, source: int, kernel: GraphTensor) -> int:
-    """Adds a bias of zeros, because CONV_2D requires one, and returns its index."""
+    """Add a bias of zeros, because CONV_2D requires one, and returns its index."""
     (graph,) = model.subgraphs
     scales = np.asarray(kernel.quantization.scale) * graph.tensors[source].quantization.scale[0]
     bias, quantization = schema().TensorT(), schema().QuantizationParametersT()
@@ -95,7 +95,7 @@ def _zero_bias(model: Model, source: int, kernel: GraphTensor) -> int:
 
 
 def _reshaped_copy(graph: Graph, tensor: int, shape: tuple[int, ...]) -> int:
-    """Adds a computed tensor with the type and scale of another one, and returns its index."""
+    """Add a computed tensor with the type and scale of another one, and returns its index."""
     new = copy.copy(graph.tensors[tensor])
     new.shape, new.shapeSignature = np.array(shape, np.int32), None
     new.name = (new.name if isinstance(new.name, bytes) else str(new.name).encode()) + b"/rows"

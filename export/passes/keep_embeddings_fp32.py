@@ -7,7 +7,7 @@ from kerasbert.export.tflite.model import Model, operator_kinds, schema
 
 
 def keep_embeddings_fp32(model: Model, context: PassContext) -> None:
-    """Stores the tables of GATHER operators in float32, with the values of float16.
+    """Store the tables of GATHER operators in float32, with the values of float16.
 
     The converter stores a table in float16 and dequantizes it before a GATHER. A GPU would gather in 16 bits and declare 32.
     """

@@ -10,7 +10,7 @@ from kerasbert.export.tflite.model import Model
 
 
 def merge_signatures(models: Mapping[str, Model]) -> Model:
-    """Merges models with one subgraph and one signature each.
+    """Merge models with one subgraph and one signature each.
 
     The graphs stay as they are, so each signature computes what its own file did. Constants of equal bytes share a buffer. Each further
     length adds its operators and its rows of the position table.
@@ -54,7 +54,7 @@ class _Unique:
         self.items: list[Any] = []
 
     def index(self, item: Any) -> int:
-        """Returns the index of an equal object among `items`; adds the object if there is none."""
+        """Return the index of an equal object among `items`; adds the object if there is none."""
         key = self._key(item)
         if key not in self._indices:
             self._indices[key] = len(self.items)

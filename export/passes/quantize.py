@@ -22,7 +22,7 @@ Ranges: TypeAlias = dict[str, Any]  # `min` and `max` of tensors by name, arrays
 
 
 def quantize(model: Model, context: PassContext) -> None:
-    """Stores kernels and the context's tables as integers; each Dense layer is static, dynamic or float as recipe and plan say.
+    """Store kernels and the context's tables as integers; each Dense layer is static, dynamic or float as recipe and plan say.
 
     Dense layers and tables are found in the graph by their contents, so nothing depends on the names that a converter generates.
 
@@ -72,7 +72,7 @@ def _configure_dense(
 
 
 def _rewrite(model: Model, recipe_manager: Any, ranges: Ranges) -> None:
-    """Quantizes a model in place as ai-edge-quantizer's recipe manager says, with these ranges.
+    """Quantize a model in place as ai-edge-quantizer's recipe manager says, with these ranges.
 
     These are the working parts of its `Quantizer`. Its check of the ranges is left out, because it runs the float model, which takes two
     more copies of the weights.
@@ -89,7 +89,7 @@ def _rewrite(model: Model, recipe_manager: Any, ranges: Ranges) -> None:
 
 
 def _set_table_rank(model: Model, rank: int) -> None:
-    """Sets the rank of tables that are gathered along axis 1, `(1, rows, width)`.
+    """Set the rank of tables that are gathered along axis 1, `(1, rows, width)`.
 
     ai-edge-quantizer 0.10 takes tables above 32 MiB with rank 2 only; the graph needs rank 3.
     """
@@ -103,7 +103,7 @@ def _set_table_rank(model: Model, rank: int) -> None:
 def table_gathers(
     graph: FloatGraph, tables: Sequence[np.ndarray]
 ) -> Iterator[tuple[GraphOperator, tuple[float, float]]]:
-    """Yields each GATHER of one of the tables, with the table's range."""
+    """Yield each GATHER of one of the tables, with the table's range."""
     for operator in graph.operators("GATHER"):
         values = graph.constant(operator.inputs[0])
         if any(_is_same_table(table, values) for table in tables):
@@ -113,7 +113,7 @@ def table_gathers(
 
 
 def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
-    """Returns whether a constant of the graph is the table `(rows, width)`, possibly with a leading axis of 1."""
+    """Return whether a constant of the graph is the table `(rows, width)`, possibly with a leading axis of 1."""
     return (
         table.shape == values.shape[-2:]
         and table.size == values.size
@@ -122,7 +122,7 @@ def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
 
 
 def match_plans(graph: FloatGraph, plans: Sequence[DensePlan]) -> Iterator[tuple[GraphOperator, DensePlan]]:
-    """Yields each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
+    """Yield each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
 
     Raises:
         KerasBertError: when an operator has no plan, or a plan has no operator.
@@ -147,7 +147,7 @@ def match_plans(graph: FloatGraph, plans: Sequence[DensePlan]) -> Iterator[tuple
 
 
 def digest(array: np.ndarray) -> str:
-    """Returns a digest of an array's shape and contents, by which a constant is found without keeping a copy of it."""
+    """Return a digest of an array's shape and contents, by which a constant is found without keeping a copy of it."""
     sha256 = hashlib.sha256(repr(array.shape).encode())
     sha256.update(np.ascontiguousarray(array).data)
     return sha256.hexdigest()

@@ -30,12 +30,12 @@ _LANES = 4
 
 
 def split_k_factor(channels: int) -> int:
-    """Returns the number of parts in which a product over `channels` inputs is accumulated; 1 if it is not split."""
+    """Return the number of parts in which a product over `channels` inputs is accumulated; 1 if it is not split."""
     return next((parts for parts in PARTS if channels % (parts * _LANES) == 0), 1)
 
 
 def split_k_fully_connected(model: Model, context: PassContext) -> None:
-    """Splits every float FULLY_CONNECTED along its input channels and adds the partial products.
+    """Split every float FULLY_CONNECTED along its input channels and adds the partial products.
 
     It does so only if the context asks for it, and only in float recipes. The kernel `(out, in)` is a constant, in float32 or dequantized
     from float16. Kernels stay whole whose channels do not divide evenly, or that have other readers, such as an embedding table that is
@@ -90,7 +90,7 @@ class _SplitK:
         ]
 
     def _whole_tensors(self) -> set[int]:
-        """Returns the tensors that some operator reads whole."""
+        """Return the tensors that some operator reads whole."""
         whole = set()
         for operator in self.graph.operators:
             kind = self.kinds[operator.opcodeIndex]
@@ -101,7 +101,7 @@ class _SplitK:
         return whole
 
     def _stored(self, tensor: int) -> GraphTensor:
-        """Returns the tensor that stores a kernel: itself, or the one that it is dequantized from."""
+        """Return the tensor that stores a kernel: itself, or the one that it is dequantized from."""
         return self.graph.tensors[int(self.dequantize[tensor].inputs[0]) if tensor in self.dequantize else tensor]
 
     def _can_split(self, operator: GraphOperator) -> bool:
@@ -116,7 +116,7 @@ class _SplitK:
         return is_float and is_constant and has_same_rows and split_k_factor(channels) > 1
 
     def _split(self, operator: GraphOperator) -> None:
-        """Adds the partial products of a FULLY_CONNECTED and their sum. The first one has the bias, the sum the activation function."""
+        """Add the partial products of a FULLY_CONNECTED and their sum. The first one has the bias, the sum the activation function."""
         source, kernel, *bias = map(int, operator.inputs)
         output, activation = int(operator.outputs[0]), operator.builtinOptions.fusedActivationFunction
         shape, products = tuple(self.graph.tensors[output].shape), []
@@ -129,7 +129,7 @@ class _SplitK:
         self._add_up(products, output, activation)
 
     def _add_up(self, tensors: list[int], output: int, activation: int) -> None:
-        """Adds tensors in pairs, so that each is rounded equally often; the last sum is written to `output`."""
+        """Add tensors in pairs, so that each is rounded equally often; the last sum is written to `output`."""
         shape = tuple(self.graph.tensors[output].shape)
         while len(tensors) > 1:
             is_last = len(tensors) == 2
@@ -142,7 +142,7 @@ class _SplitK:
                 self.operators.append(new_operator(code, pair, [total], schema().BuiltinOptions.AddOptions, options))
 
     def _split_input(self, source: int) -> list[int]:
-        """Returns tensors `(..., in / parts)`, written by a SPLIT operator."""
+        """Return tensors `(..., in / parts)`, written by a SPLIT operator."""
         if source not in self.input_parts:
             *rows, channels = map(int, self.graph.tensors[source].shape)
             count = split_k_factor(channels)
@@ -158,7 +158,7 @@ class _SplitK:
         return self.input_parts[source]
 
     def _split_kernel(self, kernel: int) -> list[int]:
-        """Returns float32 tensors `(out, in / parts)`: constants, or dequantized from float16 constants."""
+        """Return float32 tensors `(out, in / parts)`: constants, or dequantized from float16 constants."""
         if kernel not in self.kernel_parts:
             stored, self.kernel_parts[kernel] = self._stored(kernel), []
             dtype = np.float32 if stored.type == schema().TensorType.FLOAT32 else np.float16
@@ -175,7 +175,7 @@ class _SplitK:
         return self.kernel_parts[kernel]
 
     def _tensor(self, like: int, shape: tuple[int, ...]) -> int:
-        """Adds a computed tensor with the type of another one, and returns its index."""
+        """Add a computed tensor with the type of another one, and returns its index."""
         new = copy.copy(self.graph.tensors[like])
         new.shape, new.shapeSignature, new.buffer = np.array(shape, np.int32), None, 0
         new.name = b"part"  # short, because a file has thousands of them
@@ -183,7 +183,7 @@ class _SplitK:
 
 
 def _operator_like(operator: GraphOperator, inputs: Sequence[int], outputs: Sequence[int]) -> GraphOperator:
-    """Returns a copy of an operator with other inputs and outputs."""
+    """Return a copy of an operator with other inputs and outputs."""
     new = copy.copy(operator)
     new.builtinOptions = copy.copy(operator.builtinOptions)
     new.inputs, new.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)

@@ -7,7 +7,7 @@ from kerasbert.export.tflite.model import GraphTensor, Model, operator_kinds, sc
 
 
 def tie_embeddings(model: Model, context: PassContext) -> None:
-    """Makes a decoder whose kernel is one of the context's tables read the buffer of this table's GATHER.
+    """Make a decoder whose kernel is one of the context's tables read the buffer of this table's GATHER.
 
     The quantizer writes one copy of the table for GATHER and one for FULLY_CONNECTED. Training uses one grid for both, with one scale for
     the whole table. FULLY_CONNECTED needs a scale per token, so the scale is repeated.
@@ -33,7 +33,7 @@ def tie_embeddings(model: Model, context: PassContext) -> None:
 
 
 def _holds_table(model: Model, tensor: GraphTensor, table: np.ndarray) -> bool:
-    """Returns whether a constant is the table, in float32 or in int8."""
+    """Return whether a constant is the table, in float32 or in int8."""
     types = schema().TensorType
     data = model.buffers[tensor.buffer].data
     shape = tuple(tensor.shape)[-2:]  # the table of a GATHER may have a leading axis of 1
@@ -49,7 +49,7 @@ def _holds_table(model: Model, tensor: GraphTensor, table: np.ndarray) -> bool:
 
 
 def _share_buffer(kernel: GraphTensor, table: GraphTensor) -> None:
-    """Makes a kernel read the buffer of a table, with the table's scale for each output channel."""
+    """Make a kernel read the buffer of a table, with the table's scale for each output channel."""
     tokens = kernel.shape[0]
     kernel.type, kernel.buffer = table.type, table.buffer
     kernel.quantization = type(table.quantization)()

@@ -12,7 +12,7 @@ _QUANTILES = ("p50", "p90", "p99", "mean")
 
 
 def write_benchmark(path: str | os.PathLike, benchmark: Benchmark) -> Path:
-    """Writes a benchmark by the path's suffix: `.json`, or `.html` with charts.
+    """Write a benchmark by the path's suffix: `.json`, or `.html` with charts.
 
     Returns:
         The path.
@@ -42,7 +42,7 @@ def _latency_bars(benchmark: Benchmark) -> Bars:
 
 
 def _latency_by_tokens(benchmark: Benchmark) -> list[Lines]:
-    """Returns a line chart, or nothing if no texts were measured."""
+    """Return a line chart, or nothing if no texts were measured."""
     lines = {
         _label(m, benchmark): [(tokens, 1e3 * seconds) for tokens, seconds in sorted(m.by_tokens.items())]
         for m in benchmark.measurements
@@ -52,7 +52,7 @@ def _latency_by_tokens(benchmark: Benchmark) -> list[Lines]:
 
 
 def _label(measurement: Measurement, benchmark: Benchmark) -> str:
-    """Returns the model's name, with length and threads where these tell measurements of one model apart."""
+    """Return the model's name, with length and threads where these tell measurements of one model apart."""
     same_model = [m for m in benchmark.measurements if m.model == measurement.model]
     parts = [measurement.model]
     if len({m.length for m in same_model}) > 1:

@@ -19,7 +19,7 @@ def bar_chart(
     colors: Sequence[str] | None = None,
     floor: float = 0.0,
 ) -> str:
-    """Draws horizontal bars with their value at the end. Bars of one label are grouped, and a long label is written above its bar.
+    """Draw horizontal bars with their value at the end. Bars of one label are grouped, and a long label is written above its bar.
 
     Args:
         bars: The label and the value of each bar.
@@ -58,7 +58,7 @@ def bar_chart(
 
 
 def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
-    """Draws a histogram. Counts have a square-root scale, so that single outliers stay visible."""
+    """Draw a histogram. Counts have a square-root scale, so that single outliers stay visible."""
     values = np.asarray(values, np.float64)
     values = values[np.isfinite(values)]
     if not values.size:
@@ -78,7 +78,7 @@ def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
 
 
 def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_label: str, most: int = 600) -> str:
-    """Draws points against the diagonal, on which both sides agree.
+    """Draw points against the diagonal, on which both sides agree.
 
     Args:
         pairs: The x and y values of each series by name.
@@ -109,7 +109,7 @@ def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_
 
 
 def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
-    """Draws one line for each series, such as a training history: `{"loss": [(epoch, value), ...]}`."""
+    """Draw one line for each series, such as a training history: `{"loss": [(epoch, value), ...]}`."""
     points = {name: [(x, y) for x, y in line if np.isfinite(x) and np.isfinite(y)] for name, line in series.items()}
     points = {name: line for name, line in points.items() if line}
     if not points:
@@ -144,7 +144,7 @@ class _Frame:
     def axes(
         self, x_label: str, y_label: str, format_y: Callable[[float], str] | None = None, whole: bool = False
     ) -> list[str]:
-        """Returns the markup of both axes. `whole`: whether the x axis has ticks at whole numbers only."""
+        """Return the markup of both axes. `whole`: whether the x axis has ticks at whole numbers only."""
         parts = []
         for value in _ticks(*self.y_range):
             y, text = self.y(value), (format_y or _tick)(value)
@@ -175,7 +175,7 @@ def _svg(parts: Sequence[str], height: float) -> str:
 
 
 def legend(names: Sequence[str]) -> str:
-    """Returns a legend of names, coloured in the order of `SERIES`."""
+    """Return a legend of names, coloured in the order of `SERIES`."""
     keys = (
         f'<span><i style="background:{SERIES[number % len(SERIES)]}"></i>{escape(name)}</span>'
         for number, name in enumerate(names)
@@ -184,7 +184,7 @@ def legend(names: Sequence[str]) -> str:
 
 
 def _ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Returns round numbers inside a range, spaced by 1, 2 or 5 times a power of ten."""
+    """Return round numbers inside a range, spaced by 1, 2 or 5 times a power of ten."""
     step = 10.0 ** np.floor(np.log10((high - low) / most))
     step *= next(factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= most)
     return [number * step for number in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
@@ -207,5 +207,5 @@ def _finite_pairs(x: np.ndarray, y: np.ndarray, most: int) -> tuple[np.ndarray, 
 
 
 def _wrapped(text: str) -> list[str]:
-    """Returns lines that fit above a bar, broken at blanks where there are any."""
+    """Return lines that fit above a bar, broken at blanks where there are any."""
     return textwrap.wrap(text, _ABOVE) or [""]

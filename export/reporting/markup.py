@@ -7,18 +7,18 @@ import numpy as np
 
 
 def card(title: str, *content: str) -> str:
-    """Returns a titled box. `content` is markup."""
+    """Return a titled box. `content` is markup."""
     return f"<section><h2>{escape(title)}</h2>{''.join(content)}</section>"
 
 
 def grid(cards: Iterable[str]) -> str:
-    """Returns boxes side by side, where there is room. Empty ones are left out."""
+    """Return boxes side by side, where there is room. Empty ones are left out."""
     cards = [card for card in cards if card]
     return f'<div class="grid">{"".join(cards)}</div>' if cards else ""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], status: int | None = None, notes: int = 0) -> str:
-    """Returns a table that narrow screens show as one box a row.
+    """Return a table that narrow screens show as one box a row.
 
     Args:
         columns: The headings.
@@ -46,7 +46,7 @@ def _row(columns: Sequence[str], cells: Sequence[str], status: int | None, notes
 
 
 def matrix(labels: Sequence[str], counts: np.ndarray) -> str:
-    """Returns a confusion matrix with a row for each true class and a column for each predicted one.
+    """Return a confusion matrix with a row for each true class and a column for each predicted one.
 
     Cells are darker for larger counts, and have another colour off the diagonal.
 
@@ -67,5 +67,5 @@ def matrix(labels: Sequence[str], counts: np.ndarray) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Returns a list of names and values."""
+    """Return a list of names and values."""
     return f"<dl>{''.join(f'<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>' for key, value in pairs)}</dl>"

@@ -91,7 +91,7 @@ def write_html(
     sections: Sequence[Table | Lines | Bars] = (),
     command: str | None = None,
 ) -> Path:
-    """Writes one self-contained page, without scripts, fonts or links.
+    """Write one self-contained page, without scripts, fonts or links.
 
     Args:
         path: The page's path. It is replaced in one step.
@@ -126,7 +126,7 @@ def write_html(
 
 
 def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
-    """Writes the report's `as_dict` as JSON.
+    """Write the report's `as_dict` as JSON.
 
     Raises:
         KerasBertError: when a file is there that kerasbert did not write.
@@ -140,7 +140,7 @@ def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
 def write_report(
     path: str | os.PathLike, report: ValidationReport, model_path: str | os.PathLike | None = None
 ) -> Path:
-    """Writes a validation by the path's suffix: `.html` or `.json`. The page includes an inspection of `model_path` where possible.
+    """Write a validation by the path's suffix: `.html` or `.json`. The page includes an inspection of `model_path` where possible.
 
     Raises:
         KerasBertError: when the path has another suffix, or a file is there that kerasbert did not write.

@@ -16,7 +16,7 @@ _MAX_NAMED_ROWS = 50  # of a check, on the page
 
 
 def report_sections(report: ValidationReport) -> list[str]:
-    """Returns the markup of a validation's results."""
+    """Return the markup of a validation's results."""
     metric = next((check for check in report.checks if check.metrics), None)
     charts = [_metric_chart(report, metric)] if metric else []
     charts += [_difference_chart(name, *sides) for name, sides in report.samples.items()]
@@ -32,7 +32,7 @@ def report_sections(report: ValidationReport) -> list[str]:
 
 
 def _checks(report: ValidationReport) -> str:
-    """Returns a table with a row for each check, and its remark and confidence below the row."""
+    """Return a table with a row for each check, and its remark and confidence below the row."""
     rows = []
     for check in report.checks:
         confidence = "; ".join(judgement.describe() for judgement in check.judgements)
@@ -43,7 +43,7 @@ def _checks(report: ValidationReport) -> str:
 
 
 def _named_rows(check: Check) -> str:
-    """Returns a table of the first rows that a check names."""
+    """Return a table of the first rows that a check names."""
     rows = list(check.named_rows.items())
     title = f"{check.name}: {len(rows):,} rows"
     if len(rows) > _MAX_NAMED_ROWS:
@@ -79,7 +79,7 @@ def _changed_predictions(report: ValidationReport, details: Details) -> str:
 
 
 def _class_metrics(report: ValidationReport, classes: Mapping[str, tuple[ClassMetrics, ClassMetrics]]) -> str:
-    """Returns a table of F1, precision and recall. `classes`: the metrics of the reference and of the model by class."""
+    """Return a table of F1, precision and recall. `classes`: the metrics of the reference and of the model by class."""
     columns = ("class", "rows", f"F1, {report.against}", f"F1, {report.model}", "precision", "recall")
     rows = [
         (name, old.support, f"{old.f1:.4f}", f"{new.f1:.4f}", f"{new.precision:.4f}", f"{new.recall:.4f}")
@@ -90,7 +90,7 @@ def _class_metrics(report: ValidationReport, classes: Mapping[str, tuple[ClassMe
 
 
 def _metric_chart(report: ValidationReport, check: Check) -> str:
-    """Returns a chart with a pair of bars for each metric, the reference first."""
+    """Return a chart with a pair of bars for each metric, the reference first."""
     bars = [(metric.name, value) for metric in check.metrics for value in (metric.reference, metric.model)]
     names = " and ".join(metric.name for metric in check.metrics)
     share = check.metrics[0].share
@@ -128,7 +128,7 @@ def _latency_chart(checks: Iterable[Check]) -> str:
 
 
 def _placements(checks: Iterable[Check]) -> str:
-    """Returns a table of the operators that each device ran."""
+    """Return a table of the operators that each device ran."""
     rows = [_placement(check) for check in checks if check.device]
     if not rows:
         return ""

@@ -44,15 +44,15 @@ class Runner(Protocol):
         ...
 
     def open(self, tokens: Sequence[int]) -> None:
-        """Opens the model for rows of these numbers of tokens."""
+        """Open the model for rows of these numbers of tokens."""
         ...
 
     def full_row(self, vocabulary_size: int) -> TokenRow:
-        """Returns a row of random ids that fills the model's length."""
+        """Return a row of random ids that fills the model's length."""
         ...
 
     def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
-        """Returns a function that runs a row, from its arrays to the outputs."""
+        """Return a function that runs a row, from its arrays to the outputs."""
         ...
 
 
@@ -87,17 +87,17 @@ class TFLiteRunner:
         return self._model.partitions
 
     def open(self, tokens: Sequence[int]) -> None:
-        """Opens the model for rows of these numbers of tokens."""
+        """Open the model for rows of these numbers of tokens."""
         if self.models is not None:
             for count in sorted(set(tokens)):
                 self.models.at(count)
 
     def full_row(self, vocabulary_size: int) -> TokenRow:
-        """Returns a row of random ids that fills the model's length."""
+        """Return a row of random ids that fills the model's length."""
         return _full_row(self._model.length or 1, vocabulary_size)
 
     def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
-        """Returns a function that runs a row, from its arrays to the outputs."""
+        """Return a function that runs a row, from its arrays to the outputs."""
         model = self._model if self.models is None else self.models.at(len(ids))
         inputs = _model_inputs(ids, types, model)
 
@@ -142,14 +142,14 @@ class OnnxRunner:
         self.length = None if longest else self._full_length
 
     def open(self, tokens: Sequence[int]) -> None:
-        """Does nothing, because one session runs all lengths."""
+        """Do nothing, because one session runs all lengths."""
 
     def full_row(self, vocabulary_size: int) -> TokenRow:
-        """Returns a row of random ids that fills the model's length."""
+        """Return a row of random ids that fills the model's length."""
         return _full_row(self._full_length, vocabulary_size)
 
     def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
-        """Returns a function that runs a row, from its arrays to the outputs."""
+        """Return a function that runs a row, from its arrays to the outputs."""
         padding = [0] * max((self._fixed or 0) - len(ids), 0)
         values = dict(zip(INPUTS, ([*ids, *padding], [1] * len(ids) + padding, [*types, *padding]), strict=True))
         inputs = {
@@ -168,7 +168,7 @@ def measure(
     words: int,
     rows: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Loads models, warms them up, and times every row; several models alternate row by row.
+    """Load models, warms them up, and times every row; several models alternate row by row.
 
     Args:
         paths: The files.
@@ -217,7 +217,7 @@ def measure(
 
 
 def _time_rounds(prepared: Sequence[Sequence[Run]], warmup: int, rounds: int) -> list[list[float]]:
-    """Times every row in each round, with the models in alternating order.
+    """Time every row in each round, with the models in alternating order.
 
     Args:
         prepared: For each row the functions that run it, one a model.
@@ -241,7 +241,7 @@ def _time_rounds(prepared: Sequence[Sequence[Run]], warmup: int, rounds: int) ->
 
 
 def _full_row(length: int, vocabulary_size: int) -> TokenRow:
-    """Returns varied ids below the vocabulary's size, without padding, so that every position counts."""
+    """Return varied ids below the vocabulary's size, without padding, so that every position counts."""
     return [number * 7919 % vocabulary_size for number in range(length)], [0] * length
 
 
@@ -250,7 +250,7 @@ def _open_runner(path: str, length: int | None, threads: int, longest: int | Non
 
 
 def _model_inputs(ids: Sequence[int], types: Sequence[int], model: RunnableModel) -> dict[str, np.ndarray]:
-    """Returns the arrays of one row, cut or padded to the model's length."""
+    """Return the arrays of one row, cut or padded to the model's length."""
     values: dict[str, Sequence[int]] = dict(zip(INPUTS, (ids, [1] * len(ids), types), strict=True))
     inputs = {}
     for name, port in model.inputs.items():
@@ -261,7 +261,7 @@ def _model_inputs(ids: Sequence[int], types: Sequence[int], model: RunnableModel
 
 
 def _reset_peak() -> None:
-    """Resets the peak memory, where Linux permits it, so that the imports do not count."""
+    """Reset the peak memory, where Linux permits it, so that the imports do not count."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -279,7 +279,7 @@ def _peak_memory() -> int:
 
 
 def _status(key: str) -> int:
-    """Returns an entry of /proc/self/status in bytes; 0 where there is none."""
+    """Return an entry of /proc/self/status in bytes; 0 where there is none."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -288,7 +288,7 @@ def _status(key: str) -> int:
 
 
 def main() -> None:
-    """Measures what the options file describes, and writes the answer or an error."""
+    """Measure what the options file describes, and writes the answer or an error."""
     options = read_json_object(sys.argv[1])
     answer = Path(options.pop("answer"))
     try:

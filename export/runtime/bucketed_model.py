@@ -37,7 +37,7 @@ class BucketedModel:
 
     @classmethod
     def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "BucketedModel":
-        """Opens a verified file, with or without metadata, to find its lengths.
+        """Open a verified file, with or without metadata, to find its lengths.
 
         Raises:
             KerasBertError: as `open_model` does.
@@ -58,11 +58,11 @@ class BucketedModel:
         kernels: str,
         open: Callable[[int], RunnableModel] | None = None,
     ) -> "BucketedModel":
-        """Takes the lengths of a verified file from its metadata, without opening it."""
+        """Take the lengths of a verified file from its metadata, without opening it."""
         return cls(path, longest, metadata.lengths or (), metadata.sequence_length, threads, kernels, open)
 
     def at(self, tokens: int) -> RunnableModel:
-        """Returns the model for a row of `tokens` tokens; the longest one, if the row fits none."""
+        """Return the model for a row of `tokens` tokens; the longest one, if the row fits none."""
         length = self.length(tokens)
         if length not in self.opened:
             other = next(iter(self.opened.values()), None)
@@ -75,7 +75,7 @@ class BucketedModel:
         return self.opened[length]
 
     def length(self, tokens: int) -> int:
-        """Returns the length at which a row of `tokens` tokens runs."""
+        """Return the length at which a row of `tokens` tokens runs."""
         if self.lengths:
             return next((each for each in self.lengths if each >= tokens), self.lengths[-1])
         return self.fixed or min(-(-tokens // _BUCKET) * _BUCKET, self.longest)

@@ -86,7 +86,7 @@ class InterpreterModel(RunnableModel):
 
     @contextlib.contextmanager
     def _runtime_errors(self) -> Iterator[None]:
-        """Raises the runtime's exceptions as KerasBertError."""
+        """Raise the runtime's exceptions as KerasBertError."""
         try:
             yield
         except (RuntimeError, ValueError) as error:
@@ -95,7 +95,7 @@ class InterpreterModel(RunnableModel):
             ) from error
 
     def quantization(self, output: str) -> tuple[float, int]:
-        """Returns scale and zero point of an 8-bit output."""
+        """Return scale and zero point of an 8-bit output."""
         scale, zero_point = self._details(self._output_indices)[output]["quantization"]
         return float(scale), int(zero_point)
 
@@ -126,7 +126,7 @@ class InterpreterModel(RunnableModel):
 def _resize_inputs(
     interpreter: Any, name: str, details: Mapping[str, dict[str, Any]], length: int | None, resizable: bool
 ) -> None:
-    """Resizes the inputs of a resizable file to `length`; for another one it checks the length."""
+    """Resize the inputs of a resizable file to `length`; for another one it checks the length."""
     if not resizable:
         fixed = max((int(d["shape"][-1]) for d in details.values() if len(d["shape"]) == 2), default=None)
         if length is not None and length != fixed:
@@ -149,7 +149,7 @@ def _resize_inputs(
 
 
 def _signature_lengths(interpreter: Any) -> tuple[int, ...]:
-    """Returns N of each signature `serve_N`, in rising order."""
+    """Return N of each signature `serve_N`, in rising order."""
     matches = (re.fullmatch(rf"{SIGNATURE}_([1-9]\d*)", key) for key in interpreter.get_signature_list())
     return tuple(sorted(int(match[1]) for match in matches if match))
 
@@ -157,7 +157,7 @@ def _signature_lengths(interpreter: Any) -> tuple[int, ...]:
 def _choose_signature(
     interpreter: Any, name: str, lengths: tuple[int, ...], length: int | None
 ) -> tuple[str | None, int]:
-    """Chooses `serve`, the signature of the length, the longest one, or the file's only one.
+    """Choose `serve`, the signature of the length, the longest one, or the file's only one.
 
     Returns:
         The signature's name, None for a file without signatures; and its subgraph.
@@ -185,7 +185,7 @@ def _choose_signature(
 
 
 def _tensor_indices(interpreter: Any, signature: str | None) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns the tensor indices of inputs and of outputs by name."""
+    """Return the tensor indices of inputs and of outputs by name."""
     if signature is None:
         inputs, outputs = (
             {detail["name"]: detail["index"] for detail in side}
@@ -202,7 +202,7 @@ def _tensor_indices(interpreter: Any, signature: str | None) -> tuple[dict[str, 
 
 
 def _delegated_operators(delegate: Mapping[str, Any], operators: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Returns the operators that a delegate node replaced: all between its inputs and its outputs."""
+    """Return the operators that a delegate node replaced: all between its inputs and its outputs."""
     producer = {int(tensor): node for node in operators for tensor in node["outputs"]}
     boundary = {int(tensor) for tensor in delegate["inputs"]}
     pending, replaced = [int(tensor) for tensor in delegate["outputs"]], set()
@@ -224,5 +224,5 @@ def _ports(details: Mapping[str, dict[str, Any]]) -> dict[str, Port]:
 
 
 def one_line(error: BaseException, limit: int = 200) -> str:
-    """Returns an exception's text without line breaks, at most `limit` characters."""
+    """Return an exception's text without line breaks, at most `limit` characters."""
     return " ".join(str(error).split())[:limit].rstrip(".") or type(error).__name__

@@ -45,7 +45,7 @@ class Runtime:
 
 @functools.cache
 def find_runtime() -> Runtime:
-    """Finds an interpreter: LiteRT's, else tflite-runtime's, else TensorFlow's.
+    """Find an interpreter: LiteRT's, else tflite-runtime's, else TensorFlow's.
 
     Raises:
         KerasBertError: when none of the three is installed.
@@ -73,7 +73,7 @@ def open_model(
     length: int | None = None,
     verified: bool = False,
 ) -> RunnableModel:
-    """Opens a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
+    """Open a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
     Args:
         path_or_bytes: The file or its content; a `VerifiedFile` is not read again.
@@ -128,7 +128,7 @@ def open_at_any_length(
     verified: bool = False,
     resized_to: int = DEFAULT_LENGTH,
 ) -> RunnableModel:
-    """Opens a file at its own length, or a resizable one at a length of ours.
+    """Open a file at its own length, or a resizable one at a length of ours.
 
     Args:
         path: as `open_model` takes it; of a `VerifiedFile` one interpreter is made, of another file that is resizable two.
@@ -155,7 +155,7 @@ def _metadata(path_or_bytes: str | os.PathLike | bytes) -> packed_metadata.Metad
 
 
 def _interpreter_class(runtime: Runtime, metadata: packed_metadata.Metadata | None) -> Any:
-    """Returns the runtime's interpreter; for a file that takes texts with tensorflow-text's operators, which must be installed."""
+    """Return the runtime's interpreter; for a file that takes texts with tensorflow-text's operators, which must be installed."""
     if metadata is None or metadata.inputs == packed_metadata.IDS:
         return runtime.interpreter
     registrar = import_optional("tensorflow_text", "the operators of a file that takes texts").tflite_registrar
@@ -164,7 +164,7 @@ def _interpreter_class(runtime: Runtime, metadata: packed_metadata.Metadata | No
 
 
 def describe_machine() -> dict[str, str]:
-    """Describes the machine for reports: CPU model, cores, system, package versions and the date. TensorFlow is listed if it is loaded."""
+    """Describe the machine for reports: CPU model, cores, system, package versions and the date. TensorFlow is listed if it is loaded."""
     runtime = find_runtime()
     return {
         "cpu": cpu_model(),
@@ -180,7 +180,7 @@ def describe_machine() -> dict[str, str]:
 
 @functools.cache
 def cpu_model() -> str:
-    """Returns the CPU's marketing name, if the system reports it."""
+    """Return the CPU's marketing name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -51,7 +51,7 @@ class IsolatedFile:
         self._end = weakref.finalize(self, _end_process, self._process, self._log)
 
     def open(self, length: int | None = None) -> "IsolatedModel":
-        """Opens the model at a length; None takes any that the file has.
+        """Open the model at a length; None takes any that the file has.
 
         Raises:
             KerasBertError: as `open_model` does, and when the process ended.
@@ -61,7 +61,7 @@ class IsolatedFile:
     def request(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
     ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Sends a message and returns the reply of the process.
+        """Send a message and returns the reply of the process.
 
         Raises:
             KerasBertError: when the process reports an error, ended, or did not reply in time.
@@ -103,7 +103,7 @@ class IsolatedFile:
 
 
 def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
-    """Verifies a file, opens it and runs one row, in a process of its own.
+    """Verify a file, opens it and runs one row, in a process of its own.
 
     Raises:
         KerasBertError: when the file does not run.

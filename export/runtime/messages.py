@@ -38,7 +38,7 @@ class Channel:
         self._reader, self._writer, self._received = reader, writer, bytearray()
 
     def send(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None) -> None:
-        """Sends a message.
+        """Send a message.
 
         Raises:
             ChannelClosed: when the other end does not read any more.
@@ -52,7 +52,7 @@ class Channel:
             raise ChannelClosed from error
 
     def receive(self, seconds: float | None = None) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Waits for the next message.
+        """Wait for the next message.
 
         Args:
             seconds: The time limit; None for no limit.
@@ -84,7 +84,7 @@ class Channel:
             view = view[os.write(self._writer, view) :]
 
     def _read(self, count: int, deadline: float | None) -> bytes:
-        """Returns the next bytes. Whatever has arrived is buffered, mostly a whole message, so memory is bounded by what was sent."""
+        """Return the next bytes. Whatever has arrived is buffered, mostly a whole message, so memory is bounded by what was sent."""
         while len(self._received) < count:
             if deadline is not None:
                 remaining = max(deadline - time.monotonic(), 0)

@@ -28,7 +28,7 @@ MEMORY, MEMORY_PER_BYTE = 768 << 20, 4
 
 
 def main() -> None:
-    """Replies to requests until the parent closes the pipe."""
+    """Reply to requests until the parent closes the pipe."""
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     channel = Channel(os.dup(0), os.dup(1))
     os.dup2(2, 1)  # libraries print to standard output

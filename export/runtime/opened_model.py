@@ -20,7 +20,7 @@ Texts: TypeAlias = str | Sequence[str] | np.ndarray  # a text, several, or their
 
 
 def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = False) -> "OpenedModel":
-    """Opens a `.tflite` file of `kerasbert convert` without TensorFlow, or a saved folder or hub name in Keras.
+    """Open a `.tflite` file of `kerasbert convert` without TensorFlow, or a saved folder or hub name in Keras.
 
         model = kerasbert.open("model.tflite")
         model("a gripping film")  # {"label": "positive", "score": 0.98, "probabilities": {...}}
@@ -65,7 +65,7 @@ class OpenedModel:
         return f"<kerasbert {self.processor.name} model {self._name!r}>"
 
     def __call__(self, x: Any, second: Any = None, *, top_k: int | None = None) -> Any:
-        """Predicts, with one prediction an example.
+        """Predict, with one prediction an example.
 
         Args:
             x: A text or several; or examples as the task takes them: tuples, words, a table of `kerasbert.data`.
@@ -93,11 +93,11 @@ class OpenedModel:
         return predictions[0] if isinstance(x, str) else predictions
 
     def score(self, x: Any, y: Any = None) -> dict[str, float]:
-        """Computes the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`."""
+        """Compute the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`."""
         return self._predictor.score(x, y)
 
     def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:
-        """Computes cosines between texts with a sentence encoder.
+        """Compute cosines between texts with a sentence encoder.
 
         Args:
             a: A text, several, or their vectors `(texts, dimensions)` from an earlier call.
@@ -113,7 +113,7 @@ class OpenedModel:
         return float(cosines[0, 0]) if isinstance(a, str) and isinstance(b, str) else cosines
 
     def search(self, query: str, texts: Sequence[str] | np.ndarray, top_k: int = 10) -> list[dict[str, Any]]:
-        """Finds the texts that are most similar to a query.
+        """Find the texts that are most similar to a query.
 
         Args:
             query: A text.
@@ -151,7 +151,7 @@ class OpenedModel:
         return self._unit_vectors(a) @ self._unit_vectors(b).T
 
     def _unit_vectors(self, texts: Texts) -> np.ndarray:
-        """Returns vectors of length 1, `(texts, dimensions)`."""
+        """Return vectors of length 1, `(texts, dimensions)`."""
         if self._embedding is None:
             raise KerasBertError(
                 f"expected a sentence encoder to compare texts, received a model of the task type {self.processor.name!r}; call it for its "
@@ -170,7 +170,7 @@ class OpenedModel:
         return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
 
     def _processor_listing(self, top_k: int | None) -> Processor:
-        """Returns a processor whose predictions list at least `top_k` entries."""
+        """Return a processor whose predictions list at least `top_k` entries."""
         if top_k is None:
             return self.processor
         if self.processor.display.limit is None:
@@ -184,7 +184,7 @@ class OpenedModel:
 
 
 def _examples(processor: Processor, x: Any, second: Any) -> Any:
-    """Combines both arguments of a call into examples as the processor takes them."""
+    """Combine both arguments of a call into examples as the processor takes them."""
     if is_table(x):
         return x
     if second is None and (isinstance(x, list | tuple) or hasattr(x, "__array__")):

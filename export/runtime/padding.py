@@ -12,7 +12,7 @@ _MIN_SHARE = 0.1  # of the rows, for a suggested length
 
 
 def padding_note(metadata: Metadata, tokens: np.ndarray) -> str:
-    """Returns a note for users whose texts are much shorter than the one length of their file; empty for others, and for few texts.
+    """Return a note for users whose texts are much shorter than the one length of their file; empty for others, and for few texts.
 
     Args:
         metadata: The file's metadata. Files with several lengths, and of targets with one length only, need no note.
@@ -34,7 +34,7 @@ def padding_note(metadata: Metadata, tokens: np.ndarray) -> str:
 
 
 def length_note(metadata: Metadata) -> str:
-    """Returns a note for users who convert a model to one long length; empty for a short one, and for targets with one length only."""
+    """Return a note for users who convert a model to one long length; empty for a short one, and for targets with one length only."""
     length = metadata.sequence_length
     if length is None or not _could_have_lengths(metadata) or length < _LONG:
         return ""
@@ -46,7 +46,7 @@ def length_note(metadata: Metadata) -> str:
 
 
 def better_lengths(tokens: np.ndarray, length: int) -> list[int]:
-    """Returns rising lengths up to that of the file, each the shortest for at least a tenth of the rows."""
+    """Return rising lengths up to that of the file, each the shortest for at least a tenth of the rows."""
     lengths, covered = [], 0.0
     for each in (each for each in _LENGTHS if each < length):
         share = float(np.mean(tokens <= each))

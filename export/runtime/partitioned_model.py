@@ -21,30 +21,30 @@ _COMPILED = "_edgetpu"  # the suffix that the Edge TPU's compiler adds to a name
 
 
 def host_path(path: str | os.PathLike) -> Path:
-    """Returns the path of a body's host model: `NAME.host.tflite`, also for a body that was compiled to `NAME_edgetpu.tflite`."""
+    """Return the path of a body's host model: `NAME.host.tflite`, also for a body that was compiled to `NAME_edgetpu.tflite`."""
     path = Path(path)
     return path.with_name(path.stem.removesuffix(_COMPILED) + _HOST)
 
 
 def compiled_path(path: str | os.PathLike) -> Path:
-    """Returns the path of a compiled body."""
+    """Return the path of a compiled body."""
     path = Path(path)
     return path.with_name(f"{path.stem}{_COMPILED}{path.suffix}")
 
 
 def written_files(path: str | os.PathLike, host: bool) -> list[tuple[Path, str]]:
-    """Lists the files that saving a model as `path` writes, each with its kind. `host`: whether there is a host model."""
+    """List the files that saving a model as `path` writes, each with its kind. `host`: whether there is a host model."""
     path = Path(path)
     return [(path, MODEL), (sidecar_path(path), METADATA), *([(host_path(path), HOST)] if host else [])]
 
 
 def is_body(model: RunnableModel) -> bool:
-    """Returns whether a model takes the outputs of a host model."""
+    """Return whether a model takes the outputs of a host model."""
     return set(model.inputs) == {HIDDEN, BIAS}
 
 
 def check_host(path: str | os.PathLike | bytes) -> Path:
-    """Returns the path of a body's host model.
+    """Return the path of a body's host model.
 
     Raises:
         KerasBertError: when the host model is missing, or the body is in memory.

@@ -33,7 +33,7 @@ _MakeFeatures: TypeAlias = Callable[[Sequence, Tokenizer, int], Features]
 def open_predictor(
     path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", isolated: bool = False
 ) -> "Predictor":
-    """Opens a file with its tokenizer and processor.
+    """Open a file with its tokenizer and processor.
 
     Args:
         path: The file.
@@ -54,7 +54,7 @@ def open_predictor(
 
 
 def tokenizer_of(metadata: Metadata) -> Tokenizer:
-    """Builds the tokenizer of a file.
+    """Build the tokenizer of a file.
 
     Raises:
         KerasBertError: when the metadata describes no valid tokenizer.
@@ -107,7 +107,7 @@ class Predictor:
         return length or min(self.tokenizer.model_max_length or _DEFAULT_LENGTH, _DEFAULT_LENGTH)
 
     def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
-        """Predicts, as `Task.predictions` does.
+        """Predict, as `Task.predictions` does.
 
         Args:
             x: Examples as the processor takes them, or a table of `kerasbert.data`.
@@ -122,7 +122,7 @@ class Predictor:
         return (processor or self.processor).predictions(examples, features, raw_results)
 
     def score(self, x: Any, y: Any = None, report: Report | None = None) -> dict[str, float]:
-        """Computes the task's metrics by name, the main one first.
+        """Compute the task's metrics by name, the main one first.
 
         Args:
             x: Examples as the processor takes them, or a table of `kerasbert.data`.
@@ -143,7 +143,7 @@ class Predictor:
         return self.processor.metrics(y, examples, features, raw_results)
 
     def raw_results(self, features: Features, report: Report | None = None) -> list[RawResult]:
-        """Returns the raw result of each row, in the order of the features."""
+        """Return the raw result of each row, in the order of the features."""
         raw_results: list[RawResult] = [{}] * len(features)
         by_length = map(int, np.argsort(features.lengths, kind="stable"))  # each model runs all its rows in sequence
         done = 0
@@ -159,7 +159,7 @@ class Predictor:
         return raw_results
 
     def _inputs(self, model: RunnableModel, features: Features, rows: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
-        """Yields the model's inputs for the token lists of some rows, one list after the other."""
+        """Yield the model's inputs for the token lists of some rows, one list after the other."""
         if (length := model.length) is None:
             raise KerasBertError(
                 f"expected {model.name} to take rows of tokens, received others; convert the model again"
@@ -178,7 +178,7 @@ class Predictor:
         return self.raw_results(features, report)
 
     def _features(self, x: Any, make_features: _MakeFeatures) -> tuple[Sequence, Features]:
-        """Returns examples and their features; notes how many texts were cut, and whether the file pads much."""
+        """Return examples and their features; notes how many texts were cut, and whether the file pads much."""
         examples = self.processor.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none; pass texts")
@@ -222,7 +222,7 @@ class TextPredictor(Predictor):
 
 
 def _check_ports(model: RunnableModel, inputs: Iterable[str], processor: Processor) -> None:
-    """Checks that a model fits a processor: some of these inputs, and outputs of the processor's names, ranks and number of labels.
+    """Check that a model fits a processor: some of these inputs, and outputs of the processor's names, ranks and number of labels.
 
     Raises:
         KerasBertError: when it does not.
@@ -258,7 +258,7 @@ def _check_names(side: str, model: RunnableModel, expected: Iterable[str], unmat
 
 
 def _raw_result(processor: Processor, outputs: Sequence[RawResult], features: Features, row: int) -> RawResult:
-    """Returns the raw result of one row. `outputs`: of each of its token lists, with a batch axis of 1."""
+    """Return the raw result of one row. `outputs`: of each of its token lists, with a batch axis of 1."""
     if features.group == 1:
         joined = {name: values[0] for name, values in outputs[0].items()}
     else:

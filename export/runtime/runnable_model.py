@@ -95,7 +95,7 @@ class RunnableModel(abc.ABC):
         return max(lengths, default=None)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs one example.
+        """Run one example.
 
         Args:
             inputs: Arrays of the shapes and dtypes of `inputs`.
@@ -112,12 +112,12 @@ class RunnableModel(abc.ABC):
         return self.fetch()
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """Yields the outputs of many examples, one after the other, as `run` does."""
+        """Yield the outputs of many examples, one after the other, as `run` does."""
         for inputs in examples:
             yield self.run(inputs)
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Checks names, shapes and dtypes of inputs, and that ids are in the vocabulary.
+        """Check names, shapes and dtypes of inputs, and that ids are in the vocabulary.
 
         Raises:
             KerasBertError: when they do not fit the model.

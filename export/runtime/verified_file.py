@@ -31,7 +31,7 @@ class VerifiedFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> "VerifiedFile":
-        """Reads, verifies and decodes a file.
+        """Read, verifies and decodes a file.
 
         Raises:
             KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
@@ -67,7 +67,7 @@ class VerifiedFile:
         return any(-1 in graph.tensors[index].shape for index in indices)
 
     def require_structure(self) -> FileStructure:
-        """Returns the decoded graphs.
+        """Return the decoded graphs.
 
         Raises:
             KerasBertError: When no FlatBuffer schema is installed.

@@ -36,7 +36,7 @@ class Weight:
 
 
 def constant_roles(file: FileStructure) -> dict[int, str]:
-    """Returns the role of each buffer with a constant, by the operators that use it.
+    """Return the role of each buffer with a constant, by the operators that use it.
 
     A table that is also a kernel counts as embeddings.
     """
@@ -55,7 +55,7 @@ def constant_roles(file: FileStructure) -> dict[int, str]:
 
 
 def _role(constant: int, users: Mapping[int, list[tuple[Operator, int]]]) -> str:
-    """Returns the role of a constant. `users`: the operators that read each tensor, with the position among their inputs."""
+    """Return the role of a constant. `users`: the operators that read each tensor, with the position among their inputs."""
     role, pending, seen = OTHER, [constant], set()
     while pending:
         tensor = pending.pop()
@@ -73,7 +73,7 @@ def _role(constant: int, users: Mapping[int, list[tuple[Operator, int]]]) -> str
 
 
 def trained_weights(file: FileStructure, roles: Mapping[int, str]) -> dict[int, Weight]:
-    """Returns the trained constants by buffer. Scalars and index constants are not trained."""
+    """Return the trained constants by buffer. Scalars and index constants are not trained."""
     weights = {}
     for graph in file.subgraphs:
         biases = _biases(graph)
@@ -95,7 +95,7 @@ def _biases(graph: Subgraph) -> set[int]:
 
 
 def size_by_part(file: FileStructure, roles: Mapping[int, str], packed_bytes: int) -> dict[str, int]:
-    """Returns bytes by the role of constants, with the graph and the packed files as parts of their own."""
+    """Return bytes by the role of constants, with the graph and the packed files as parts of their own."""
     sizes = Counter({part: 0 for part in (EMBEDDINGS, DENSE, OTHER)})
     for buffer, role in roles.items():
         sizes[role] += file.spans[buffer][1]

@@ -5,5 +5,5 @@ from pathlib import Path
 
 
 def is_tflite(name_or_path: str | os.PathLike) -> bool:
-    """Returns whether a name can only mean a `.tflite` file: it is a file, or has that ending."""
+    """Return whether a name can only mean a `.tflite` file: it is a file, or has that ending."""
     return Path(name_or_path).is_file() or os.fspath(name_or_path).endswith(".tflite")

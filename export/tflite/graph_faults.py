@@ -39,7 +39,7 @@ _MOST_BYTES = 1 << 32  # of one tensor
 
 
 def find_fault(file: FileStructure) -> str:
-    """Describes the first contradiction in a file's graphs; empty for a file without one."""
+    """Describe the first contradiction in a file's graphs; empty for a file without one."""
     for graph in file.subgraphs:
         if fault := _tensors_fault(graph) or _operators_fault(graph) or _order_fault(graph):
             return fault
@@ -94,7 +94,7 @@ def _quantization_fault(tensor: Tensor, quantization: Quantization) -> str:
 
 
 def _operators_fault(graph: Subgraph) -> str:
-    """Describes the first operator with a wrong number of inputs, or with strings that it does not take."""
+    """Describe the first operator with a wrong number of inputs, or with strings that it does not take."""
     for operator in graph.operators:
         least, most = _INPUTS.get(operator.name, (0, len(operator.inputs)))
         if not least <= len(operator.inputs) <= most:
@@ -111,7 +111,7 @@ def _has_strings(graph: Subgraph, operator: Operator) -> bool:
 
 
 def _order_fault(graph: Subgraph) -> str:
-    """Describes the first tensor that is read before it has values, or written twice."""
+    """Describe the first tensor that is read before it has values, or written twice."""
     constants = {number for number, tensor in enumerate(graph.tensors) if tensor.constant}
     written = set(graph.inputs)
     if written & constants:

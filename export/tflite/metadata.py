@@ -38,7 +38,7 @@ _MEMBER_SIGNATURE, _NAME_OFFSET = b"PK\x03\x04", 30  # of a zip member's local h
 
 
 def append(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata) -> bytes:
-    """Returns the model's bytes with `metadata` packed behind them, in place of any earlier metadata. Equal inputs give equal bytes."""
+    """Return the model's bytes with `metadata` packed behind them, in place of any earlier metadata. Equal inputs give equal bytes."""
     data, _ = load_bytes(path_or_bytes)
     stream = io.BytesIO(data[: len(data) - packed_size(data)])
     with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
@@ -52,7 +52,7 @@ def append(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata) -> byte
 
 
 def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> Metadata | None:
-    """Reads the packed metadata.
+    """Read the packed metadata.
 
     Args:
         path_or_bytes: The file or its content.
@@ -74,7 +74,7 @@ def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> M
 
 
 def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
-    """Reads the packed metadata of a file that must have it.
+    """Read the packed metadata of a file that must have it.
 
     Args:
         path_or_bytes: The file or its content.
@@ -93,7 +93,7 @@ def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
 
 
 def packed_size(data: bytes, name: str = "the given bytes") -> int:
-    """Returns the bytes of the archive behind the FlatBuffer; 0 when there is none. `name` is for messages."""
+    """Return the bytes of the archive behind the FlatBuffer; 0 when there is none. `name` is for messages."""
     archive = _open(data, name)
     if archive is None:
         return 0
@@ -103,7 +103,7 @@ def packed_size(data: bytes, name: str = "the given bytes") -> int:
 
 
 def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
-    """Writes `<file>.json` beside the model: the metadata, the labels, and the file's size and sha256.
+    """Write `<file>.json` beside the model: the metadata, the labels, and the file's size and sha256.
 
     Returns:
         The path of the JSON file.
@@ -124,13 +124,13 @@ def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
 
 
 def sidecar_path(model_path: str | os.PathLike) -> Path:
-    """Returns `x.tflite.json` for `x.tflite`."""
+    """Return `x.tflite.json` for `x.tflite`."""
     path = Path(model_path)
     return path.with_name(f"{path.name}.json")
 
 
 def append_mark(host: bytes) -> bytes:
-    """Returns the host model's bytes with a packed mark that kerasbert wrote them."""
+    """Return the host model's bytes with a packed mark that kerasbert wrote them."""
     stream = io.BytesIO(host)
     with zipfile.ZipFile(stream, "a", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(PACKED[HOST]), json.dumps({"generator": mark(HOST)}) + "\n")
@@ -138,7 +138,7 @@ def append_mark(host: bytes) -> bytes:
 
 
 def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose: str) -> None:
-    """Checks that a file takes token ids.
+    """Check that a file takes token ids.
 
     Args:
         path: The file.

@@ -93,7 +93,7 @@ class Metadata:
         return self.processor.labels
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the content of `kerasbert.json`."""
+        """Return the content of `kerasbert.json`."""
         return {
             "format": FORMAT,
             "task": self.task,
@@ -116,7 +116,7 @@ class Metadata:
 
 
 def parse_metadata(texts: Mapping[str, str], name: str) -> Metadata:
-    """Parses the packed files.
+    """Parse the packed files.
 
     Args:
         texts: The content of each file by its name.
@@ -155,7 +155,7 @@ def _parse_description(text: str, name: str) -> dict[str, Any]:
 
 
 def _checked_fields(description: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Returns the entries of `_FIELDS`, once their types and values are checked."""
+    """Return the entries of `_FIELDS`, once their types and values are checked."""
     fields = {}
     for key, kinds in _FIELDS.items():
         value = description.get(key, _DEFAULTS.get(key))
@@ -175,7 +175,7 @@ def _checked_fields(description: Mapping[str, Any], name: str) -> dict[str, Any]
 
 
 def _checked_lengths(lengths: Any, name: str) -> tuple[int, ...] | None:
-    """Returns rising numbers of tokens, once they are checked."""
+    """Return rising numbers of tokens, once they are checked."""
     if lengths is None:
         return None
     whole = isinstance(lengths, list) and all(type(each) is int and 1 <= each <= _MAX_TOKENS for each in lengths)
@@ -185,7 +185,7 @@ def _checked_lengths(lengths: Any, name: str) -> tuple[int, ...] | None:
 
 
 def metadata_error(name: str, received: str) -> KerasBertError:
-    """Returns an error about damaged metadata. `received`: a description of the damage."""
+    """Return an error about damaged metadata. `received`: a description of the damage."""
     return KerasBertError(f"expected kerasbert metadata in {name}, received {received}; convert the model again")
 
 

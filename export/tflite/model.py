@@ -22,7 +22,7 @@ def schema() -> Any:
 
 
 def decode(content: bytes | bytearray) -> Model:
-    """Unpacks a file. Constants are views into `content`, also those stored behind the FlatBuffer."""
+    """Unpack a file. Constants are views into `content`, also those stored behind the FlatBuffer."""
     model: Model = schema().ModelT.InitFromPackedBuf(content, 0)
     for buffer in model.buffers:
         if buffer.offset > 1:  # the offset would be wrong after repacking
@@ -32,7 +32,7 @@ def decode(content: bytes | bytearray) -> Model:
 
 
 def encode(model: Model) -> bytes:
-    """Packs a model into the bytes of a file."""
+    """Pack a model into the bytes of a file."""
     import flatbuffers
 
     size = sum(len(buffer.data) for buffer in model.buffers if buffer.data is not None)
@@ -42,13 +42,13 @@ def encode(model: Model) -> bytes:
 
 
 def operator_kinds(model: Model) -> list[str]:
-    """Returns the builtin operator's name of every operator code."""
+    """Return the builtin operator's name of every operator code."""
     names = {value: name for name, value in vars(schema().BuiltinOperator).items() if isinstance(value, int)}
     return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in model.operatorCodes]
 
 
 def code_of(model: Model, builtin: int, version: int) -> int:
-    """Returns the index of an operator code of at least that version; adds the code if the model has none."""
+    """Return the index of an operator code of at least that version; adds the code if the model has none."""
     for number, code in enumerate(model.operatorCodes):
         if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
             return number
@@ -56,7 +56,7 @@ def code_of(model: Model, builtin: int, version: int) -> int:
 
 
 def add_code(model: Model, builtin: int, version: int) -> int:
-    """Adds an operator code and returns its index."""
+    """Add an operator code and returns its index."""
     code = schema().OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = builtin
     code.version = version
@@ -65,7 +65,7 @@ def add_code(model: Model, builtin: int, version: int) -> int:
 
 
 def add_buffer(model: Model, values: np.ndarray) -> int:
-    """Adds a buffer with the bytes of an array and returns its index."""
+    """Add a buffer with the bytes of an array and returns its index."""
     buffer = schema().BufferT()
     buffer.data = np.ascontiguousarray(values).view(np.uint8).ravel()
     model.buffers.append(buffer)
@@ -73,13 +73,13 @@ def add_buffer(model: Model, values: np.ndarray) -> int:
 
 
 def add_tensor(graph: Graph, tensor: GraphTensor) -> int:
-    """Adds a tensor to a graph and returns its index."""
+    """Add a tensor to a graph and returns its index."""
     graph.tensors.append(tensor)
     return len(graph.tensors) - 1
 
 
 def new_operator(code: int, inputs: Sequence[int], outputs: Sequence[int], kind: int, options: Any) -> GraphOperator:
-    """Creates an operator.
+    """Create an operator.
 
     Args:
         code: The index of its operator code.
@@ -95,7 +95,7 @@ def new_operator(code: int, inputs: Sequence[int], outputs: Sequence[int], kind:
 
 
 def signature_end(name: str, tensor: int) -> Any:
-    """Creates the entry of one input or output in a signature: its name and the tensor's index."""
+    """Create the entry of one input or output in a signature: its name and the tensor's index."""
     end = schema().TensorMapT()
     end.name, end.tensorIndex = name.encode(), int(tensor)
     return end

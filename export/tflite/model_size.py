@@ -27,7 +27,7 @@ class ModelSize:
 
 
 def model_size(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata | None, constants: int = 0) -> ModelSize:
-    """Measures a file, or both files of a partitioned model.
+    """Measure a file, or both files of a partitioned model.
 
     The number of parameters comes from the metadata. It counts each parameter once, also where several lengths or layers share it, and
     where the file leaves positions out.

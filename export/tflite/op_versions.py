@@ -133,7 +133,7 @@ RUNTIME_VERSIONS: dict[tuple[str, int], str] = {
 
 
 def minimum_runtime(operators: set[tuple[str, int]]) -> str:
-    """Returns the oldest runtime that supports every (builtin name, version), or `unknown (OP vN)` for one that the table lacks."""
+    """Return the oldest runtime that supports every (builtin name, version), or `unknown (OP vN)` for one that the table lacks."""
     unknown = sorted(f"{name} v{version}" for name, version in operators if (name, version) not in RUNTIME_VERSIONS)
     if unknown:
         return f"unknown ({', '.join(unknown)})"
@@ -141,7 +141,7 @@ def minimum_runtime(operators: set[tuple[str, int]]) -> str:
 
 
 def check_version(text: str) -> None:
-    """Checks that a text is a runtime version, such as 2.9.
+    """Check that a text is a runtime version, such as 2.9.
 
     Raises:
         KerasBertError: when it is not.
@@ -151,7 +151,7 @@ def check_version(text: str) -> None:
 
 
 def is_newer(version: str, than: str) -> bool:
-    """Returns whether one runtime version came after another."""
+    """Return whether one runtime version came after another."""
     return _numbers(version) > _numbers(than)
 
 

@@ -34,7 +34,7 @@ _FIRST_OPTIONAL_INPUT = {
 
 
 def read_file(data: bytes, name: str) -> FileStructure:
-    """Parses a file's bytes.
+    """Parse a file's bytes.
 
     Args:
         data: The file's bytes.
@@ -61,7 +61,7 @@ def _damaged(name: str, detail: str) -> KerasBertError:
 
 
 def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> FileStructure | None:
-    """Verifies a file before it is run, because runtimes crash on some damaged files.
+    """Verify a file before it is run, because runtimes crash on some damaged files.
 
     An environment with tflite-runtime alone lacks the schema. There only the offsets are verified.
 
@@ -100,7 +100,7 @@ def _require_schema() -> Any:
 
 
 def _installed_schema() -> Any:
-    """Returns the module of TFLite's generated FlatBuffer classes, or None: the old tflite-runtime does not ship them."""
+    """Return the module of TFLite's generated FlatBuffer classes, or None: the old tflite-runtime does not ship them."""
     try:
         from ai_edge_litert import schema_py_generated as schema
     except ImportError:
@@ -136,7 +136,7 @@ class _Reader:
         return FileStructure(len(self.data), subgraphs, signatures, spans, self.data)
 
     def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
-        """Iterates over a vector of tables.
+        """Iterate over a vector of tables.
 
         An entry takes at least four bytes, which bounds the length of a vector. The total is bounded too: a hostile file may store many
         vectors at one place, which would take forever to read.
@@ -148,7 +148,7 @@ class _Reader:
         return (item(index) for index in range(count))
 
     def _numbers(self, length: Callable[[], int], values: Callable[[], np.ndarray]) -> tuple[int, ...]:
-        """Reads a vector of numbers, with the same bounds as a vector of tables."""
+        """Read a vector of numbers, with the same bounds as a vector of tables."""
         self._each(length, lambda index: index)
         return tuple(values().tolist()) if length() else ()
 
@@ -156,7 +156,7 @@ class _Reader:
         return (raw or b"").decode("utf-8", errors="replace")
 
     def _span(self, buffer: Any) -> tuple[int, int]:
-        """Returns offset and size of a buffer: inside its vector, or, in files over 2 GB, behind the FlatBuffer."""
+        """Return offset and size of a buffer: inside its vector, or, in files over 2 GB, behind the FlatBuffer."""
         start, size = int(buffer.Offset()), int(buffer.Size())
         if start <= 1:
             size = int(buffer.DataLength())
@@ -222,7 +222,7 @@ class _Reader:
         return Operator(name, version, custom, inputs, outputs, self._options(operator))
 
     def _options(self, operator: Any) -> Mapping[str, int | float | bool | str]:
-        """Returns the numeric options of an operator by name."""
+        """Return the numeric options of an operator by name."""
         table, kind = operator.BuiltinOptions(), self.option_names.get(operator.BuiltinOptionsType())
         if table is None or kind is None or not hasattr(self.schema, f"{kind}T"):
             return {}
@@ -278,5 +278,5 @@ def _names(enumeration: type) -> dict[int, str]:
 
 
 def _snake_case(name: str) -> str:
-    """Returns `shrink_axis_mask` for `shrinkAxisMask`."""
+    """Return `shrink_axis_mask` for `shrinkAxisMask`."""
     return re.sub("([A-Z])", r"_\1", name).lower()

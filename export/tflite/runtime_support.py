@@ -9,14 +9,14 @@ _PER_CHANNEL_DYNAMIC = 12  # FULLY_CONNECTED with float activations and per-chan
 
 
 def required_runtime(file: FileStructure) -> str:
-    """Returns the oldest runtime that supports every builtin operator of a file."""
+    """Return the oldest runtime that supports every builtin operator of a file."""
     return minimum_runtime(
         {(op.name, _required_version(op, graph)) for graph in file.subgraphs for op in graph.operators if not op.custom}
     )
 
 
 def _required_version(operator: Operator, graph: Subgraph) -> int:
-    """Returns the operator version that a runtime must support.
+    """Return the operator version that a runtime must support.
 
     Some tools write per-channel int8 kernels under float activations without raising the version as TensorFlow's `op_version.cc` does. A
     runtime from before that version does not support them.
@@ -30,7 +30,7 @@ def _required_version(operator: Operator, graph: Subgraph) -> int:
 
 
 def check_runtime(content: bytes, runtime: str) -> None:
-    """Checks that a runtime supports every operator of a converted file.
+    """Check that a runtime supports every operator of a converted file.
 
     Raises:
         KerasBertError: when it does not; it names the operators.

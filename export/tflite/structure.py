@@ -151,7 +151,7 @@ class FileStructure:
     data: bytes = field(repr=False, compare=False)
 
     def constant(self, tensor: Tensor) -> np.ndarray | None:
-        """Returns a constant tensor's values; None for a computed tensor, and for values below one byte (int4)."""
+        """Return a constant tensor's values; None for a computed tensor, and for values below one byte (int4)."""
         if not tensor.constant or tensor.dtype not in _NUMPY:
             return None
         start, size = self.spans[tensor.buffer]
@@ -160,7 +160,7 @@ class FileStructure:
 
 
 def load_bytes(path_or_bytes: str | os.PathLike | bytes) -> tuple[bytes, str]:
-    """Loads a `.tflite` file.
+    """Load a `.tflite` file.
 
     Returns:
         Its bytes, and a name for messages.
@@ -178,7 +178,7 @@ def load_bytes(path_or_bytes: str | os.PathLike | bytes) -> tuple[bytes, str]:
 
 
 def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
-    """Checks the first bytes of a `.tflite` file.
+    """Check the first bytes of a `.tflite` file.
 
     Returns:
         A name for messages.

@@ -12,7 +12,7 @@ class TFLiteFile(FileStructure):
 
     @classmethod
     def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "TFLiteFile":
-        """Parses a file or its bytes.
+        """Parse a file or its bytes.
 
         Raises:
             KerasBertError: when the file is missing, is not a `.tflite` file, or is damaged.

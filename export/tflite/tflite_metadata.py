@@ -30,7 +30,7 @@ _BERT_TOKENIZER, _FEATURES = 4, 1  # ProcessUnitOptions, ContentProperties
 
 
 def add_tflite_metadata(model: Model, metadata: Metadata) -> None:
-    """Adds TFLite's metadata to a model. It describes the first graph, the one that the clients run."""
+    """Add TFLite's metadata to a model. It describes the first graph, the one that the clients run."""
     graph, signature = model.subgraphs[0], model.signatureDefs[0]
     names = {port.tensorIndex: _decoded(port.name) for port in (*signature.inputs, *signature.outputs)}
     inputs, outputs = ([names[tensor] for tensor in side] for side in (graph.inputs, graph.outputs))
@@ -41,7 +41,7 @@ def add_tflite_metadata(model: Model, metadata: Metadata) -> None:
 
 
 def has_client_tokenizer(metadata: Metadata) -> bool:
-    """Returns whether the clients can tokenize for the file; then TFLite's metadata names the vocabulary."""
+    """Return whether the clients can tokenize for the file; then TFLite's metadata names the vocabulary."""
     return not client_unsupported_reason(metadata.tokenizer, metadata.vocabulary)
 
 
@@ -50,7 +50,7 @@ def _decoded(name: str | bytes) -> str:
 
 
 def _model_metadata(metadata: Metadata, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
-    """Returns a packed `ModelMetadata` table. Objects are written in a fixed order, so equal metadata has equal bytes."""
+    """Return a packed `ModelMetadata` table. Objects are written in a fixed order, so equal metadata has equal bytes."""
     import flatbuffers
 
     write = _Writer(flatbuffers.Builder(1024))

@@ -25,7 +25,7 @@ class TFLiteModel:
     host: bytes | None = None
 
     def save(self, path: str | os.PathLike) -> Path:
-        """Writes the file, its metadata as `<file>.json`, and a host model as `<stem>.host.tflite`; each whole or not at all.
+        """Write the file, its metadata as `<file>.json`, and a host model as `<stem>.host.tflite`; each whole or not at all.
 
         Returns:
             The path of the file.

@@ -50,7 +50,7 @@ class Malformed(ValueError):
 
 
 def verify(data: bytes) -> None:
-    """Follows every offset of a `.tflite` from its root.
+    """Follow every offset of a `.tflite` from its root.
 
     Raises:
         Malformed: when an offset leads out of the file.
@@ -66,7 +66,7 @@ class _Verifier:
         self.seen: set[tuple[str, int]] = set()
 
     def table(self, kind: str, at: int) -> None:
-        """Verifies a table and everything that it points to.
+        """Verify a table and everything that it points to.
 
         Args:
             kind: The table's name in the schema.
@@ -107,13 +107,13 @@ class _Verifier:
                 self.table(field[0], start + 4 * number)
 
     def _options(self, place: int, vtable: int, slots: int) -> str:
-        """Returns the table name of an operator's options."""
+        """Return the table name of an operator's options."""
         offset = self._number(_UINT16, vtable + _OPTIONS_TYPE) if slots > _OPTIONS_TYPE else 0
         kind = self._number(_INT8, place + offset) if offset else 0
         return _OPTIONS_WITH_VECTORS.get(kind, _OPTIONS)
 
     def _vector(self, at: int, width: int) -> tuple[int, int]:
-        """Returns the position of a vector's first element and the number of elements."""
+        """Return the position of a vector's first element and the number of elements."""
         place = at + self._number(_UINT32, at)
         count = self._number(_UINT32, place)
         if place + 4 + count * width > self.size:

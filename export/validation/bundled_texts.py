@@ -9,7 +9,7 @@ _CONTEXT, _CHOICES = 6, 4  # sentences of a context, and of a choice
 
 
 def bundled_data(processor: Processor) -> Data:
-    """Returns examples as the processor takes them, without labels: the model was trained for other texts."""
+    """Return examples as the processor takes them, without labels: the model was trained for other texts."""
     split = assistant.load("test")
     texts = list(split.texts)
     if isinstance(processor, Tagging):
@@ -22,5 +22,5 @@ def bundled_data(processor: Processor) -> Data:
 
 
 def _others(texts: list[str], number: int, count: int) -> list[str]:
-    """Returns the `count` next texts, from the start again after the last one."""
+    """Return the `count` next texts, from the start again after the last one."""
     return [texts[(number + k) % len(texts)] for k in range(1, count + 1)]

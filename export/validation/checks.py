@@ -45,7 +45,7 @@ class Latency:
 
     @classmethod
     def of(cls, seconds: Sequence[float] | np.ndarray) -> "Latency":
-        """Summarizes measurements."""
+        """Summarize measurements."""
         p50, p90, p99 = map(float, np.quantile(seconds, (0.5, 0.9, 0.99)))
         return cls(p50, p90, p99, float(np.mean(seconds)), len(seconds))
 
@@ -89,7 +89,7 @@ class Check:
         return {backend: sum(counts.values()) for backend, counts in self.ops.items()}
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the check as a dict for JSON."""
+        """Return the check as a dict for JSON."""
         return {**asdict(self), "metrics": [metric.as_dict() for metric in self.metrics]}
 
 
@@ -143,7 +143,7 @@ class ValidationReport:
         return self.verdict == PASSED
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the report as a dict for JSON; numbers that JSON lacks (NaN, infinity) become None."""
+        """Return the report as a dict for JSON; numbers that JSON lacks (NaN, infinity) become None."""
         result: dict[str, object] = {
             "model": self.model, "against": self.against, "recipe": self.recipe, "problem": self.processor.name, "rows": self.rows,
             "length": self.length, "verdict": self.verdict, "ok": self.ok,
@@ -154,11 +154,11 @@ class ValidationReport:
         return _finite(result)
 
     def json(self) -> str:
-        """Returns the report as JSON."""
+        """Return the report as JSON."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
 
     def blocks(self) -> list[Block]:
-        """Returns the report as lines and a table, for `kerasbert.console.tables.render`."""
+        """Return the report as lines and a table, for `kerasbert.console.tables.render`."""
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.processor), [check_row(check) for check in self.checks])
         return [
@@ -167,7 +167,7 @@ class ValidationReport:
         ]  # fmt: skip
 
     def _changed_lines(self) -> list[str]:
-        """Writes a line about the examples with another prediction."""
+        """Write a line about the examples with another prediction."""
         if self.details is None or not self.details.changed_count:
             return []
         first = self.details.changed[0]
@@ -177,12 +177,12 @@ class ValidationReport:
         ]
 
     def table(self) -> str:
-        """Returns the report as plain text."""
+        """Return the report as plain text."""
         return render(self.blocks())
 
 
 def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
-    """Returns the headings of `check_row`; the measure of equal outputs depends on the processor.
+    """Return the headings of `check_row`; the measure of equal outputs depends on the processor.
 
     Args:
         processor: The model's.
@@ -194,7 +194,7 @@ def check_columns(processor: Processor, wide: bool = False) -> tuple[str, ...]:
 
 
 def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
-    """Returns a check as the cells of a table row.
+    """Return a check as the cells of a table row.
 
     Args:
         check: The check.
@@ -224,7 +224,7 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
 
 
 def certainty_lines(checks: Sequence[Check]) -> list[str]:
-    """Writes a line for each check with a judgement: its bounds."""
+    """Write a line for each check with a judgement: its bounds."""
     return [
         f"{check.name}, 95 % sure: {', '.join(judgement.describe() for judgement in check.judgements)}"
         for check in checks
@@ -233,7 +233,7 @@ def certainty_lines(checks: Sequence[Check]) -> list[str]:
 
 
 def device_lines(checks: Sequence[Check]) -> list[str]:
-    """Writes a line for each device: the checks that ran there."""
+    """Write a line for each device: the checks that ran there."""
     names: dict[str, list[str]] = {}
     for check in checks:
         if check.device:
@@ -242,7 +242,7 @@ def device_lines(checks: Sequence[Check]) -> list[str]:
 
 
 def metric_lines(checks: Sequence[Check]) -> list[str]:
-    """Writes a line for each check with further metrics. Only the first metric is judged, and has room in the table."""
+    """Write a line for each check with further metrics. Only the first metric is judged, and has room in the table."""
     return [
         f"{check.name}: " + ", ".join(f"{m.name} {m.model:.4f} of {m.reference:.4f}" for m in check.metrics[1:])
         for check in checks
@@ -251,7 +251,7 @@ def metric_lines(checks: Sequence[Check]) -> list[str]:
 
 
 def check_report_path(path: str | os.PathLike) -> None:
-    """Checks where a report is to be written.
+    """Check where a report is to be written.
 
     Raises:
         KerasBertError: When the name does not end in .html, .htm or .json, or a file that is no report of ours is there.

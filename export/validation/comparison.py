@@ -66,7 +66,7 @@ class Evidence:
 
     @classmethod
     def of(cls, reference: Contributions, model: Contributions) -> "Evidence":
-        """Computes it by the delta method of a ratio, from the contributions of the same examples to both metrics."""
+        """Compute it by the delta method of a ratio, from the contributions of the same examples to both metrics."""
         share = model.value / reference.value if reference.value > 0 else 0.0
         scale = reference.value if reference.value > 0 else 1.0
         lost = (model.influence - share * reference.influence) / scale
@@ -81,7 +81,7 @@ class Evidence:
         )
 
     def share_bounds(self, share: float, rows: float | None = None) -> Bounds:
-        """Returns the bounds of a share that is kept, each with 95 % confidence.
+        """Return the bounds of a share that is kept, each with 95 % confidence.
 
         Args:
             share: The measured share.
@@ -118,7 +118,7 @@ class Metric:
         return self.evidence.worth / self.evidence.rows if self.evidence and self.reference > 0 else None
 
     def share_bounds(self, rows: float | None = None) -> Bounds | None:
-        """Returns the bounds of the share, each with 95 % confidence; None where its spread is not known.
+        """Return the bounds of the share, each with 95 % confidence; None where its spread is not known.
 
         Args:
             rows: A number of rows like these; None for these.
@@ -126,7 +126,7 @@ class Metric:
         return None if self.evidence is None else self.evidence.share_bounds(self.share, rows)
 
     def above_chance(self, rows: float | None = None) -> bool:
-        """Tells whether the reference is better than one answer for all, with 95 % confidence.
+        """Tell whether the reference is better than one answer for all, with 95 % confidence.
 
         Args:
             rows: A number of rows like these; None for these.
@@ -138,7 +138,7 @@ class Metric:
         return self.reference - width > evidence.chance
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the metric as a dict for JSON."""
+        """Return the metric as a dict for JSON."""
         fields: dict[str, object] = {
             "name": self.name, "reference": self.reference, "model": self.model, "share": self.share,
         }  # fmt: skip
@@ -156,7 +156,7 @@ def compare(
     compared_as: str,
     row_lines: Sequence[int] | None = None,
 ) -> OutputDifference:
-    """Compares one output of two models. Lines that are not finite count as broken and are left out.
+    """Compare one output of two models. Lines that are not finite count as broken and are left out.
 
     Args:
         name: The output's name.

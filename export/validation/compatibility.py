@@ -12,7 +12,7 @@ from kerasbert.text.client_wordpiece import SETTING
 
 
 def check_inputs(arrays: Mapping[str, np.ndarray], model: RunnableModel) -> None:
-    """Checks packed arrays.
+    """Check packed arrays.
 
     Args:
         arrays: By input name.
@@ -41,7 +41,7 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: RunnableModel) -> None
 
 
 def check_same_kind(file: VerifiedFile, reference: Reference) -> None:
-    """Checks that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
+    """Check that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
 
     Raises:
         KerasBertError: When one of these differs.

@@ -16,7 +16,7 @@ Bounds = tuple[float, float]
 
 
 def share_bounds(share: float, decisions: float) -> Bounds:
-    """Returns the exact interval of a share (Clopper and Pearson 1934); of very many decisions Wilson's (1927).
+    """Return the exact interval of a share (Clopper and Pearson 1934); of very many decisions Wilson's (1927).
 
     Args:
         share: From 0 to 1.
@@ -33,7 +33,7 @@ def share_bounds(share: float, decisions: float) -> Bounds:
 
 
 def _lost_share(lost: int, number: int, chance: float) -> float:
-    """Returns the share of lost decisions at which as few as `lost` of `number` happen with that chance."""
+    """Return the share of lost decisions at which as few as `lost` of `number` happen with that chance."""
     each = np.arange(lost + 1)
     log_ways = np.concatenate([[0.0], np.cumsum(np.log((number - each[:-1]) / each[1:]))])  # of n over k
     low, high = 0.0, 1.0
@@ -52,7 +52,7 @@ def _wilson(share: float, decisions: int) -> Bounds:
 
 
 def independent_decisions(same: np.ndarray, decisions: np.ndarray) -> float:
-    """Returns the effective number of independent decisions: the words of a sentence err together (Kish 1965, design effect).
+    """Return the effective number of independent decisions: the words of a sentence err together (Kish 1965, design effect).
 
     Args:
         same: Equal decisions of each row, (rows,).
@@ -67,7 +67,7 @@ def independent_decisions(same: np.ndarray, decisions: np.ndarray) -> float:
 
 
 def correlation_bounds(correlation: float, rows: float) -> Bounds:
-    """Returns the interval of a Pearson correlation by Fisher's z transformation (1921).
+    """Return the interval of a Pearson correlation by Fisher's z transformation (1921).
 
     Args:
         correlation: From -1 to 1.
@@ -81,7 +81,7 @@ def correlation_bounds(correlation: float, rows: float) -> Bounds:
 
 
 def half_width(deviation: float, worth: float, rows: float) -> float:
-    """Returns the half width of the interval of a mean over rows.
+    """Return the half width of the interval of a mean over rows.
 
     It solves `x^2 = z^2 deviation^2 / rows + 3 worth x / rows`. As in Wilson's interval, the variance is that at the bound, where further
     rows are lost, each by `worth`. So it is `z deviation / sqrt(rows)` for many rows, and `3 worth / rows` where none differs yet.
@@ -98,7 +98,7 @@ def half_width(deviation: float, worth: float, rows: float) -> float:
 
 
 def rows_until(decided: Callable[[float], bool], rows: int) -> int | None:
-    """Returns how many more rows would decide, if they are like the present ones; None where no number would.
+    """Return how many more rows would decide, if they are like the present ones; None where no number would.
 
     Args:
         decided: Whether a number of rows would.

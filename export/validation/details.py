@@ -57,7 +57,7 @@ class Details:
     classes: Mapping[str, tuple[ClassMetrics, ClassMetrics]] | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the details as a dict for JSON."""
+        """Return the details as a dict for JSON."""
         return {
             "backend": self.backend,
             "changed_count": self.changed_count,
@@ -82,7 +82,7 @@ class Details:
 def details_of(
     backend: str, examples: Examples, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]
 ) -> Details:
-    """Compares rows and classes.
+    """Compare rows and classes.
 
     Args:
         backend: Its name.
@@ -115,7 +115,7 @@ def _confusion(processor: SingleLabel, examples: Examples, model: Sequence[RowOu
 def _changed_examples(
     examples: Examples, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]
 ) -> list[Changed]:
-    """Finds all examples with another prediction; none of packed rows, which have no text, and of predictions that are numbers."""
+    """Find all examples with another prediction; none of packed rows, which have no text, and of predictions that are numbers."""
     summarize = examples.processor.display.summary
     if summarize is None or examples.raw is None:
         return []
@@ -142,7 +142,7 @@ def _format_text(example: Any) -> str:
 
 
 def _format_label(value: Any, words: Sequence[str] | None) -> str:
-    """Writes a label as predictions are written. Words are those of a sentence that is tagged word by word."""
+    """Write a label as predictions are written. Words are those of a sentence that is tagged word by word."""
     if words and all(isinstance(tag, str) for tag in value):
         entities = (f"{span.label}: {' '.join(words[span.first : span.end])}" for span in spans(value))
         return ", ".join(entities) or "none"

@@ -87,7 +87,7 @@ class Examples:
         return range(len(self.features)) if self.raw is None else self.raw
 
     def spread(self, count: int) -> np.ndarray:
-        """Chooses all rows of some examples, spread evenly.
+        """Choose all rows of some examples, spread evenly.
 
         Args:
             count: Rows to choose at least, as far as there are.
@@ -102,7 +102,7 @@ class Examples:
         return np.flatnonzero(np.isin(self.features.example, chosen))
 
     def part(self, rows: np.ndarray) -> "Examples | None":
-        """Returns the examples of these rows; None where one of them has further rows."""
+        """Return the examples of these rows; None where one of them has further rows."""
         if len(rows) == len(self):
             return self
         numbers, example = np.unique(self.features.example[rows], return_inverse=True)
@@ -116,15 +116,15 @@ class Examples:
         return Examples(self.processor, features, inputs, self.row_numbers[rows], raw, y)
 
     def token_lists(self, first: int, stop: int) -> dict[str, np.ndarray]:
-        """Returns the inputs of the rows from `first` to before `stop`, (token lists, length) by name."""
+        """Return the inputs of the rows from `first` to before `stop`, (token lists, length) by name."""
         return {name: values[first * self.group : stop * self.group] for name, values in self.inputs.items()}
 
     def one(self, number: int, ports: Mapping[str, Port]) -> dict[str, np.ndarray]:
-        """Returns the inputs of one token list, (1, length) by name, those in `ports`."""
+        """Return the inputs of one token list, (1, length) by name, those in `ports`."""
         return {name: self.inputs[name][number : number + 1] for name in ports if name in self.inputs}
 
     def extract(self, outputs: Mapping[str, np.ndarray], row: int, reference: RowOutputs | None = None) -> RowOutputs:
-        """Extracts what is needed of one row's outputs.
+        """Extract what is needed of one row's outputs.
 
         Args:
             outputs: The outputs of its token lists, (group, ...) by name.
@@ -148,11 +148,11 @@ class Examples:
         return RowOutputs(raw_result, narrow, likeliest)
 
     def scoring_arguments(self, outputs: Iterable[RowOutputs]) -> tuple[Any, Sequence, Features, list[RawResult]]:
-        """Returns the arguments of the processor's `metrics`, `contributions` and `class_metrics` for all rows' outputs."""
+        """Return the arguments of the processor's `metrics`, `contributions` and `class_metrics` for all rows' outputs."""
         return self.y, self._examples, self.features, [row_outputs.raw_result for row_outputs in outputs]
 
     def metrics(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[Metric, ...]:
-        """Measures the task's metrics of two models over all rows, the main one first; empty without labels."""
+        """Measure the task's metrics of two models over all rows, the main one first; empty without labels."""
         if not self.measurable:
             return ()
         sides = [self.scoring_arguments(side) for side in (reference, model)]
@@ -170,7 +170,7 @@ def _likeliest(lines: np.ndarray) -> np.ndarray:
 
 
 def _narrowed(lines: np.ndarray, likeliest: np.ndarray) -> np.ndarray:
-    """Narrows (n, width) to (n, some + 1)."""
+    """Narrow (n, width) to (n, some + 1)."""
     others = lines.copy()
     np.put_along_axis(others, likeliest, -np.inf, axis=-1)
     return np.concatenate([np.take_along_axis(lines, likeliest, axis=-1), others.max(axis=-1, keepdims=True)], axis=-1)
@@ -200,7 +200,7 @@ class Data:
 
 
 def read_data(data: Any, processor: Processor | None) -> Data:
-    """Takes apart what `validate` takes as data.
+    """Take apart what `validate` takes as data.
 
     Args:
         data: See `kerasbert.export.validate`.
@@ -218,7 +218,7 @@ def read_data(data: Any, processor: Processor | None) -> Data:
 
 
 def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length: int, count: int | None) -> Examples:
-    """Tokenizes and packs texts.
+    """Tokenize and packs texts.
 
     Args:
         data: The texts.
@@ -240,7 +240,7 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
 
 
 def packed_examples(data: Data, processor: Processor, count: int | None) -> Examples:
-    """Makes examples of packed arrays.
+    """Make examples of packed arrays.
 
     Args:
         data: Arrays (rows, length), or (rows, lists, length), by input name.
@@ -270,7 +270,7 @@ def packed_examples(data: Data, processor: Processor, count: int | None) -> Exam
 
 
 def spread(rows: int, count: int | None) -> np.ndarray:
-    """Chooses row numbers spread evenly, so that data sorted by class keeps its variety.
+    """Choose row numbers spread evenly, so that data sorted by class keeps its variety.
 
     Args:
         rows: The number of rows.
@@ -282,7 +282,7 @@ def spread(rows: int, count: int | None) -> np.ndarray:
 
 
 def _choose(total: int, y: Any, count: int | None) -> tuple[np.ndarray, Any]:
-    """Chooses `count` of all rows. Returns their numbers and their labels."""
+    """Choose `count` of all rows. Returns their numbers and their labels."""
     if total == 0:
         raise KerasBertError("expected at least one row of data, received none; give some rows")
     for values in y.values() if isinstance(y, Mapping) else () if y is None else (y,):
@@ -303,7 +303,7 @@ def _select(y: Any, numbers: np.ndarray) -> Any:
 def blocks(
     reference: Iterable[RowOutputs], model: Iterable[RowOutputs], name: str, max_size: int = 1 << 21
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Joins the lines of one output of two models, some rows at a time.
+    """Join the lines of one output of two models, some rows at a time.
 
     Args:
         reference: The reference's outputs, row by row.

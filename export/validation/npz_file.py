@@ -26,7 +26,7 @@ _BROKEN = (OSError, ValueError, EOFError, RuntimeError, KeyError, struct.error, 
 
 
 def read_npz(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """Reads the arrays of an archive by name, numbers and texts; no pickle is read.
+    """Read the arrays of an archive by name, numbers and texts; no pickle is read.
 
     Raises:
         KerasBertError: When the file is missing or no such archive, a header does not fit the member's size, an array holds objects, or

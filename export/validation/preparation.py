@@ -19,7 +19,7 @@ UNKNOWN_PROCESSOR = make_processor("regression")  # keeps outputs as they are, u
 
 
 def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Data, list[str]]:
-    """Chooses the rows of an archive, the user's data, or else bundled sentences.
+    """Choose the rows of an archive, the user's data, or else bundled sentences.
 
     Args:
         file: The file.
@@ -53,7 +53,7 @@ def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Da
 
 
 def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:
-    """Chooses the length of a resizable file: that of packed data, of the reference, of the converted task, or 128."""
+    """Choose the length of a resizable file: that of packed data, of the reference, of the converted task, or 128."""
     row_length = file.metadata.row_length if file.metadata else None
     return data.length or reference.length or row_length or DEFAULT_LENGTH
 
@@ -61,7 +61,7 @@ def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:
 def make_examples(
     file: VerifiedFile, model: RunnableModel, reference: Reference, data: Data, rows: int | None
 ) -> Examples:
-    """Packs data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
+    """Pack data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
 
     Args:
         file: The file.

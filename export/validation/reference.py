@@ -33,7 +33,7 @@ class OutputFunction(Protocol):
     """Computes or looks up outputs."""
 
     def __call__(self, inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
-        """Returns the outputs of some rows.
+        """Return the outputs of some rows.
 
         Args:
             inputs: Packed arrays (token lists, length) by name.
@@ -71,7 +71,7 @@ class Reference:
 
 
 def open_reference(against: Any, threads: int = 1) -> Reference:
-    """Opens a reference.
+    """Open a reference.
 
     Args:
         against: A Keras task, a saved folder, a `.tflite` file or an `.npz` archive.
@@ -98,12 +98,12 @@ def open_reference(against: Any, threads: int = 1) -> Reference:
 
 
 def is_archive(against: Any) -> bool:
-    """Tells whether a reference is an `.npz` archive, which brings its own rows."""
+    """Tell whether a reference is an `.npz` archive, which brings its own rows."""
     return isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
 
 
 def guess_processor(outputs: Packed) -> Processor:
-    """Guesses the processor of outputs without metadata.
+    """Guess the processor of outputs without metadata.
 
     The name and the width decide; probabilities that do not sum to 1 are multi-label.
     """
@@ -122,7 +122,7 @@ def guess_processor(outputs: Packed) -> Processor:
 def collect_outputs(
     reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[str, int, int], None]
 ) -> list[RowOutputs]:
-    """Computes the reference's outputs row by row; few rows at a time where outputs are large.
+    """Compute the reference's outputs row by row; few rows at a time where outputs are large.
 
     Args:
         reference: The reference.
@@ -149,7 +149,7 @@ def collect_outputs(
 
 
 def reference_outputs(reference: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
-    """Returns the reference's outputs for the rows from `start` to before `stop`."""
+    """Return the reference's outputs for the rows from `start` to before `stop`."""
     return reference.outputs(examples.token_lists(start, stop), examples.row_numbers[start:stop])
 
 
@@ -214,7 +214,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
 
 
 def _run_rows(model: RunnableModel, inputs: Packed) -> dict[str, np.ndarray]:
-    """Runs packed arrays (token lists, length) one list at a time."""
+    """Run packed arrays (token lists, length) one list at a time."""
 
     def token_lists() -> Iterator[dict[str, np.ndarray]]:
         for number in range(len(inputs["input_ids"])):
@@ -225,7 +225,7 @@ def _run_rows(model: RunnableModel, inputs: Packed) -> dict[str, np.ndarray]:
 
 
 def npz_reference(path: Path) -> Reference:
-    """Opens an archive with `input_ids` and other inputs, outputs by name and, if wanted, `labels`.
+    """Open an archive with `input_ids` and other inputs, outputs by name and, if wanted, `labels`.
 
     Raises:
         KerasBertError: When it is no such archive.

@@ -25,7 +25,7 @@ TRAINED_FURTHER = Tolerance(agreement=0.9, cosine=0.9, by_metric=True)
 
 
 def recipe_of(file: VerifiedFile, tolerance: Tolerance | float | None) -> tuple[str, list[str]]:
-    """Returns the recipe by which a file is judged, and notes about it.
+    """Return the recipe by which a file is judged, and notes about it.
 
     Args:
         file: The file; one without metadata is judged by its tensors.
@@ -46,7 +46,7 @@ def recipe_of(file: VerifiedFile, tolerance: Tolerance | float | None) -> tuple[
 def choose_tolerance(
     tolerance: Tolerance | float | None, recipe: str, metadata: Metadata | None, reference: Reference
 ) -> tuple[Tolerance, list[str]]:
-    """Chooses the limits of a validation.
+    """Choose the limits of a validation.
 
     Args:
         tolerance: The user's limits; None for those of the recipe.
@@ -72,7 +72,7 @@ def choose_tolerance(
 
 
 def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
-    """Returns the limits of the user, or else of the recipe.
+    """Return the limits of the user, or else of the recipe.
 
     Raises:
         KerasBertError: When a recipe has no limits.

@@ -55,7 +55,7 @@ def validate(
     report: str | os.PathLike | None = None,
     isolated: bool = False,
 ) -> ValidationReport:
-    """Runs a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
+    """Run a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
 
     How a check ends: see `kerasbert.export.validation.verdict.judge`.
 
@@ -119,7 +119,7 @@ def _no_progress(what: str, done: int, total: int) -> None:
 def _validate_file(
     file: VerifiedFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
 ) -> ValidationReport:
-    """Prepares reference and rows, runs every backend and makes the report."""
+    """Prepare reference and rows, runs every backend and makes the report."""
     reference = open_reference(against, settings.threads)
     chosen_data, notes = choose_data(file, reference, data)
     model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
@@ -152,7 +152,7 @@ def _run_backend(backend: Backend, context: ValidationContext) -> BackendResult:
 
 
 def _signature_check(model: RunnableModel, rows: int) -> Check:
-    """Checks that the file can be bound by name. Without a signature, it is bound by tensor names, which other tools may change."""
+    """Check that the file can be bound by name. Without a signature, it is bound by tensor names, which other tools may change."""
     if model.signature is None:
         reason = "the file has no signature; convert it again, or bind it by tensor name"
         return Check("signature", FAILED, reason, rows=rows)
@@ -161,7 +161,7 @@ def _signature_check(model: RunnableModel, rows: int) -> Check:
 
 
 def _report_unusable(file: VerifiedFile, against: Any, check: Check) -> ValidationReport:
-    """Makes the report of a file that no backend gets, with the check that failed."""
+    """Make the report of a file that no backend gets, with the check that failed."""
     return ValidationReport(
         model=file.name,
         against=Path(against).name if isinstance(against, str | os.PathLike) else type(against).__name__,
@@ -206,7 +206,7 @@ def _make_report(
 
 
 def _make_details(context: ValidationContext, results: Mapping[str, BackendResult]) -> Details | None:
-    """Compares rows and classes by the outputs of the first backend that ran all rows with finite numbers."""
+    """Compare rows and classes by the outputs of the first backend that ran all rows with finite numbers."""
     for backend, result in results.items():
         if result.outputs and not any(output.broken for check in result.checks for output in check.outputs):
             return details_of(backend, context.examples, context.expected, result.outputs)
@@ -214,7 +214,7 @@ def _make_details(context: ValidationContext, results: Mapping[str, BackendResul
 
 
 def _sample(expected: Sequence[RowOutputs], actual: Sequence[RowOutputs], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Chooses a few thousand numbers of both sides at most, for the plots."""
+    """Choose a few thousand numbers of both sides at most, for the plots."""
     step = -(-sum(outputs.compared[name].size for outputs in actual) // _PLOT_POINTS) or 1
     parts = [tuple(side.ravel()[::step] for side in pair) for pair in blocks(expected, actual, name)]
     first, second = zip(*parts, strict=True)

@@ -73,7 +73,7 @@ class Judgement:
         return not self.unjudged and self.limit is not None and self.high < self.limit
 
     def describe(self) -> str:
-        """Writes the value with the bound that matters, `agreement 0.9767 (at least 0.9625)`."""
+        """Write the value with the bound that matters, `agreement 0.9767 (at least 0.9625)`."""
         if not math.isfinite(self.value):
             return f"{self.what} -"
         bound = f"at most {self.format(self.high)}" if self.missed else f"at least {self.format(self.low)}"
@@ -81,7 +81,7 @@ class Judgement:
         return f"{self.what} {self.format(self.value)} ({bound}{row})"
 
     def format(self, value: float) -> str:
-        """Writes a value or a bound: a metric's share in percent."""
+        """Write a value or a bound: a metric's share in percent."""
         return f"{value:.2%}" if self.row_share is not None else f"{value:.4f}"
 
 
@@ -110,7 +110,7 @@ def judge(
     spot_check: bool = False,
     sample: bool = True,
 ) -> Verdict:
-    """Judges outputs and the task's metric together.
+    """Judge outputs and the task's metric together.
 
     `failed`: a number is not finite, an error is larger than allowed, or a limit is missed with 95 % confidence. `passed`: every measured
     value keeps its limit, and equal outputs or the metric keep it with 95 % confidence. Else `not judged`: the rows do not decide.
@@ -146,14 +146,14 @@ def _judgements(
     compared_as: str,
     rows: int,
 ) -> tuple[list[Judgement], Judgement | None]:
-    """Makes the judgements of the outputs that are finite, and of the first metric."""
+    """Make the judgements of the outputs that are finite, and of the first metric."""
     equality = [_judge_output(output, tolerance, compared_as, rows, len(outputs) > 1) for output in outputs]
     metric = _judge_metric(metrics[0], tolerance.metric_share) if metrics else None
     return [each for each in equality if each], metric
 
 
 def _lowered(tolerance: Tolerance) -> Tolerance:
-    """Returns the limits of a spot check."""
+    """Return the limits of a spot check."""
 
     def lowered(limit: float | None) -> float | None:
         return None if limit is None else min(SPOT_CHECK, limit)
@@ -166,7 +166,7 @@ def _lowered(tolerance: Tolerance) -> Tolerance:
 
 
 def hard_faults(tolerance: Tolerance, outputs: Sequence[OutputDifference]) -> list[str]:
-    """Lists faults that count on any number of rows: numbers that are not finite, and errors that are too large."""
+    """List faults that count on any number of rows: numbers that are not finite, and errors that are too large."""
     faults = []
     for output in outputs:
         if output.broken:
@@ -177,7 +177,7 @@ def hard_faults(tolerance: Tolerance, outputs: Sequence[OutputDifference]) -> li
 
 
 def warnings(metric: Metric, reference: str) -> list[str]:
-    """Warns of a metric that is a weak proof, whatever share of it is kept.
+    """Warn of a metric that is a weak proof, whatever share of it is kept.
 
     Args:
         metric: The judged one.
@@ -200,7 +200,7 @@ def warnings(metric: Metric, reference: str) -> list[str]:
 
 
 def _undecided_reason(tolerance: Tolerance, equality: Sequence[Judgement], metric: Judgement | None) -> str:
-    """Returns why the rows do not decide; empty where they do."""
+    """Return why the rows do not decide; empty where they do."""
     judged_equality = [each for each in equality if each.limit is not None]
     judged = [*judged_equality, *([metric] if metric and metric.limit is not None else [])]
     if not judged:
@@ -231,7 +231,7 @@ def _missed_reason(judgement: Judgement, sample: bool) -> str:
 def _judge_output(
     output: OutputDifference, tolerance: Tolerance, compared_as: str, rows: int, several: bool
 ) -> Judgement | None:
-    """Judges the equality of one output by the processor's measure; None where it is not finite."""
+    """Judge the equality of one output by the processor's measure; None where it is not finite."""
     if output.broken or not output.lines:
         return None
     of = f" of {output.name}" if several else ""
@@ -256,7 +256,7 @@ def _judge_output(
 
 
 def _constant_reason(output: OutputDifference) -> str:
-    """Returns why equal outputs prove nothing where the reference is constant; empty where it is not."""
+    """Return why equal outputs prove nothing where the reference is constant; empty where it is not."""
     if output.agreement is None and output.correlation is None:
         return (
             f"{output.name!r} is the same for every row, so there is nothing that could differ: other rows are needed"
@@ -296,7 +296,7 @@ def _judgement(
     unjudged: str = "",
     row_share: float | None = None,
 ) -> Judgement:
-    """Makes a judgement, with the number of further rows that would decide.
+    """Make a judgement, with the number of further rows that would decide.
 
     Args:
         what: The name of the measure.

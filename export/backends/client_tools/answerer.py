@@ -28,7 +28,7 @@ _BEST, _LONGEST_ANSWER = 5, 32
 def answerer_checks(
     client: Client, context: ValidationContext, apart: RowsApart, answers: ClientAnswers
 ) -> list[Check]:
-    """Judges answers by their words. Only questions with one row count: the client reads the start of a long context only.
+    """Judge answers by their words. Only questions with one row count: the client reads the start of a long context only.
 
     The client always answers, cuts at white space only, and combines the five best first with the five best last tokens. The model's
     answers are searched in the same way. The task's metric is that of each one's own answers.
@@ -69,7 +69,7 @@ def _processor(context: ValidationContext) -> QuestionAnswering:
 
 
 def _fitting_questions(context: ValidationContext) -> np.ndarray:
-    """Finds the questions whose context fits into one row."""
+    """Find the questions whose context fits into one row."""
     features = context.examples.features
     window_counts = np.bincount(features.example, minlength=len(raw_examples(context)))
     question_lengths = np.zeros(len(window_counts), int)
@@ -79,7 +79,7 @@ def _fitting_questions(context: ValidationContext) -> np.ndarray:
 
 
 def _search_alike(context: ValidationContext) -> list[str]:
-    """Finds the model's best answers as the client searches, widened to whole words."""
+    """Find the model's best answers as the client searches, widened to whole words."""
     processor, raw = replace(_processor(context), longest_answer=_LONGEST_ANSWER), raw_examples(context)
     raw_results = [_best_places(outputs.raw_result) for outputs in context.expected]
     answers = processor.predictions(raw, context.examples.features, raw_results)
@@ -87,7 +87,7 @@ def _search_alike(context: ValidationContext) -> list[str]:
 
 
 def _best_places(raw_result: RawResult) -> dict[str, np.ndarray]:
-    """Keeps the logits of the best places only."""
+    """Keep the logits of the best places only."""
     return {
         name: np.where(logits >= np.sort(logits, axis=-1)[..., [-min(_BEST, logits.shape[-1])]], logits, -np.inf)
         for name, logits in raw_result.items()
@@ -95,7 +95,7 @@ def _best_places(raw_result: RawResult) -> dict[str, np.ndarray]:
 
 
 def _whole_words(best: Sequence[dict], text: str) -> str:
-    """Returns the first answer that is not empty, from white space to white space."""
+    """Return the first answer that is not empty, from white space to white space."""
     answer = next((answer for answer in best if answer["answer"]), None)
     if answer is None:
         return ""
@@ -119,7 +119,7 @@ def _check_answers(
 def _check_metric(
     name: str, context: ValidationContext, rows: np.ndarray, client_answers: Sequence[str], fields: Mapping[str, Any]
 ) -> Check:
-    """Judges the task's metric of each one's own answers."""
+    """Judge the task's metric of each one's own answers."""
     processor, raw = _processor(context), raw_examples(context)
     predictions = processor.predictions(
         raw, context.examples.features, [outputs.raw_result for outputs in context.expected]

@@ -78,7 +78,7 @@ class ClientAnswers:
 
 
 def ask(client: Client, kind: str, model: str | os.PathLike, examples: Sequence) -> ClientAnswers:
-    """Runs a client on a file.
+    """Run a client on a file.
 
     Args:
         client: The client.
@@ -104,7 +104,7 @@ def ask(client: Client, kind: str, model: str | os.PathLike, examples: Sequence)
 
 
 def ids_of(client: Client, metadata: Metadata, texts: Sequence[str], length: int) -> list[list[int]]:
-    """Measures the ids that a client feeds a model with this vocabulary, by a file that returns the ids it gets.
+    """Measure the ids that a client feeds a model with this vocabulary, by a file that returns the ids it gets.
 
     Args:
         client: The client.

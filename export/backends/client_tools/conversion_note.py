@@ -14,7 +14,7 @@ _DEFAULT_LENGTH = 512
 
 
 def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
-    """Writes a line about a file whose task these clients support; empty where they tokenize as the model does.
+    """Write a line about a file whose task these clients support; empty where they tokenize as the model does.
 
     Args:
         metadata: The file's metadata.
@@ -46,7 +46,7 @@ def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
 
 
 def _different_examples(metadata: Metadata, client: str, examples: Sequence) -> dict[int, str]:
-    """Finds the examples that a client tokenizes differently: an excerpt of each by its number."""
+    """Find the examples that a client tokenizes differently: an excerpt of each by its number."""
     tokenizer = tokenizer_of(metadata)
     client_tokenizer = ClientWordPiece.of(tokenizer, client)
     length = metadata.sequence_length or metadata.row_length or _DEFAULT_LENGTH

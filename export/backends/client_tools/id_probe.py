@@ -16,7 +16,7 @@ _OUTPUT = "embedding"
 
 
 def probe_file(metadata: Metadata, length: int) -> bytes:
-    """Builds a sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
+    """Build a sentence encoder whose vector is its `input_ids` as floats, (1, length), exact for ids below 2**24.
 
     Args:
         metadata: The metadata of a file with the probe's vocabulary and tokenizer.

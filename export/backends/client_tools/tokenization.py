@@ -35,7 +35,7 @@ class RowsApart:
     excerpts: dict[int, str] = field(default_factory=dict)
 
     def among(self, places: np.ndarray) -> "RowsApart":
-        """Returns the examples of some places only."""
+        """Return the examples of some places only."""
         return replace(self, same=np.intersect1d(self.same, places), other=np.intersect1d(self.other, places))
 
     @property
@@ -44,7 +44,7 @@ class RowsApart:
         return {int(self.numbers[place]): self.excerpts[int(place)] for place in self.other}
 
     def describe(self, client: str) -> str:
-        """Writes a remark that names the first rows, and what helps."""
+        """Write a remark that names the first rows, and what helps."""
         named = [f"row {number} {excerpt}" for number, excerpt in list(self.named.items())[:_MAX_NAMED]]
         more = len(self.other) - len(named)
         rows = ", ".join(named) + (f" and {more} more" if more > 0 else "")
@@ -52,7 +52,7 @@ class RowsApart:
 
 
 def raw_examples(context: ValidationContext) -> Sequence:
-    """Returns the examples of a validation on texts.
+    """Return the examples of a validation on texts.
 
     Raises:
         KerasBertError: When the data are packed ids.
@@ -63,7 +63,7 @@ def raw_examples(context: ValidationContext) -> Sequence:
 
 
 def decision_limits(context: ValidationContext) -> Tolerance:
-    """Returns the limits for decisions on other tokens.
+    """Return the limits for decisions on other tokens.
 
     A recipe that is judged by its largest error alone gets the limits of int8 kernels.
     """
@@ -72,7 +72,7 @@ def decision_limits(context: ValidationContext) -> Tolerance:
 
 
 def split_by_tokenization(client: Client, context: ValidationContext, metadata: Metadata) -> RowsApart:
-    """Asks the client for the ids of every text, and compares them with the model's.
+    """Ask the client for the ids of every text, and compares them with the model's.
 
     Raises:
         KerasBertError: When the client does not run here.

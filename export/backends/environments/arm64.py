@@ -89,7 +89,7 @@ class Arm64Environment(Environment):
                 (place / top.name).symlink_to(top)
 
     def _unpack_system(self) -> None:
-        """Unpacks Debian's Python for arm64 with all dependencies: apt's list of installed packages is empty here."""
+        """Unpack Debian's Python for arm64 with all dependencies: apt's list of installed packages is empty here."""
         folder = self.folder / "apt-arm64"
         folder.mkdir()
         (folder / "status").touch()
@@ -110,7 +110,7 @@ class Arm64Environment(Environment):
         apt.clear()
 
     def root(self, processor: CpuModel) -> Path:
-        """Returns the folder in which QEMU looks for a processor's files first."""
+        """Return the folder in which QEMU looks for a processor's files first."""
         return self.folder / "processors" / processor.part
 
     @property
@@ -119,7 +119,7 @@ class Arm64Environment(Environment):
         return {"PYTHONPATH": str(self.folder / "site"), "PYTHONHOME": str(self.folder / "root" / "usr")}
 
     def command(self, processor: CpuModel, script: Path, *arguments: str | Path) -> list[str | Path]:
-        """Returns the command that runs a script on a processor."""
+        """Return the command that runs a script on a processor."""
         qemu = self.folder / "qemu" / "usr" / "bin" / "qemu-aarch64-static"
         python = self.root(processor) / "usr" / "bin" / f"python{_PYTHON}"
         return [qemu, "-cpu", processor.name, "-L", self.root(processor), python, script, *arguments]

@@ -31,7 +31,7 @@ class PrivateApt:
     settings: tuple[tuple[str, str], ...] = ()
 
     def unpack(self, packages: Sequence[str], root: Path, unneeded: Sequence[str] = ()) -> None:
-        """Downloads packages with their dependencies, and unpacks them.
+        """Download packages with their dependencies, and unpacks them.
 
         Args:
             packages: Their names.
@@ -44,7 +44,7 @@ class PrivateApt:
                 self.run(["dpkg-deb", "-x", package, root])
 
     def update(self) -> None:
-        """Downloads the package lists of the suites.
+        """Download the package lists of the suites.
 
         Raises:
             KerasBertError: When there is no apt, or no source for this release.
@@ -69,7 +69,7 @@ class PrivateApt:
         self._apt("update")
 
     def clear(self) -> None:
-        """Removes lists and downloaded packages."""
+        """Remove lists and downloaded packages."""
         shutil.rmtree(self.folder)
 
     def _apt(self, *words: str) -> None:
@@ -111,7 +111,7 @@ class VulkanEnvironment(Environment):
 
 
 def release() -> str:
-    """Returns the code name of the Debian release.
+    """Return the code name of the Debian release.
 
     Raises:
         KerasBertError: When /etc/os-release names none.

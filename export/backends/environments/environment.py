@@ -18,7 +18,7 @@ _STARTED = ".kerasbert-environment"  # in every environment, also in an unfinish
 
 
 def home() -> Path:
-    """Returns the folder of all environments: `$KERASBERT_HOME`, or `kerasbert` in the user's cache."""
+    """Return the folder of all environments: `$KERASBERT_HOME`, or `kerasbert` in the user's cache."""
     if folder := os.environ.get(HOME_VARIABLE):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kerasbert"
@@ -55,7 +55,7 @@ class Environment:
         return f"no environment with {self.packages[0]}: make it with `kerasbert setup {self.name}`"
 
     def make(self, report: Callable[[str], None] = print) -> None:
-        """Installs it from scratch, from the package index that pip or npm is set up for. A failure leaves no folder behind.
+        """Install it from scratch, from the package index that pip or npm is set up for. A failure leaves no folder behind.
 
         Args:
             report: Called with a line about what is installed.
@@ -87,7 +87,7 @@ class Environment:
         raise NotImplementedError
 
     def _run(self, command: list) -> str:
-        """Runs a command and returns its output."""
+        """Run a command and returns its output."""
         result = run_command(command, SECONDS)
         if not result.ok:
             raise KerasBertError(

@@ -30,7 +30,7 @@ class OperatorPlacement:
     backends: Mapping[str, str]
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the placement as a dict for JSON, with underscores in the backends' names."""
+        """Return the placement as a dict for JSON, with underscores in the backends' names."""
         placed = {name.replace("-", "_"): text for name, text in self.backends.items()}
         return {"operator": self.operator, "calls": self.calls, **placed}
 
@@ -50,21 +50,21 @@ class Placement:
     headings: tuple[str, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the placement as a dict for JSON."""
+        """Return the placement as a dict for JSON."""
         return {"file": self.file, "operators": [operator.as_dict() for operator in self.operators]}
 
     def blocks(self) -> list[Block]:
-        """Returns the operators as a table, for `kerasbert.console.tables.render`."""
+        """Return the operators as a table, for `kerasbert.console.tables.render`."""
         rows = [(each.operator, str(each.calls), *each.backends.values()) for each in self.operators]
         return [Table(("operator", "calls", *self.headings), rows)]
 
     def table(self) -> str:
-        """Returns the operators as plain text."""
+        """Return the operators as plain text."""
         return render(self.blocks())
 
 
 def placement(path: str | os.PathLike) -> Placement:
-    """Reads a file, and opens it on this machine's runtime in a process of its own.
+    """Read a file, and opens it on this machine's runtime in a process of its own.
 
     Raises:
         KerasBertError: When the file cannot be read, or is damaged.
@@ -86,7 +86,7 @@ def placement(path: str | os.PathLike) -> Placement:
 
 
 def _cpu_placement(path: str | os.PathLike) -> Callable[[str], str]:
-    """Returns a function: operator -> how many of its calls the runtime's delegate takes."""
+    """Return a function: operator -> how many of its calls the runtime's delegate takes."""
     try:
         model = IsolatedFile(path).open()
     except KerasBertError as error:

@@ -23,7 +23,7 @@ _MARKS = re.compile(r"(<!-- operators -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def operator_table() -> str:
-    """Writes the table in Markdown: a row an operator, with its limits, `yes` or `-`. The first row has the limits of every operator."""
+    """Write the table in Markdown: a row an operator, with its limits, `yes` or `-`. The first row has the limits of every operator."""
     columns = {"LiteRT GPU, seen": LITERT_GPU} | {f"{table.backend}, rules": table for table in (GPU_OPENCL, EDGE_TPU)}
     tables = columns.values()
     names = sorted(ON_XNNPACK.union(*(table.operators for table in tables)))
@@ -44,7 +44,7 @@ def _limits(table: RuleTable, name: str) -> str:
 
 
 def with_operator_table(page: str) -> str:
-    """Returns the page with the current table."""
+    """Return the page with the current table."""
     return _MARKS.sub(lambda match: f"{match[1]}{operator_table()}\n{match[2]}", page)
 
 

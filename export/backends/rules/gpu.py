@@ -35,7 +35,7 @@ def _no_int16(call: Call) -> str | None:
 
 @rule("no 8-bit kernel that a DEQUANTIZE widens")
 def _dense(call: Call) -> str | None:
-    """Refuses Dense layers over which the accelerator does not start at all."""
+    """Refuse Dense layers over which the accelerator does not start at all."""
     kernel = call.operator.inputs[1]
     if kernel not in call.widened:
         return None
@@ -77,5 +77,5 @@ LITERT_GPU = RuleTable(
 
 
 def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
-    """Predicts which calls of a file the accelerator takes."""
+    """Predict which calls of a file the accelerator takes."""
     return operator_verdicts(file, LITERT_GPU)

@@ -67,7 +67,7 @@ def _at_most(version: int) -> Rule:
 
 @rule("shapes of one rank, or a few of other ranks")
 def _broadcast(call: Call) -> str | None:
-    """Refuses shapes of two computed tensors that cannot be combined."""
+    """Refuse shapes of two computed tensors that cannot be combined."""
     shapes = [tensor.shape for tensor in call.inputs if tensor is not None]
     if len(shapes) != 2 or len(call.computed) < 2 or shapes[0] == shapes[1]:
         return None
@@ -174,5 +174,5 @@ GPU_OPENCL = RuleTable(
 
 
 def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
-    """Tells by the rules which calls of a file the delegate takes."""
+    """Tell by the rules which calls of a file the delegate takes."""
     return operator_verdicts(file, GPU_OPENCL)

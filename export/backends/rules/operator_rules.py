@@ -48,11 +48,11 @@ class Call:
         return tuple(index for index in indices if not self.graph.tensors[index].constant)
 
     def input(self, number: int) -> Tensor | None:
-        """Returns an input by its place; None where there is none."""
+        """Return an input by its place; None where there is none."""
         return self.inputs[number] if number < len(self.operator.inputs) else None
 
     def required_input(self, number: int) -> Tensor:
-        """Returns an input that every call of the operator has.
+        """Return an input that every call of the operator has.
 
         Raises:
             KerasBertError: When it is left out.
@@ -65,12 +65,12 @@ class Call:
         return tensor
 
     def constant(self, number: int) -> np.ndarray | None:
-        """Returns the values of an input by its place; None where it is computed, or not there."""
+        """Return the values of an input by its place; None where it is computed, or not there."""
         tensor = self.input(number)
         return None if tensor is None else self.file.constant(tensor)
 
     def option(self, name: str, default: int | float | bool | str = 0) -> int | float | bool | str:
-        """Returns an option by its name."""
+        """Return an option by its name."""
         return self.operator.options.get(name, default)
 
 
@@ -88,19 +88,19 @@ class Rule:
 
 
 def rule(limit: str) -> Callable[[Callable[[Call], str | None]], Rule]:
-    """Decorates a function that returns the violation of a limit, and makes a rule of it."""
+    """Decorate a function that returns the violation of a limit, and makes a rule of it."""
     return lambda violation: Rule(limit, violation)
 
 
 @rule("fixed shapes")
 def fixed_shapes(call: Call) -> str | None:
-    """Refuses tensors whose length the caller of the file sets."""
+    """Refuse tensors whose length the caller of the file sets."""
     return "a shape that is not fixed" if any(-1 in t.shape for t in (*call.computed, *call.outputs)) else None
 
 
 @rule("no tensor twice")
 def no_tensor_twice(call: Call) -> str | None:
-    """Refuses calls over which LiteRT's GPU accelerator crashes; no rule of the older delegate allows them either."""
+    """Refuse calls over which LiteRT's GPU accelerator crashes; no rule of the older delegate allows them either."""
     computed = call.computed_indices
     return "the same tensor twice" if len(set(computed)) < len(computed) else None
 
@@ -124,7 +124,7 @@ class RuleTable:
     unknown: str = "no such operator"
 
     def unsupported_reason(self, call: Call) -> str | None:
-        """Returns why the backend does not support a call; None where it does."""
+        """Return why the backend does not support a call; None where it does."""
         if call.operator.custom or call.operator.name not in self.operators:
             return self.unknown
         violations = (each.violation(call) for each in (*self.everywhere, *self.operators[call.operator.name]))
@@ -147,7 +147,7 @@ class OperatorVerdict:
 
 
 def operator_verdicts(file: FileStructure, table: RuleTable, subgraph: int = 0) -> tuple[OperatorVerdict, ...]:
-    """Applies a table to every call of a subgraph, in the order of the file."""
+    """Apply a table to every call of a subgraph, in the order of the file."""
     return tuple(
         OperatorVerdict(number, call.operator.name, table.unsupported_reason(call))
         for number, call in enumerate(calls(file, subgraph))
@@ -155,7 +155,7 @@ def operator_verdicts(file: FileStructure, table: RuleTable, subgraph: int = 0) 
 
 
 def calls(file: FileStructure, subgraph: int = 0) -> Iterator[Call]:
-    """Iterates over the operator calls of a subgraph, in the order of the file."""
+    """Iterate over the operator calls of a subgraph, in the order of the file."""
     graph = file.subgraphs[subgraph]
     widened = frozenset(
         index
@@ -172,7 +172,7 @@ def count_reasons(verdicts: Sequence[OperatorVerdict]) -> dict[tuple[str, str | 
 
 
 def summarize(verdicts: Sequence[OperatorVerdict], most: int = 4) -> str:
-    """Lists the unsupported calls in a line: `3 GATHER: indices of rank 2; ...`."""
+    """List the unsupported calls in a line: `3 GATHER: indices of rank 2; ...`."""
     lines = [
         f"{count} {name}: {reason}" for (name, reason), count in count_reasons(verdicts).items() if reason is not None
     ]

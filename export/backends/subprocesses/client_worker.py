@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 
 def mediapipe_classifier(model: str) -> Callable:
-    """Opens MediaPipe's TextClassifier: a text -> its scores by class."""
+    """Open MediaPipe's TextClassifier: a text -> its scores by class."""
     from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextClassifier.create_from_model_path(model)
@@ -22,7 +22,7 @@ def mediapipe_classifier(model: str) -> Callable:
 
 
 def mediapipe_embedder(model: str) -> Callable:
-    """Opens MediaPipe's TextEmbedder: a text -> its vector."""
+    """Open MediaPipe's TextEmbedder: a text -> its vector."""
     from mediapipe.tasks.python import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_model_path(model)
@@ -30,7 +30,7 @@ def mediapipe_embedder(model: str) -> Callable:
 
 
 def task_library_classifier(model: str) -> Callable:
-    """Opens the Task Library's BertNLClassifier: a text -> its scores by class."""
+    """Open the Task Library's BertNLClassifier: a text -> its scores by class."""
     from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertNLClassifier.create_from_file(model)
@@ -38,7 +38,7 @@ def task_library_classifier(model: str) -> Callable:
 
 
 def task_library_embedder(model: str) -> Callable:
-    """Opens the Task Library's TextEmbedder: a text -> its vector."""
+    """Open the Task Library's TextEmbedder: a text -> its vector."""
     from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.TextEmbedder.create_from_file(model)
@@ -46,7 +46,7 @@ def task_library_embedder(model: str) -> Callable:
 
 
 def task_library_answerer(model: str) -> Callable:
-    """Opens the Task Library's BertQuestionAnswerer: (question, context) -> the text of the best answer."""
+    """Open the Task Library's BertQuestionAnswerer: (question, context) -> the text of the best answer."""
     from tflite_support.task import text  # pyright: ignore[reportMissingImports] (another environment)
 
     client = text.BertQuestionAnswerer.create_from_file(model)
@@ -65,7 +65,7 @@ def _scores(result):
 
 
 def main() -> None:
-    """Runs the worker."""
+    """Run the worker."""
     kind, model, examples_file, answers_file = sys.argv[1:]
     with open(examples_file, encoding="utf-8") as file:
         examples = json.load(file)

@@ -21,7 +21,7 @@ from kerasbert.export.runtime.verified_file import VerifiedFile
 
 
 def main() -> None:
-    """Runs the worker."""
+    """Run the worker."""
     die_with_parent()
     library, host, body, inputs_file, outputs_file = sys.argv[1:]
     runtime = find_runtime().interpreter

@@ -30,7 +30,7 @@ class GpuLog:
 
     @classmethod
     def of(cls, log: str) -> "GpuLog":
-        """Parses the log of a process."""
+        """Parse the log of a process."""
         device = re.search(r"Selected adapter: (.+), arch=(\w*), vendor=(\w*), backend=(\w+), adapterType=(.+)", log)
         split = re.search(
             r"^(\d+|No) operations will run on the GPU, and (?:the remaining|all) (\d+) operations", log, re.M
@@ -74,7 +74,7 @@ class GpuLog:
         return f"{self.on_gpu} operators on the GPU, {self.on_cpu} on the CPU: {self.unsupported_summary}"
 
     def unproven_reason(self, whole: bool) -> str:
-        """Returns why a run proves nothing about the GPU; empty where some operators ran there.
+        """Return why a run proves nothing about the GPU; empty where some operators ran there.
 
         Args:
             whole: Whether all ran on the GPU.

@@ -18,7 +18,7 @@ SIGNATURE = "serve"
 
 
 def main() -> None:
-    """Runs the worker."""
+    """Run the worker."""
     die_with_parent()
     from ai_edge_litert.compiled_model import CompiledModel, CpuOptions, GpuOptions, HardwareAccelerator, Options
 

@@ -18,13 +18,13 @@ _REFUSED = 3  # exit code where the runtime refused the file and lived
 
 
 def failure_reason(path: str | os.PathLike) -> str:
-    """Returns how a process crashed that ran the file; empty where it ended well, or refused the file with a message."""
+    """Return how a process crashed that ran the file; empty where it ended well, or refused the file with a message."""
     result = run_module(__name__, [path], SECONDS)
     return "" if result.ok or result.status == _REFUSED else result.failure_reason
 
 
 def main() -> None:
-    """Runs the worker."""
+    """Run the worker."""
     die_with_parent()
     try:
         model = open_at_any_length(VerifiedFile.read(sys.argv[1]))

@@ -56,14 +56,14 @@ class ProcessResult:
 def run_module(
     module: str, arguments: Sequence[object], seconds: float = SECONDS, environment: Mapping[str, str] | None = None
 ) -> ProcessResult:
-    """Runs `python -m module arguments` with this interpreter, as `run_command` does."""
+    """Run `python -m module arguments` with this interpreter, as `run_command` does."""
     return run_command([sys.executable, "-m", module, *map(str, arguments)], seconds, environment)
 
 
 def run_command(
     command: Sequence[str | Path], seconds: float = SECONDS, environment: Mapping[str, str] | None = None
 ) -> ProcessResult:
-    """Runs a command in a session of its own, with its output and errors in one log.
+    """Run a command in a session of its own, with its output and errors in one log.
 
     Nothing of it is left behind: in the end the whole session is killed, and its temporary files are removed.
 
@@ -93,7 +93,7 @@ def run_command(
 
 
 def _end_with_this_process(command: list[str]) -> list[str]:
-    """Puts util-linux' `setpriv` before the command, where it is installed.
+    """Put util-linux' `setpriv` before the command, where it is installed.
 
     The system then ends the command when this process is gone, also when that was killed.
     """
@@ -102,7 +102,7 @@ def _end_with_this_process(command: list[str]) -> list[str]:
 
 
 def die_with_parent() -> None:
-    """Asks the system to end this process when its parent is gone, also when that was killed. A worker calls it first; Linux only."""
+    """Ask the system to end this process when its parent is gone, also when that was killed. A worker calls it first; Linux only."""
     with contextlib.suppress(OSError, AttributeError):
         import ctypes
 

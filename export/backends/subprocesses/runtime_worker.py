@@ -22,7 +22,7 @@ SIGNATURE = "serve"
 
 
 def main() -> None:
-    """Runs the worker."""
+    """Run the worker."""
     model, inputs_file, outputs_file = sys.argv[1:]
     data = dict(np.load(inputs_file))
     interpreter = Interpreter(model, num_threads=1)
