@@ -84,7 +84,7 @@ def fold_reshapes(model: Model) -> None:
 
 
 def _zero_bias(model: Model, source: int, kernel: GraphTensor) -> int:
-    """Add a bias of zeros, because CONV_2D requires one, and returns its index."""
+    """Add a bias of zeros, because CONV_2D requires one, and return its index."""
     (graph,) = model.subgraphs
     scales = np.asarray(kernel.quantization.scale) * graph.tensors[source].quantization.scale[0]
     bias, quantization = schema().TensorT(), schema().QuantizationParametersT()
@@ -95,7 +95,7 @@ def _zero_bias(model: Model, source: int, kernel: GraphTensor) -> int:
 
 
 def _reshaped_copy(graph: Graph, tensor: int, shape: tuple[int, ...]) -> int:
-    """Add a computed tensor with the type and scale of another one, and returns its index."""
+    """Add a computed tensor with the type and scale of another one, and return its index."""
     new = copy.copy(graph.tensors[tensor])
     new.shape, new.shapeSignature = np.array(shape, np.int32), None
     new.name = (new.name if isinstance(new.name, bytes) else str(new.name).encode()) + b"/rows"

@@ -175,7 +175,7 @@ class _SplitK:
         return self.kernel_parts[kernel]
 
     def _tensor(self, like: int, shape: tuple[int, ...]) -> int:
-        """Add a computed tensor with the type of another one, and returns its index."""
+        """Add a computed tensor with the type of another one, and return its index."""
         new = copy.copy(self.graph.tensors[like])
         new.shape, new.shapeSignature, new.buffer = np.array(shape, np.int32), None, 0
         new.name = b"part"  # short, because a file has thousands of them

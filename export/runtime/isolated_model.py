@@ -61,7 +61,7 @@ class IsolatedFile:
     def request(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
     ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Send a message and returns the reply of the process.
+        """Send a message and return the reply of the process.
 
         Raises:
             KerasBertError: when the process reports an error, ended, or did not reply in time.

@@ -56,7 +56,7 @@ def code_of(model: Model, builtin: int, version: int) -> int:
 
 
 def add_code(model: Model, builtin: int, version: int) -> int:
-    """Add an operator code and returns its index."""
+    """Add an operator code and return its index."""
     code = schema().OperatorCodeT()
     code.builtinCode = code.deprecatedBuiltinCode = builtin
     code.version = version
@@ -65,7 +65,7 @@ def add_code(model: Model, builtin: int, version: int) -> int:
 
 
 def add_buffer(model: Model, values: np.ndarray) -> int:
-    """Add a buffer with the bytes of an array and returns its index."""
+    """Add a buffer with the bytes of an array and return its index."""
     buffer = schema().BufferT()
     buffer.data = np.ascontiguousarray(values).view(np.uint8).ravel()
     model.buffers.append(buffer)
@@ -73,7 +73,7 @@ def add_buffer(model: Model, values: np.ndarray) -> int:
 
 
 def add_tensor(graph: Graph, tensor: GraphTensor) -> int:
-    """Add a tensor to a graph and returns its index."""
+    """Add a tensor to a graph and return its index."""
     graph.tensors.append(tensor)
     return len(graph.tensors) - 1
 

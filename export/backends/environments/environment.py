@@ -87,7 +87,7 @@ class Environment:
         raise NotImplementedError
 
     def _run(self, command: list) -> str:
-        """Run a command and returns its output."""
+        """Run a command and return its output."""
         result = run_command(command, SECONDS)
         if not result.ok:
             raise KerasBertError(
