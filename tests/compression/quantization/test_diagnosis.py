@@ -191,7 +191,7 @@ def test_labels_that_are_not_the_models_are_left_out(static_model, tiny, tmp_pat
     command = ["diagnose", str(tmp_path / "model"), "--data", str(tmp_path / "texts.tsv"), "--points", "1", "--json"]
     assert main(command) == 0
     said = capsys.readouterr()
-    assert "no metric, for the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
+    assert "no metric, because the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
 
 
 def test_the_plot_is_whole_or_not_at_all(static_model, texts, tmp_path):
