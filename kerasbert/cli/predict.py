@@ -105,13 +105,12 @@ def predict(
     with progress("predicting") as bar:
         predictions = loaded.predictions(examples, bar.rows)
     problem = _nonfinite_values(predictions)
-    advice = "the model is damaged, or its training diverged"
     if out is not None:
         if problem:
-            raise KerasBertError(f"expected finite vectors, received {problem}; {advice}")
+            raise KerasBertError(f"expected finite vectors, received {problem}")
         return write_vectors(out, model, predictions)
     if problem:
-        note(f"warning: the predictions contain {problem}; {advice}")
+        note(f"warning: the predictions contain {problem}")
     records = prediction_records(processor, processor.examples(examples), predictions)
     data = {"model": model, "problem": processor.name, "predictions": records}
     return Result(data, format_predictions(processor, records, csv_safe), exit_code=1 if problem else 0)
@@ -124,7 +123,8 @@ def _nonfinite_values(predictions: Sequence[Any]) -> str:
     numbers = [number for number, prediction in enumerate(predictions) if not is_finite(prediction)]
     if not numbers:
         return ""
-    return f"NaN or infinity for {len(numbers):,} of {len(predictions):,} texts, the first is number {numbers[0]}"
+    count = f"{len(numbers):,} of {len(predictions):,} texts, the first is number {numbers[0]}"
+    return f"NaN or infinity for {count}; the model is damaged, or its training diverged"
 
 
 def _read_file(processor: "Processor", file: Path, arguments: dict[str, Any]) -> Any:

@@ -29,9 +29,9 @@ ConfigFile = Annotated[
 ]
 
 
-@with_options(given=OptionGroup(TrainConfig, given_only=True))
+@with_options(settings=OptionGroup(TrainConfig, given_only=True))
 def train(
-    given: dict[str, Any],
+    settings: dict[str, Any],
     config: ConfigFile = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
@@ -44,7 +44,7 @@ def train(
 
     Example: kerasbert train --task classification --model FOLDER --train train.tsv --dev dev.tsv --out runs/mine
     """
-    training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **given})
+    training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **settings})
     for name in ("model", "train", "out"):
         training.require(name)
     with _destination(training, resume) as out:

@@ -208,7 +208,12 @@ class TrainerCallback(keras.callbacks.Callback):
         now = time.monotonic()
         if self.batch % _STEPS_BETWEEN_LINES == 0 and self.batch < self._steps:
             self.folder.log(
-                {"step": self._step(), "epoch": self.epoch + 1, "loss": loss, "learning_rate": self._rate()}
+                {
+                    "step": self._step(),
+                    "epoch": self.epoch + 1,
+                    "loss": loss,
+                    "learning_rate": _learning_rate(self.task),
+                }
             )
         if now - self._reported >= _SECONDS_BETWEEN_UPDATES or self.batch == self._steps:
             self._reported = now
@@ -264,10 +269,6 @@ class TrainerCallback(keras.callbacks.Callback):
             f"{rows / max(seconds, 1e-9):,.0f} examples/s",
         ]
 
-    def _rate(self) -> float:
-        rate = self.task.optimizer.learning_rate
-        return float(keras.backend.get_value(rate(self._step()) if callable(rate) else rate))
-
     def _diverged(self, loss: float) -> str:
         saved = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
         return (
@@ -295,6 +296,11 @@ class TrainerCallback(keras.callbacks.Callback):
             self.progress.note(format_kept_epoch([record["dev"] for record in self.records], best_epoch, self.dev_name))
         examples = len(self.records) * self.examples
         return TrainResult(self.records, best_epoch or None, self.seconds, examples / max(self.seconds, 1e-9))
+
+
+def _learning_rate(task: "Task | Distiller") -> float:
+    rate = task.optimizer.learning_rate
+    return float(keras.backend.get_value(rate(int(task.optimizer.iterations.numpy())) if callable(rate) else rate))
 
 
 def format_kept_epoch(scores: Sequence[Mapping[str, float]], kept: int, dev_name: str) -> str:

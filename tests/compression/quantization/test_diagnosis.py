@@ -191,7 +191,7 @@ def test_unknown_labels_are_ignored_with_a_note(static_model, tiny, tmp_path, ca
     command = ["diagnose", str(tmp_path / "model"), "--data", str(tmp_path / "texts.tsv"), "--points", "1", "--json"]
     assert main(command) == 0
     said = capsys.readouterr()
-    assert "no metric, for the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
+    assert "no metric, because the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
 
 
 def test_plot_is_written_atomically(static_model, texts, tmp_path):
