@@ -13,7 +13,7 @@ def tie_embeddings(model: Model, context: PassContext) -> None:
     the whole table. FULLY_CONNECTED needs a scale per token, so the scale is repeated.
     """
     graph, kinds = model.subgraphs[0], operator_kinds(model)
-    gathers, denses = (
+    gathers, fully_connected = (
         [operator for operator in graph.operators if kinds[operator.opcodeIndex] == kind]
         for kind in ("GATHER", "FULLY_CONNECTED")
     )
@@ -23,7 +23,7 @@ def tie_embeddings(model: Model, context: PassContext) -> None:
         table = next((table for table in context.tables if _holds_table(model, stored, table)), None)
         if table is None:
             continue
-        for dense in denses:
+        for dense in fully_connected:
             kernel = graph.tensors[dense.inputs[1]]
             if kernel.buffer != stored.buffer and _holds_table(model, kernel, table):
                 replaced.add(kernel.buffer)

@@ -35,7 +35,7 @@ def learn_vocabulary(engine: "Engine", texts: list[str], vocabulary_size: int, m
     # ties between equally frequent merges, so each run would learn another vocabulary.
     first = [*SPECIAL_TOKENS, *_alphabet(engine, texts)]
     if len(first) == len(SPECIAL_TOKENS):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without a word")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without any word")
     if len(first) > vocabulary_size:
         raise KerasBertError(
             f"expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts, "
@@ -70,7 +70,7 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     from sentencepiece import SentencePieceTrainer
 
     if not any(map(str.strip, texts)):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without a word")
+        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without any word")
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(

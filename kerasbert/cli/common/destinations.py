@@ -52,10 +52,10 @@ def check_out_folder(
     _check_writable(out, levels=2)
     make_parent(out)
     claim(out)
-    leftovers = recover(out, is_model_file)
-    if leftovers:
+    unfinished = recover(out, is_model_file)
+    if unfinished:
         raise KerasBertError(
-            f"expected no folder of an interrupted command beside {str(out)!r}, received {str(leftovers[0])!r} with other files; move "
+            f"expected no folder of an interrupted command beside {str(out)!r}, received {str(unfinished[0])!r} with other files; move "
             "them away"
         )
     if out.exists():

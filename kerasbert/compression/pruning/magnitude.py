@@ -38,7 +38,7 @@ class Sparsity:
             magnitude; or `2:4`, two of every four weights along the inputs of an output, the last axis of the kernel in a `.tflite` file.
         parts: Other targets by shell wildcards over the paths of `dense_layers`, such as `{"layers.*.feed_forward.*": 0.9, "pooler": 0}`.
             The last pattern that matches a kernel decides. Without a pattern every Dense layer of the encoder has `target`; Dense layers of
-            heads and the word table `embeddings.word` are not pruned.
+            heads and the token embeddings `embeddings.word` are not pruned.
         begin: Fraction of all steps at which pruning begins.
         end: Fraction of all steps at which the target is reached.
         updates: Number of mask updates, at most one a step (see `updates_in`). A `2:4` mask is made once, at `begin`.
@@ -117,7 +117,7 @@ class Sparsity:
     def _check_shape(self, path: str, shape: Sequence[int]) -> None:
         if path == WORD_TABLE and self.pattern != UNSTRUCTURED:
             raise KerasBertError(
-                f"expected the pattern {UNSTRUCTURED} for the word table, received {self.pattern}; leave it out as a part"
+                f"expected the pattern {UNSTRUCTURED} for the token embeddings, received {self.pattern}; leave it out as a part"
             )
         rows, columns = self.block
         fits = shape[0] % rows == 0 and shape[1] % columns == 0
@@ -184,7 +184,7 @@ class Sparsity:
 
 
 def prunable_kernels(task: Task) -> dict[str, tf.Variable]:
-    """Return the kernels `(in, out)` of all Dense layers and the word table `(words, width)`, by path."""
+    """Return the kernels `(in, out)` of all Dense layers and the token embeddings `(words, width)`, by path."""
     kernels = {dense.path: dense.kernel for dense in dense_layers(task)}
     tables = {layer.path: layer.table for layer in sublayers(task, EmbeddingTable) if layer.path == WORD_TABLE}
     return kernels | tables

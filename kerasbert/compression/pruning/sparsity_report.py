@@ -22,7 +22,7 @@ class SparsityReport:
     """Fractions of weights that are exactly 0.
 
     Attributes:
-        kernels: Of each Dense kernel and of the word table, by path.
+        kernels: Of each Dense kernel and of the token embeddings, by path.
         dense: Of all Dense kernels together.
         total: Of all trained variables, including tables, biases and norms: what compression of a file can gain from.
     """

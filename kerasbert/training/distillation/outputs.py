@@ -52,7 +52,7 @@ class SoftLabels(Objective):
             raise self.error("vectors of one width", f"{widths[0]} and {widths[1]}; HiddenStates bridges widths")
         vocabularies = [task.config.vocab_size for task in (student, teacher)]
         if isinstance(student, MaskedLM) and vocabularies[0] != vocabularies[1]:
-            raise self.error("word tables of one size", f"{vocabularies[0]} and {vocabularies[1]} rows")
+            raise self.error("token embeddings of one size", f"{vocabularies[0]} and {vocabularies[1]} rows")
 
     def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
         axes = (1,) if self.per_token else ()
