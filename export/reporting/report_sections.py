@@ -72,7 +72,7 @@ def _details(report: ValidationReport, details: Details) -> list[str]:
     if details.classes:
         columns = ("class", "rows", f"F1, {report.against}", f"F1, {report.model}", "precision", "recall")
         rows = [
-            (name, old.true, f"{old.f1:.4f}", f"{new.f1:.4f}", f"{new.precision:.4f}", f"{new.recall:.4f}")
+            (name, old.support, f"{old.f1:.4f}", f"{new.f1:.4f}", f"{new.precision:.4f}", f"{new.recall:.4f}")
             for name, (old, new) in details.classes.items()
         ]
         note = f"<p class='note'>Precision and recall of {escape(report.model)}.</p>"

@@ -55,7 +55,7 @@ class Details:
             "confusion": None if self.confusion is None else self.confusion.tolist(),
             "classes": {
                 name: {
-                    side: {"precision": score.precision, "recall": score.recall, "f1": score.f1, "true": score.true}
+                    side: {"precision": score.precision, "recall": score.recall, "f1": score.f1, "true": score.support}
                     for side, score in zip(("reference", "model"), pair, strict=True)
                 }
                 for name, pair in (self.classes or {}).items()

@@ -117,7 +117,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
     @property
     def soft_loss(self) -> str:
-        """The comparison of outputs in distillation: `softmax`, `token_softmax` (over the tokens of a row), `sigmoid` or `squared_error`."""
+        """The comparison of outputs in distillation: `softmax`, `token_softmax` (over a row's tokens), `sigmoid` or `squared_error`."""
         processor = self.processor
         if processor.compared_as == "multi_label":
             return "sigmoid"
