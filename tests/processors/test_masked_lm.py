@@ -1,4 +1,4 @@
-"""Making and filling gaps, without a model."""
+"""Masking tokens and filling masks, without a model."""
 
 import json
 

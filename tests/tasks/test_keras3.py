@@ -1,4 +1,4 @@
-"""Optimizers of Keras 3 make the same updates as tf_keras', to which they are turned; everything else of it is refused by name."""
+"""Optimizers of Keras 3 are converted to tf_keras' with the same updates; its other objects are rejected by name."""
 
 import keras as keras3
 import numpy as np

@@ -1,4 +1,4 @@
-"""`fit`, `evaluate` and `predict` on everything that users hand over."""
+"""`fit`, `evaluate` and `predict` on all accepted forms of data."""
 
 import numpy as np
 import pytest
