@@ -48,7 +48,7 @@ class Encoder(keras.layers.Layer):
         pooler: whether there is a pooled output.
         adapters: the size of an adapter after each attention and feed-forward network (Houlsby et al. 2019), or None.
         layer_mix: whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
-        cut: sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.Cut.to_dict`, or None.
+        cut: sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.PrunedSizes.to_dict`, or None.
 
     Raises:
         KerasBertError: when `adapters` is below 1 or `cut` does not fit the config.
@@ -71,9 +71,9 @@ class Encoder(keras.layers.Layer):
         self.cut = self.layer_mix = self.pooler = None
         sizes: list[dict[str, Any]] = [{}] * config.blocks
         if cut is not None:
-            from kerasbert.encoders.pruned_sizes import Cut
+            from kerasbert.encoders.pruned_sizes import PrunedSizes
 
-            self.cut = Cut.from_dict(cut, config)
+            self.cut = PrunedSizes.from_dict(cut, config)
             sizes = self.cut.of_blocks(config)
         self.embeddings = self.make_embeddings(make.at("embeddings"))
         self.layers = [self.make_block(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]

@@ -14,7 +14,7 @@ from kerasbert.layers.traversal import sublayers
 
 
 @dataclass(frozen=True)
-class Cut:
+class PrunedSizes:
     """The sizes of pruned blocks. None: as the config says.
 
     Blocks are counted as the encoder holds them: ALBERT has few, which are called many times.

@@ -60,4 +60,4 @@ class Embeddings(keras.layers.Layer):
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
         rows = self.position_quantizer(self.position.slice(self.offset, length))
-        return rows[None] if layout.flat_ids else rows  # the rank of the token embeddings
+        return rows[None] if layout.rank1_ids else rows  # the rank of the token embeddings

@@ -1,4 +1,4 @@
-"""What examples add to a metric makes up that metric, of every problem."""
+"""The contributions of examples sum up to the main metric of every processor."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def _packed(length: int, group: int = 1) -> Features:
 
 
 def _case(name: str):
-    """Problem, labels, rows and readings, at random."""
+    """Processor, labels, features and raw results, at random."""
     probabilities = DRAW.dirichlet(np.ones(3), ROWS)
     if name == "single_label":
         raw_results = [{"probabilities": row[None]} for row in probabilities]
@@ -52,19 +52,19 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_they_make_up_the_main_metric(name):
-    problem, y, rows, raw_results = _case(name)
-    main = next(iter(problem.metrics(y, range(ROWS), rows, raw_results).values()))
-    found = problem.contributions(y, range(ROWS), rows, raw_results)
+def test_contributions_sum_up_to_the_main_metric(name):
+    processor, y, features, raw_results = _case(name)
+    main = next(iter(processor.metrics(y, range(ROWS), features, raw_results).values()))
+    found = processor.contributions(y, range(ROWS), features, raw_results)
     assert found.value == pytest.approx(main, abs=1e-12)
     assert found.influence.shape == (ROWS,) and abs(found.influence.mean()) < 1e-9
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_their_influence_foretells_the_metric_without_an_example(name):
+def test_influence_predicts_the_metric_without_an_example(name):
     """The mean of the influence of the examples that stay is what the metric moves by, to first order."""
-    problem, y, rows, raw_results = _case(name)
-    found = problem.contributions(y, range(ROWS), rows, raw_results)
+    processor, y, features, raw_results = _case(name)
+    found = processor.contributions(y, range(ROWS), features, raw_results)
     sides = (found.parts, found.wholes) if isinstance(found, Ratio) else (found.truth, found.predicted)
     for left_out in range(0, ROWS, 7):
         keep = np.arange(ROWS) != left_out
@@ -73,14 +73,14 @@ def test_their_influence_foretells_the_metric_without_an_example(name):
 
 
 def test_chance_is_the_most_frequent_answer():
-    problem = make_processor("single_label", ("a", "b"))
+    processor = make_processor("single_label", ("a", "b"))
     raw_results = [{"probabilities": np.eye(2)[[number]]} for number in (0, 0, 0, 1)]
-    found = problem.contributions(["b", "b", "b", "a"], ["x"] * 4, None, raw_results)
+    found = processor.contributions(["b", "b", "b", "a"], ["x"] * 4, None, raw_results)
     assert (found.value, found.chance, found.chance_answer) == (0.0, 0.75, "b")
     assert most_frequent([]) == (0.0, None)
 
 
-def test_nothing_to_decide_is_no_number():
+def test_the_metric_of_no_decisions_is_nan():
     nothing = Ratio(np.zeros(3), np.zeros(3))
     assert np.isnan(nothing.value) and not nothing.influence.any()
     constant = Correlation(np.ones(3), np.arange(3.0))

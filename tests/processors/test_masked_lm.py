@@ -1,4 +1,4 @@
-"""Making and filling gaps, without a model."""
+"""Masking tokens and filling masks, without a model."""
 
 import json
 
@@ -10,7 +10,7 @@ from kerasbert.processors import IGNORED, make_processor
 from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.text import SentencePiece
 
-PROBLEM = make_processor("masked_lm")
+PROCESSOR = make_processor("masked_lm")
 
 
 class Vocabulary:
@@ -31,17 +31,17 @@ def tokenizer(tiny):
 
 
 def packed(tokenizer, texts, length=64):
-    return PROBLEM.features(texts, tokenizer, length).pack(range(len(texts)), length, tokenizer.pad_id)
+    return PROCESSOR.features(texts, tokenizer, length).pack(range(len(texts)), length, tokenizer.pad_id)
 
 
-def contents(rows):
-    return [ids[1:-1] for ids in rows.tokens.input_ids]
+def contents(features):
+    return [ids[1:-1] for ids in features.tokens.input_ids]
 
 
-def test_what_is_taken_out_is_to_be_found(tokenizer):
+def test_labels_are_the_masked_tokens(tokenizer):
     inputs = packed(tokenizer, [LONG, "good", "the [MASK] of it", "☃"])
     before = inputs["input_ids"].copy()
-    corrupted, targets = PROBLEM.corrupt(inputs, tokenizer, np.random.default_rng(0))
+    corrupted, targets = PROCESSOR.corrupt(inputs, tokenizer, np.random.default_rng(0))
     chosen = targets != IGNORED
     np.testing.assert_array_equal(inputs["input_ids"], before)
     np.testing.assert_array_equal(targets[chosen], before[chosen])
@@ -50,9 +50,9 @@ def test_what_is_taken_out_is_to_be_found(tokenizer):
     assert not np.isin(before[chosen], [tokenizer.mask_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id]).any()
 
 
-def test_most_are_masked_some_replaced_some_kept(tokenizer):
+def test_fractions_of_masked_replaced_and_kept_tokens(tokenizer):
     inputs = packed(tokenizer, [LONG] * 400)
-    corrupted, targets = PROBLEM.corrupt(inputs, tokenizer, np.random.default_rng(0))
+    corrupted, targets = PROCESSOR.corrupt(inputs, tokenizer, np.random.default_rng(0))
     chosen = targets != IGNORED
     found, right = corrupted["input_ids"][chosen], targets[chosen]
     assert np.mean(found == tokenizer.mask_id) == pytest.approx(0.8, abs=0.04)
@@ -63,11 +63,11 @@ def test_most_are_masked_some_replaced_some_kept(tokenizer):
     assert places[0] == 1 and places[-1] == 40  # every place has its turn
 
 
-def test_whole_words(tokenizer):
-    problem = make_processor("masked_lm", settings={"whole_words": True, "share": 0.4})
+def test_whole_words_are_masked_together(tokenizer):
+    processor = make_processor("masked_lm", settings={"whole_words": True, "share": 0.4})
     inputs = packed(tokenizer, ["films was lovelys and goodlys the end"] * 50, 16)
     numbers = word_pieces(tokenizer).word_numbers(inputs["input_ids"][0])
-    _, targets = problem.corrupt(inputs, tokenizer, np.random.default_rng(0))
+    _, targets = processor.corrupt(inputs, tokenizer, np.random.default_rng(0))
     chosen = targets != IGNORED
     for word in set(numbers.tolist()):
         taken = chosen[:, numbers == word]
@@ -75,9 +75,9 @@ def test_whole_words(tokenizer):
     assert chosen.any(axis=1).all() and chosen.sum() / chosen[:, 1:12].size == pytest.approx(0.4, abs=0.08)
 
 
-def test_a_word_longer_than_the_share_is_taken_whole(tokenizer):
-    problem = make_processor("masked_lm", settings={"whole_words": True})
-    _, targets = problem.corrupt(packed(tokenizer, ["goodslysly"], 8), tokenizer, np.random.default_rng(0))
+def test_a_word_longer_than_the_share_is_masked_whole(tokenizer):
+    processor = make_processor("masked_lm", settings={"whole_words": True})
+    _, targets = processor.corrupt(packed(tokenizer, ["goodslysly"], 8), tokenizer, np.random.default_rng(0))
     assert (targets[0] != IGNORED).tolist() == [False, *[True] * 5, False, False]
 
 
@@ -93,12 +93,12 @@ def test_words_of_sentencepiece_and_byte_level_bpe():
 
 
 @pytest.mark.parametrize("length", [3, 8, 12, 42, 64])
-def test_no_token_of_a_long_text_is_lost(tokenizer, length):
-    rows = PROBLEM.features([LONG, "good film"], tokenizer, length)
+def test_windows_cover_every_token_of_a_long_text(tokenizer, length):
+    features = PROCESSOR.features([LONG, "good film"], tokenizer, length)
     whole = tokenizer.encode([LONG, "good film"], max_length=64).input_ids
-    assert rows.lengths.max() <= length and rows.truncated == 0
+    assert features.lengths.max() <= length and features.truncated == 0
     for number in range(2):
-        parts = [contents(rows)[row] for row in rows.rows_of(number)]
+        parts = [contents(features)[row] for row in features.rows_of(number)]
         assert [token for part in parts for token in part] == whole[number][1:-1]
         assert max(map(len, parts)) - min(map(len, parts)) <= len(parts)
 
@@ -107,89 +107,91 @@ def test_windows_around_the_masks_of_a_long_text(tokenizer):
     words = LONG.split()
     words[2] = words[20] = words[22] = "[MASK]"
     text = " ".join(words)
-    rows = PROBLEM.features([text, "a [MASK]"], tokenizer, 12)
-    assert (rows.example.tolist(), rows.truncated) == ([0, 0, 1], 1)
-    assert [list(places.index) for places in rows.alignment] == [[3], [5, 7], [2]]
-    spans = [span for places in rows.alignment[:2] for span in places.spans]
+    features = PROCESSOR.features([text, "a [MASK]"], tokenizer, 12)
+    assert (features.example.tolist(), features.truncated) == ([0, 0, 1], 1)
+    assert [list(places.index) for places in features.alignment] == [[3], [5, 7], [2]]
+    spans = [span for places in features.alignment[:2] for span in places.spans]
     assert spans == [(9, 15), (91, 97), (103, 109)] and all(text[a:b] == "[MASK]" for a, b in spans)
-    for ids, places in zip(rows.tokens.input_ids, rows.alignment, strict=True):
+    for ids, places in zip(features.tokens.input_ids, features.alignment, strict=True):
         assert all(ids[i] == tokenizer.mask_id for i in places.index)
 
 
-def test_answers_list_the_likeliest_words(tokenizer):
-    problem = make_processor("masked_lm", settings={"top": 2})
+def test_predictions_list_the_most_likely_words(tokenizer):
+    processor = make_processor("masked_lm", settings={"top": 2})
     texts = ["the [MASK] is [MASK]", "[MASK]"]
-    rows = problem.features(texts, tokenizer, 8)
+    features = processor.features(texts, tokenizer, 8)
     film, dull, s = (tokenizer.vocabulary.index(word) for word in ("film", "dull", "##s"))
     logits = np.zeros((2, 8, tokenizer.vocabulary_size), np.float32)
     logits[0, 2, film], logits[0, 4, dull], logits[0, 4, s], logits[1, 1, film] = 9, 5, 4, 3
-    raw_results = [problem.raw_result({"logits": logits[row]}, rows, row) for row in range(2)]
+    raw_results = [processor.raw_result({"logits": logits[row]}, features, row) for row in range(2)]
     assert [reading["logits"].shape for reading in raw_results] == [(2, 40), (1, 40)]
-    first, second = json.loads(json.dumps(problem.predictions(texts, rows, raw_results)))
+    first, second = json.loads(json.dumps(processor.predictions(texts, features, raw_results)))
     assert [(mask["start"], mask["end"]) for mask in first["masks"]] == [(4, 10), (14, 20)]
     assert [[word["word"] for word in mask["words"]][:2] for mask in first["masks"]][1] == ["dull", "##s"]
     assert second["masks"][0]["words"][0]["probability"] == pytest.approx(np.exp(3) / (np.exp(3) + 39), rel=1e-4)
     assert len(second["masks"][0]["words"]) == 2
 
 
-def test_a_mask_that_takes_the_space_before_it():
+def test_the_span_of_a_mask_excludes_the_space_before_it():
     tokenizer = SentencePiece.train(["the film was good", "it is a book"] * 4, 40)
-    rows = PROBLEM.features(["the  [MASK] was [MASK]"], tokenizer, 32)
-    assert rows.alignment[0].spans == ((5, 11), (16, 22))
+    features = PROCESSOR.features(["the  [MASK] was [MASK]"], tokenizer, 32)
+    assert features.alignment[0].spans == ((5, 11), (16, 22))
 
 
-def test_a_text_to_answer_has_a_mask(tokenizer):
+def test_a_text_without_a_mask_is_rejected(tokenizer):
     texts = ["the [MASK]", "the film"]
-    rows = PROBLEM.features(texts, tokenizer, 8)
-    raw_results = [PROBLEM.raw_result({"logits": np.zeros((8, 40), np.float32)}, rows, row) for row in range(2)]
+    features = PROCESSOR.features(texts, tokenizer, 8)
+    raw_results = [PROCESSOR.raw_result({"logits": np.zeros((8, 40), np.float32)}, features, row) for row in range(2)]
     with pytest.raises(KerasBertError, match=r"row 1: .*\[MASK\].*the film"):
-        PROBLEM.predictions(texts, rows, raw_results)
+        PROCESSOR.predictions(texts, features, raw_results)
 
 
-def test_scores_of_words_taken_out_by_a_fixed_seed(tokenizer):
+def test_metrics_are_over_masks_of_a_fixed_seed(tokenizer):
     texts = [LONG, "good film"]
-    rows = PROBLEM.scoring_features(texts, tokenizer, 12)
-    again = PROBLEM.scoring_features(texts, tokenizer, 12)
-    assert rows.tokens.input_ids == again.tokens.input_ids
-    whole = [token for part in contents(PROBLEM.features(texts, tokenizer, 12)) for token in part]
+    features = PROCESSOR.scoring_features(texts, tokenizer, 12)
+    again = PROCESSOR.scoring_features(texts, tokenizer, 12)
+    assert features.tokens.input_ids == again.tokens.input_ids
+    whole = [token for part in contents(PROCESSOR.features(texts, tokenizer, 12)) for token in part]
     restored = []
-    for ids, places in zip(rows.tokens.input_ids, rows.alignment, strict=True):
+    for ids, places in zip(features.tokens.input_ids, features.alignment, strict=True):
         ids = np.array(ids)
         ids[places.index] = places.labels
         restored += ids[1:-1].tolist()
-    assert restored == whole and any(tokenizer.mask_id in ids for ids in rows.tokens.input_ids)
+    assert restored == whole and any(tokenizer.mask_id in ids for ids in features.tokens.input_ids)
 
     def outputs(row, right):
         logits = np.zeros((12, 40), np.float32)
-        logits[rows.alignment[row].index, rows.alignment[row].labels] = right
+        logits[features.alignment[row].index, features.alignment[row].labels] = right
         return {"logits": logits}
 
-    uniform = [PROBLEM.raw_result(outputs(row, 0), rows, row) for row in range(len(rows))]
-    assert PROBLEM.metrics(None, texts, rows, uniform) == {
+    uniform = [PROCESSOR.raw_result(outputs(row, 0), features, row) for row in range(len(features))]
+    assert PROCESSOR.metrics(None, texts, features, uniform) == {
         "masked accuracy": 0.0,
         "perplexity": pytest.approx(40, rel=1e-4),
     }
-    sure = [PROBLEM.raw_result(outputs(row, 20), rows, row) for row in range(len(rows))]
-    found = PROBLEM.metrics(None, texts, rows, sure)
+    sure = [PROCESSOR.raw_result(outputs(row, 20), features, row) for row in range(len(features))]
+    found = PROCESSOR.metrics(None, texts, features, sure)
     assert found["masked accuracy"] == 1 and found["perplexity"] == pytest.approx(1, abs=1e-3)
     assert {reading["logits"].shape[1] for reading in sure} == {2}
-    compared = PROBLEM.comparable(outputs(0, 20), rows, 0)["logits"]
-    np.testing.assert_array_equal(compared.argmax(axis=1), rows.alignment[0].labels)
+    compared = PROCESSOR.comparable(outputs(0, 20), features, 0)["logits"]
+    np.testing.assert_array_equal(compared.argmax(axis=1), features.alignment[0].labels)
 
 
-def test_what_is_no_text_for_masked_words(tokenizer):
+def test_pairs_and_empty_texts_are_rejected(tokenizer):
     with pytest.raises(KerasBertError, match="row 1: .*empty"):
-        PROBLEM.examples(["the film", " \n"])
+        PROCESSOR.examples(["the film", " \n"])
     with pytest.raises(KerasBertError, match="row 0: .*pair"):
-        PROBLEM.examples([("the film", "it")])
+        PROCESSOR.examples([("the film", "it")])
     with pytest.raises(KerasBertError, match="labels"):
-        PROBLEM.encode_labels([1], ["the film"], PROBLEM.features(["the film"], tokenizer, 8))
+        PROCESSOR.encode_labels([1], ["the film"], PROCESSOR.features(["the film"], tokenizer, 8))
     with pytest.raises(KerasBertError, match="words to mask"):
-        rows = PROBLEM.scoring_features(["☃"], tokenizer, 8)
-        PROBLEM.metrics(None, ["☃"], rows, [PROBLEM.raw_result({"logits": np.zeros((8, 40), np.float32)}, rows, 0)])
+        features = PROCESSOR.scoring_features(["☃"], tokenizer, 8)
+        PROCESSOR.metrics(
+            None, ["☃"], features, [PROCESSOR.raw_result({"logits": np.zeros((8, 40), np.float32)}, features, 0)]
+        )
 
 
 @pytest.mark.parametrize("settings", [{"share": 0.0}, {"share": 1.0}, {"top": 0}])
-def test_settings_out_of_range(settings):
+def test_settings_out_of_range_are_rejected(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
         make_processor("masked_lm", settings=settings)

@@ -28,17 +28,17 @@ def test_class_metrics_are_scikit_learns(classes):
             assert metrics.matthews(*positive) == pytest.approx(sklearn.metrics.matthews_corrcoef(*positive), abs=1e-12)
 
 
-def test_a_class_that_is_predicted_and_never_true_counts():
-    problem = make_processor("single_label", ("a", "b", "c"))
+def test_a_class_that_is_only_predicted_counts():
+    processor = make_processor("single_label", ("a", "b", "c"))
     raw_results = [{"probabilities": np.eye(3)[[number]]} for number in (0, 1, 2)]
-    assert problem.metrics(["a", "b", "b"], ["x"] * 3, None, raw_results)["macro F1"] == pytest.approx(
+    assert processor.metrics(["a", "b", "b"], ["x"] * 3, None, raw_results)["macro F1"] == pytest.approx(
         (1 + 2 / 3 + 0) / 3
     )
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e-7, 1.0, 1e200])
 @pytest.mark.parametrize("offset", [0.0, 1.0])
-def test_correlations_are_those_of_scipy_whatever_the_size(scale, offset):
+def test_correlations_are_those_of_scipy_at_any_scale(scale, offset):
     draw = np.random.default_rng(3)
     for _ in CASES:
         rows = int(draw.integers(3, 40))
@@ -49,7 +49,7 @@ def test_correlations_are_those_of_scipy_whatever_the_size(scale, offset):
 
 
 @pytest.mark.parametrize("spread", [1e-6, 1e-8])
-def test_vectors_that_are_nearly_the_same_or_nearly_constant(spread):
+def test_correlations_of_nearly_constant_vectors(spread):
     draw = np.random.default_rng(4)
     for _ in CASES:
         a, b = 1 + spread * draw.normal(size=(2, 20))
@@ -58,7 +58,7 @@ def test_vectors_that_are_nearly_the_same_or_nearly_constant(spread):
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e-300, 1e300])
-def test_a_constant_side_correlates_with_nothing(constant):
+def test_the_correlation_with_a_constant_is_zero(constant):
     """0.1 seven times has a mean that is not 0.1."""
     same = np.full(7, constant)
     for other in (np.arange(7.0), same):
@@ -66,7 +66,7 @@ def test_a_constant_side_correlates_with_nothing(constant):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-7, 1.0, 1e200])
-def test_cosines_are_those_of_scipy_whatever_the_size(scale):
+def test_cosines_are_those_of_scipy_at_any_scale(scale):
     first, second = np.random.default_rng(5).normal(size=(2, 50, 8))
     theirs = [1 - scipy.spatial.distance.cosine(a, b) for a, b in zip(first, second, strict=True)]
     assert metrics.cosine(scale * first, scale * second) == pytest.approx(theirs, abs=1e-12)
@@ -77,11 +77,11 @@ def test_cosines_of_zero_vectors():
     assert metrics.cosine(zero, zero) == 1 and metrics.cosine(zero, one) == metrics.cosine(one, zero) == 0
 
 
-def test_what_is_not_finite_is_not_a_number():
+def test_the_correlation_of_infinite_values_is_nan():
     assert np.isnan(metrics.pearson(np.array([1.0, np.nan, 2.0]), np.arange(3.0)))
 
 
-def test_outputs_that_are_not_finite_are_not_scored():
+def test_outputs_that_are_not_finite_are_rejected():
     """An arg-max of NaN is the first class, and may well be right."""
     good, bad = {"probabilities": np.eye(2)[:1]}, {"probabilities": np.array([[np.nan, np.nan]])}
     check_finite([good, good])

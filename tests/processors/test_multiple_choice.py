@@ -6,7 +6,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, make_processor
 
-PROBLEM = make_processor("multiple_choice")
+PROCESSOR = make_processor("multiple_choice")
 EXAMPLES = [("the film was", ["good", "so very bad"]), {"question": "it is", "choices": ("a", "b", "c")}]
 
 
@@ -16,47 +16,49 @@ def tokenizer(tiny):
 
 
 def test_a_row_has_a_list_for_each_choice(tokenizer):
-    examples = PROBLEM.examples(EXAMPLES)
+    examples = PROCESSOR.examples(EXAMPLES)
     assert examples == [("the film was", ("good", "so very bad")), ("it is", ("a", "b", "c"))]
-    rows = PROBLEM.features(examples, tokenizer, 16)
-    assert (len(rows), rows.group, rows.truncated) == (2, 3, 0)
+    features = PROCESSOR.features(examples, tokenizer, 16)
+    assert (len(features), features.group, features.truncated) == (2, 3, 0)
     encoded = tokenizer.encode(["the film was"] * 2, ["good", "so very bad"], max_length=16)
-    assert rows.tokens.input_ids[:3] == [*encoded.input_ids, []]
-    assert rows.tokens.token_type_ids[:3] == [*encoded.token_type_ids, []]
-    assert rows.pack([0, 1], 12, 0)["attention_mask"].sum(axis=2).tolist() == [[7, 9, 0], [6, 6, 6]]
+    assert features.tokens.input_ids[:3] == [*encoded.input_ids, []]
+    assert features.tokens.token_type_ids[:3] == [*encoded.token_type_ids, []]
+    assert features.pack([0, 1], 12, 0)["attention_mask"].sum(axis=2).tolist() == [[7, 9, 0], [6, 6, 6]]
 
 
-def test_examples_that_are_cut_are_counted_once(tokenizer):
-    examples = PROBLEM.examples([("it " * 9, ["a", "b"]), ("it " * 4, ["a", "b"]), ("it " * 3, ["a"])])
-    rows = PROBLEM.features(examples, tokenizer, 8)
-    assert rows.truncated == 1 and max(map(len, rows.tokens.input_ids)) == 8
+def test_truncated_examples_are_counted_once(tokenizer):
+    examples = PROCESSOR.examples([("it " * 9, ["a", "b"]), ("it " * 4, ["a", "b"]), ("it " * 3, ["a"])])
+    features = PROCESSOR.features(examples, tokenizer, 8)
+    assert features.truncated == 1 and max(map(len, features.tokens.input_ids)) == 8
 
 
 @pytest.mark.parametrize("y", [[1, 2], ["so very bad", "c"], ["B", "c"], ["1", "2"], np.array([1, 2])])
-def test_right_choices_are_numbers_texts_or_letters(tokenizer, y):
-    examples = PROBLEM.examples(EXAMPLES)
-    targets = PROBLEM.encode_labels(y, examples, PROBLEM.features(examples, tokenizer, 16))
+def test_labels_are_numbers_texts_or_letters(tokenizer, y):
+    examples = PROCESSOR.examples(EXAMPLES)
+    targets = PROCESSOR.encode_labels(y, examples, PROCESSOR.features(examples, tokenizer, 16))
     assert targets.tolist() == [1, 2] and targets.dtype == np.int32
 
 
-def test_a_text_goes_before_a_letter():
-    examples = PROBLEM.examples([("which letter follows A", ["C", "A", "B"])])
-    assert PROBLEM.encode_labels(["B"], examples, Features(None, np.arange(1), 3)).tolist() == [2]
+def test_a_label_is_read_as_a_text_before_a_letter():
+    examples = PROCESSOR.examples([("which letter follows A", ["C", "A", "B"])])
+    assert PROCESSOR.encode_labels(["B"], examples, Features(None, np.arange(1), 3)).tolist() == [2]
 
 
-def test_only_real_choices_are_read_and_answered(tokenizer):
-    examples = PROBLEM.examples(EXAMPLES)
-    rows = PROBLEM.features(examples, tokenizer, 16)
+def test_padded_choices_are_ignored(tokenizer):
+    examples = PROCESSOR.examples(EXAMPLES)
+    features = PROCESSOR.features(examples, tokenizer, 16)
     logits = np.array([[[0.0], [1.0], [9.0]], [[2.0], [0.0], [0.0]]], np.float32)
-    raw_results = [PROBLEM.raw_result({"logits": logits[row]}, rows, row) for row in range(2)]
+    raw_results = [PROCESSOR.raw_result({"logits": logits[row]}, features, row) for row in range(2)]
     assert [reading["logits"].shape for reading in raw_results] == [(2, 1), (3, 1)]
     np.testing.assert_allclose(
-        PROBLEM.comparable({"logits": logits[0]}, rows, 0)["logits"], [[1 / (1 + np.e), np.e / (1 + np.e)]], rtol=1e-5
+        PROCESSOR.comparable({"logits": logits[0]}, features, 0)["logits"],
+        [[1 / (1 + np.e), np.e / (1 + np.e)]],
+        rtol=1e-5,
     )
-    first, second = PROBLEM.predictions(examples, rows, raw_results)
+    first, second = PROCESSOR.predictions(examples, features, raw_results)
     assert (first["choice"], first["text"], second["choice"]) == (1, "so very bad", 0)
     assert first["probabilities"] == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e)])
-    assert PROBLEM.metrics(["B", "c"], examples, rows, raw_results) == {"accuracy": 0.5}
+    assert PROCESSOR.metrics(["B", "c"], examples, features, raw_results) == {"accuracy": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -70,20 +72,20 @@ def test_only_real_choices_are_read_and_answered(tokenizer):
         ("prompt", "row 1: .*prompt"),
     ],
 )
-def test_examples_without_prompt_or_choices(example, told):
+def test_examples_without_prompt_or_choices_are_rejected(example, told):
     with pytest.raises(KerasBertError, match=told):
-        PROBLEM.examples([EXAMPLES[0], example])
+        PROCESSOR.examples([EXAMPLES[0], example])
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
     [(2, "0 to 1"), (-1, "0 to 1"), ("C", "0 to 1"), ("worst", "worst"), (None, "none"), ("", "none"), (True, "True"), (0.5, "0.5")],
 )  # fmt: skip
-def test_labels_that_are_no_choice(tokenizer, value, told):
-    examples = PROBLEM.examples([EXAMPLES[1], EXAMPLES[0]])
+def test_labels_that_are_no_choice_are_rejected(tokenizer, value, told):
+    examples = PROCESSOR.examples([EXAMPLES[1], EXAMPLES[0]])
     with pytest.raises(KerasBertError, match=f"row 1: .*{told}"):
-        PROBLEM.encode_labels([0, value], examples, PROBLEM.features(examples, tokenizer, 16))
+        PROCESSOR.encode_labels([0, value], examples, PROCESSOR.features(examples, tokenizer, 16))
     with pytest.raises(KerasBertError, match=f"row 1: .*{told}"):
-        PROBLEM.check_labels([0, value], examples)
+        PROCESSOR.check_labels([0, value], examples)
     with pytest.raises(KerasBertError, match="1 for 2"):
-        PROBLEM.encode_labels([0], examples, PROBLEM.features(examples, tokenizer, 16))
+        PROCESSOR.encode_labels([0], examples, PROCESSOR.features(examples, tokenizer, 16))

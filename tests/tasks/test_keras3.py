@@ -1,4 +1,4 @@
-"""Optimizers of Keras 3 make the same updates as tf_keras', to which they are turned; everything else of it is refused by name."""
+"""Optimizers of Keras 3 are converted to tf_keras' with the same updates; its other objects are rejected by name."""
 
 import keras as keras3
 import numpy as np
@@ -49,16 +49,16 @@ def same_updates(optimizer):
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("clipping", [{}, {"clipnorm": 0.5}, {"global_clipnorm": 0.5}, {"clipvalue": 0.1}], ids=str)
-def test_updates_are_the_same(name, clipping):
+def test_updates_of_optimizers_are_those_of_keras_3(name, clipping):
     same_updates(getattr(keras3.optimizers, name)(learning_rate=0.01, **OPTIMIZERS[name], **clipping))
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_schedules_are_the_same(rate):
+def test_updates_with_schedules_are_those_of_keras_3(rate):
     same_updates(keras3.optimizers.Adam(RATES[rate]()))
 
 
-def test_a_task_trains_with_one(tiny):
+def test_a_task_trains_with_an_optimizer_of_keras_3(tiny):
     texts, labels = tiny.rows(8)
     tables = []
     for keras in (keras3, tf_keras):
@@ -106,12 +106,12 @@ def used():
         (used, "SGD of Keras 3 after 1 steps"),
     ],
 )
-def test_what_is_not_the_same_is_refused(make, told):
+def test_optimizers_without_an_equivalent_are_rejected(make, told):
     with pytest.raises(KerasBertError, match=f"{told}.*import tf_keras as keras"):
         tf_keras_optimizer(make())
 
 
-def test_losses_metrics_and_callbacks_are_refused(tiny):
+def test_losses_metrics_and_callbacks_are_rejected(tiny):
     model = tiny.narrow()
     told = "of tf_keras, received keras's {} of Keras 3; .*`import tf_keras as keras`"
     with pytest.raises(KerasBertError, match=told.format("SparseCategoricalCrossentropy")):
@@ -123,6 +123,6 @@ def test_losses_metrics_and_callbacks_are_refused(tiny):
         model.fit(*tiny.rows(4), callbacks=[keras3.callbacks.EarlyStopping()], verbose=0)
 
 
-def test_what_is_not_keras_3_stays_as_it_is():
+def test_objects_of_other_libraries_are_returned_as_they_are():
     mine = tf_keras.optimizers.Adam()
     assert tf_keras_optimizer(mine) is mine and tf_keras_optimizer("adam") == "adam"

@@ -18,7 +18,7 @@ def task(tiny):
     return kb.MaskedLM(tiny.encoder(num_hidden_layers=1), tiny.tokenizer(), 16, share=0.25)
 
 
-def test_it_learns_to_fill_gaps(task):
+def test_it_learns_to_fill_masks(task):
     task.compile(kb.adamw(1e-2))
     before = task.score(SENTENCES)
     history = task.fit(SENTENCES * 32, batch_size=16, epochs=6, seed=0, verbose=0).history
@@ -30,7 +30,7 @@ def test_it_learns_to_fill_gaps(task):
     assert answers[0]["masks"][0]["start"] == 2 and len(answers[0]["masks"][0]["words"]) == 5
 
 
-def test_only_masked_places_are_decoded_and_count(task):
+def test_only_masked_tokens_are_decoded_and_have_a_loss(task):
     """The loss over (N, V) is that of the places of (B, S, V) that have a target."""
     task.compile(run_eagerly=True)
     ((inputs, targets),) = task.dataset(SENTENCES, batch_size=4)
@@ -43,7 +43,7 @@ def test_only_masked_places_are_decoded_and_count(task):
     np.testing.assert_allclose(task({**inputs, "positions": places}), logits, atol=1e-5)
 
 
-def test_every_epoch_has_other_gaps_and_validation_the_same(task):
+def test_epochs_have_different_masks_and_validation_the_same(task):
     shuffled, fixed = (task.dataset(SENTENCES * 4, batch_size=4, shuffle=shuffle, seed=3) for shuffle in (True, False))
 
     def passes(data):
@@ -58,7 +58,7 @@ def test_every_epoch_has_other_gaps_and_validation_the_same(task):
     assert {"val_loss", "val_masked_accuracy"} <= set(history)
 
 
-def test_readings_are_those_of_the_whole_logits(task, tiny):
+def test_raw_results_are_those_of_the_whole_logits(task, tiny):
     """A `.tflite` file gives all logits of a row; the task only those of the masks."""
     texts = ["the [MASK] was [MASK]", "it [MASK] " + "very " * 20]
     _, rows = task.features(texts)
@@ -72,7 +72,7 @@ def test_readings_are_those_of_the_whole_logits(task, tiny):
     assert task.predict(packed).shape == (2, 16, len(tiny.vocabulary))
 
 
-def test_a_long_text_is_learned_from_in_windows(task, capsys):
+def test_a_long_text_is_trained_on_in_windows(task, capsys):
     data = task.dataset(["the film was good and it was so very bright " * 8], batch_size=32)
     ((inputs, targets),) = data
     assert inputs["input_ids"].shape[0] > 4 and (targets.numpy() != IGNORED).any(axis=1).all()
@@ -91,7 +91,7 @@ def test_settings_are_saved(task, tmp_path):
     assert keras.models.load_model(tmp_path / "model.keras").processor == task.processor
 
 
-def test_user_mistakes(task, tiny, monkeypatch):
+def test_user_mistakes_are_reported(task, tiny, monkeypatch):
     task.compile(run_eagerly=True)
     with monkeypatch.context() as patch, pytest.raises(KerasBertError, match=r"row 1: .*\[MASK\].*a book"):
         patch.setattr(type(task), "_raw_results_of", None)  # told before the model is run

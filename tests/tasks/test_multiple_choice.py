@@ -41,14 +41,14 @@ def test_it_learns_which_choice_is_right(task):
     assert all(answer["text"] == choices[answer["choice"]] for answer, (_, choices) in zip(answers, held, strict=True))
 
 
-def test_company_does_not_change_an_answer(task):
+def test_the_batch_does_not_change_a_prediction(task):
     examples = [("the film", ["good", "bad"]), ("it is", ["a", "we", "so very much of it", "end"])]
     together = task.predict(examples)
     for example, answer in zip(examples, together, strict=True):
         assert task.predict([example])[0]["probabilities"] == pytest.approx(answer["probabilities"], abs=1e-5)
 
 
-def test_choices_that_are_not_there_cost_nothing(task):
+def test_padded_choices_do_not_change_the_loss(task):
     task.compile(run_eagerly=True)
     examples, labels = [("the film", ["good", "bad"]), ("it", ["a", "we", "so", "end"])], ["bad", 0]
     found = task.evaluate(examples, labels, verbose=0, return_dict=True)
@@ -67,7 +67,7 @@ def test_packed_inputs(task):
         task.fit(packed, [0, 2])
 
 
-def test_user_mistakes(task):
+def test_user_mistakes_are_reported(task):
     task.compile(run_eagerly=True)
     for call in (task.predict, lambda x: task.fit(x, [0])):
         with pytest.raises(KerasBertError, match="row 0: .*choices"):

@@ -85,7 +85,7 @@ def test_every_encoder(tiny, kind):
     assert (task.labels[0] == "in order") == (kind == "albert")
 
 
-def test_user_mistakes(task, tiny):
+def test_user_mistakes_are_reported(task, tiny):
     task.compile(run_eagerly=True)
     with pytest.raises(KerasBertError, match="row 0: .*pair.*it is"):
         task.predict(["it is"])

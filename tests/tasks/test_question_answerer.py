@@ -61,7 +61,7 @@ def learned(tiny):
     return task
 
 
-def test_it_learns_over_windows_and_to_find_nothing(learned):
+def test_it_learns_over_windows_and_without_answers(learned):
     examples, answers = questions(60, seed=1)
     assert len(learned.features(examples)[1]) > len(examples)
     assert learned.no_answer and learned.processor.no_answer
@@ -73,7 +73,7 @@ def test_it_learns_over_windows_and_to_find_nothing(learned):
         )
 
 
-def test_it_still_does_in_8_bits(learned):
+def test_quantized_training_keeps_the_metric(learned):
     examples, answers = questions(60, seed=1)
     model = kb.compression.quantize(learned, "static_wi8_ai8", calibration=examples)
     assert model.no_answer
@@ -95,7 +95,7 @@ def test_saving(learned, tmp_path):
     assert scores[0] == pytest.approx(scores[1], abs=1e-4)
 
 
-def test_settings_travel(make):
+def test_settings_are_saved_and_copied(make):
     settings = {
         "stride": 5, "longest_answer": 4, "n_best": 2, "no_answer": True, "no_answer_threshold": 0.5, "unit": "character"
     }  # fmt: skip
@@ -105,7 +105,7 @@ def test_settings_travel(make):
         make(n_best=0)
 
 
-def test_rows_have_384_tokens_if_the_encoder_has_so_many(make, tiny):
+def test_the_default_length_is_384_or_the_positions(make, tiny):
     assert make(None).sequence_length == tiny.sizes["max_position_embeddings"]
     encoder = tiny.encoder(pooler=False, **SMALL | {"max_position_embeddings": 512})
     assert kb.QuestionAnswerer(encoder).sequence_length == 384
@@ -129,7 +129,7 @@ def test_the_loss_is_the_mean_of_both_cross_entropies(make):
     assert np.isfinite(task.evaluate(X, Y, verbose=0)[0])
 
 
-def test_whether_there_may_be_no_answer_is_learned_from_the_first_data(make):
+def test_the_first_fit_decides_whether_there_may_be_no_answer(make):
     task = make()
     task.compile(run_eagerly=True)
     assert task.predict(X[:1])[0]["answer"]
@@ -180,7 +180,7 @@ def test_mixed_precision(make):
         keras.mixed_precision.set_global_policy("float32")
 
 
-def test_a_threshold_is_chosen(make):
+def test_choose_threshold_sets_the_best_one(make):
     task = make()
     y = [None, None]
     best = task.choose_threshold(X, y)
@@ -210,7 +210,7 @@ def test_every_encoder(kind, tiny):
     assert len(task.predict(X)) == 2
 
 
-def test_user_mistakes(make):
+def test_user_mistakes_are_reported(make):
     task = make()
     task.compile(run_eagerly=True)
     with pytest.raises(KerasBertError, match="row 0, 'is it good .*'good' at character 3"):

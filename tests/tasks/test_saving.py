@@ -84,7 +84,7 @@ def test_an_exported_model_takes_any_number_of_texts_of_any_length(tiny, tmp_pat
 
 
 @pytest.mark.parametrize("quantized", [False, True])
-def test_a_compiled_model_goes_on_training_after_loading(tiny, tmp_path, texts, quantized):
+def test_a_compiled_model_continues_training_after_loading(tiny, tmp_path, texts, quantized):
     rows, labels = tiny.rows(8)
     model = tiny.narrow()
     model = kb.compression.quantize(model, calibration=rows) if quantized else model
@@ -101,12 +101,12 @@ def test_a_compiled_model_goes_on_training_after_loading(tiny, tmp_path, texts, 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_all_that_is_saved_goes_when_another_is_saved(saved, name):
+def test_saving_replaces_all_files_of_an_earlier_model(saved, name):
     files = [path for path in saved(name).rglob("*") if path.is_file()]
     assert all(is_model_file(path.relative_to(saved(name)).as_posix()) for path in files)
 
 
-def test_files_of_others_stay(tiny, copied, static_model):
+def test_saving_keeps_other_files(tiny, copied, static_model):
     folder = copied("vectors")
     (folder / "my_notes.txt").write_text("mine")
     (folder / "1_Pooling" / "my_notes.txt").write_text("mine")
@@ -150,7 +150,7 @@ def test_a_folder_is_one_of_hugging_face(saved, static_model):
     }  # fmt: skip
 
 
-def test_labels_that_were_edited_in_one_of_two_files(saved, tmp_path):
+def test_labels_that_differ_between_two_files_are_rejected(saved, tmp_path):
     folder = shutil.copytree(saved("trained"), tmp_path / "edited")
     config = json.loads((folder / "config.json").read_text("utf-8"))
     config["id2label"] = {"0": "bad", "1": "good"}
@@ -219,7 +219,7 @@ def test_a_folder_of_one_task_starts_another(saved):
     assert encoder.pooling == "mean"
 
 
-def test_what_the_caller_says_goes_before_the_folder(saved):
+def test_arguments_override_the_folder(saved):
     model = kb.TextClassifier.from_pretrained(saved("trained"), labels=["no", "yes"], sequence_length=8)
     assert model.labels == ("no", "yes") and model.sequence_length == 8
     vectors = kb.SentenceEncoder.from_pretrained(saved("vectors"), pooling="max", normalize=False)
@@ -236,19 +236,19 @@ def test_sentence_transformers_settings_are_read_and_written(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"]])
-def test_labels_that_do_not_fit_the_head(saved, labels):
+def test_labels_that_do_not_fit_the_head_are_rejected(saved, labels):
     with pytest.raises(KerasBertError, match=r"with a head of 2 \(negative, positive\)|two or more") as error:
         kb.TextClassifier.from_pretrained(saved("trained"), labels=labels)
     assert "\n" not in str(error.value)
 
 
-def test_a_vocabulary_larger_than_the_table(tmp_path):
+def test_a_vocabulary_larger_than_the_table_is_rejected(tmp_path):
     folder = with_vocabulary("bert-sequence-classification", tmp_path, words=212)
     with pytest.raises(KerasBertError, match="211.*212"):
         kb.TextClassifier.from_pretrained(folder, sequence_length=24)
 
 
-def test_a_smaller_vocabulary_is_fine(tmp_path):
+def test_a_smaller_vocabulary_is_accepted(tmp_path):
     folder = with_vocabulary("bert-sequence-classification", tmp_path, words=200)
     assert kb.TextClassifier.from_pretrained(folder, sequence_length=24).tokenizer.vocabulary_size == 200
 
@@ -277,7 +277,7 @@ def test_the_default_length_is_no_longer_than_the_checkpoint(tmp_path):
         ({"hidden_dropout_prob": 2.0}, "hidden_dropout_prob"),
     ],
 )
-def test_a_config_with_wrong_values(copied, change, told):
+def test_a_config_with_wrong_values_is_rejected(copied, change, told):
     folder = copied("trained")
     edit(folder / "config.json", lambda config: config.update(change))
     with pytest.raises(KerasBertError, match=told) as error:
@@ -300,7 +300,7 @@ def test_a_config_with_wrong_values(copied, change, told):
         '{"task": "TextClassifier", "settings": {"labels": ["a", "b"]}, "quantization": {"recipe": "r", "activations": [["*", "int4"]]}}',
     ],
 )  # fmt: skip
-def test_a_damaged_own_file(copied, content):
+def test_a_damaged_settings_file_is_rejected(copied, content):
     folder = copied("trained")
     (folder / OWN_FILE).write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(KerasBertError) as error:
@@ -308,7 +308,7 @@ def test_a_damaged_own_file(copied, content):
     assert "\n" not in str(error.value)
 
 
-def test_missing_ranges(copied):
+def test_missing_ranges_are_reported(copied):
     from safetensors.numpy import load_file, save_file
 
     folder = copied("static_model")
@@ -323,7 +323,7 @@ def test_missing_ranges(copied):
 
 
 @pytest.mark.parametrize("value", [np.float32(np.nan), np.zeros(3, np.float32)])
-def test_damaged_ranges(copied, value):
+def test_damaged_ranges_are_rejected(copied, value):
     from safetensors.numpy import load_file, save_file
 
     folder = copied("static_model")

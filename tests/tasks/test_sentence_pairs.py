@@ -90,7 +90,7 @@ def test_losses_in_half_precision(vectors):
         np.testing.assert_allclose(found, loss(y, np.asarray(half, np.float32)), rtol=1e-5)
 
 
-def test_fit_chooses_by_what_it_is_given(model, pairs):
+def test_the_default_loss_depends_on_the_labels(model, pairs):
     """Scores: cosine loss. None: in-batch negatives. Vectors for single texts: the mean squared error."""
     compiled(model, rate=0.0)
     scores, numbers = np.linspace(0, 1, 6), np.arange(12, dtype=np.int32).reshape(6, 2)
@@ -108,7 +108,7 @@ def test_fit_chooses_by_what_it_is_given(model, pairs):
 
 
 @pytest.mark.parametrize("given", ["scores", "pairs", "packed"])
-def test_pairs_that_are_alike_come_closer(model, pairs, given):
+def test_similar_pairs_come_closer(model, pairs, given):
     compiled(model, rate=0.05)
     x = pairs
     if given == "packed":
@@ -148,12 +148,12 @@ def test_a_table_of_pairs(model, pairs, tmp_path):
         ("mse", None, "expected labels"),
     ],
 )
-def test_what_a_loss_cannot_learn_from(model, pairs, loss, y, told):
+def test_data_that_do_not_fit_the_loss_are_rejected(model, pairs, loss, y, told):
     with pytest.raises(KerasBertError, match=told):
         compiled(model, loss).fit(pairs, y, verbose=0)
 
 
-def test_single_texts_are_no_pairs(model, pairs):
+def test_single_texts_are_rejected_by_pair_losses(model, pairs):
     with pytest.raises(KerasBertError, match="pairs of texts for CosineLoss, received single texts"):
         compiled(model, CosineLoss()).fit(pairs[0], np.ones((6, 8)), verbose=0)
     with pytest.raises(KerasBertError, match="expected labels"):
@@ -169,7 +169,7 @@ def test_single_texts_are_no_pairs(model, pairs):
         (lambda: InBatchNegatives(scale=0), "scale above 0"),
     ],
 )
-def test_settings_that_cannot_be(make, told):
+def test_wrong_loss_settings_are_rejected(make, told):
     with pytest.raises(KerasBertError, match=told):
         make()
 
@@ -182,7 +182,7 @@ def test_losses_survive_serializing(loss):
     assert type(copy) is type(loss) and copy.get_config() == loss.get_config()
 
 
-def test_a_saved_model_goes_on_with_its_loss(model, pairs, tmp_path):
+def test_a_saved_model_keeps_its_loss(model, pairs, tmp_path):
     compiled(model, InBatchNegatives(scale=5, symmetric=True))
     model.fit(pairs, verbose=0)
     model.save(tmp_path / "model.keras")

@@ -53,14 +53,14 @@ def test_pairs_by_column(tiny, names):
 @pytest.mark.parametrize(
     ("problem", "labels"), [("multi_label", ["negative|positive", "", "positive"]), ("regression", ["1", "2.5", "0"])]
 )
-def test_other_problems(tiny, problem, labels):
+def test_labels_of_multi_label_and_regression(tiny, problem, labels):
     model = compiled(tiny.narrow(problem=problem, **({"labels": ["score"]} if problem == "regression" else {})))
     texts, _ = tiny.rows(3)
     expected = model.evaluate(texts, labels, verbose=0)
     assert model.evaluate(slices(texts, labels), verbose=0) == pytest.approx(expected, rel=1e-4)
 
 
-def test_wrong_elements_are_told_in_our_words(tiny):
+def test_errors_in_a_pipeline_are_raised_as_kerasbert_errors(tiny):
     model = compiled(tiny.narrow())
     texts, _ = tiny.rows(3)
     with pytest.raises(KerasBertError, match="row 1: expected one of the labels .*'postive'; did you mean 'positive'"):
@@ -93,7 +93,7 @@ def test_validation_split_takes_the_last_examples(tiny, tmp_path):
         assert len(runs[0]) == 4 and runs[0] == pytest.approx(runs[1], rel=1e-5), name
 
 
-def test_validation_split_with_weights_and_what_it_refuses(tiny):
+def test_validation_split_with_weights_and_wrong_fractions(tiny):
     texts, labels = tiny.rows(8)
     model = compiled(tiny.narrow())
     history = model.fit(texts, labels, sample_weight=np.ones(8), validation_split=0.5, verbose=0).history

@@ -78,7 +78,7 @@ def test_long_sentences_have_windows(learned, tiny):
     assert np.isfinite(task.evaluate([words], [tags], verbose=0)[0])
 
 
-def test_company_does_not_change_an_answer(learned):
+def test_the_batch_does_not_change_a_prediction(learned):
     examples = [["good", "film"], ["it", "was", "so", "very", "bad", "in", "the", "end"]]
     for example, answer in zip(examples, learned[0].predict(examples), strict=True):
         (alone,) = learned[0].predict([example])
@@ -181,7 +181,7 @@ def test_tables(tiny, tmp_path):
     assert [answer["words"] for answer in task.predict(table)] == table.x
 
 
-def test_user_mistakes(tiny, tmp_path):
+def test_user_mistakes_are_reported(tiny, tmp_path):
     task = tagger(tiny)
     task.save_pretrained(tmp_path / "model")
     config = json.loads((tmp_path / "model" / "config.json").read_text())

@@ -1,4 +1,4 @@
-"""`fit`, `evaluate` and `predict` on everything that users hand over."""
+"""`fit`, `evaluate` and `predict` on all accepted forms of data."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_fit_and_predict_take(tiny, form):
     np.testing.assert_allclose(predicted.sum(1), 1, atol=1e-6)
 
 
-def test_forms_of_the_same_texts_predict_the_same(tiny):
+def test_all_forms_of_the_same_texts_have_the_same_predictions(tiny):
     model = tiny.narrow()
     texts, _ = tiny.rows(6)
     one = model.predict(texts)
@@ -83,7 +83,7 @@ def test_fit_takes_a_dataset_of_packed_inputs(tiny):
 
 
 @pytest.mark.parametrize("of_strings", [False, True])
-def test_tf_data_does_not_tune_itself(tiny, of_strings):
+def test_tf_data_autotuning_is_off(tiny, of_strings):
     """Where it does, a pass ends when its tuner wakes next, which is up to a minute later."""
     texts, labels = tiny.rows(4)
     x = tf.data.Dataset.from_tensor_slices((texts, [0, 1, 0, 1])) if of_strings else texts
@@ -183,7 +183,7 @@ def test_own_loss_and_metrics_replace_the_defaults(tiny):
     assert set(history) == {"loss"} and history["loss"][0] < 0.1
 
 
-def test_a_seed_gives_the_same_training_twice(tiny):
+def test_a_seed_makes_training_reproducible(tiny):
     def train(seed):
         model = compiled(tiny.narrow(seed=1))
         model.fit(*tiny.rows(12), batch_size=4, epochs=2, seed=seed, verbose=0)
@@ -195,7 +195,7 @@ def test_a_seed_gives_the_same_training_twice(tiny):
     assert np.abs(train(8) - one).max() > 1e-6
 
 
-def test_keras_own_seed_is_enough(tiny):
+def test_keras_seed_makes_training_reproducible(tiny):
     def train():
         model = compiled(tiny.narrow(seed=1))
         keras.utils.set_random_seed(3)
@@ -205,7 +205,7 @@ def test_keras_own_seed_is_enough(tiny):
     np.testing.assert_array_equal(train(), train())
 
 
-def test_cut_texts_are_told_once_with_their_number(tiny, capsys):
+def test_truncated_texts_are_noted_once(tiny, capsys):
     model = tiny.narrow(sequence_length=6)
     texts = ["good film", "the film was so very good and fine", "a book was a very very dull book"]
     model.predict(texts)
@@ -272,12 +272,12 @@ def test_wrong_texts(tiny, x, told):
         ({"sizes": {"vocab_size": 20}}, "at most 20"),
     ],
 )
-def test_wrong_settings(tiny, settings, told):
+def test_wrong_settings_are_rejected(tiny, settings, told):
     with pytest.raises(KerasBertError, match=told):
         tiny.classifier(**settings)
 
 
-def test_a_classifier_needs_a_pooler_and_a_known_pooling_is_asked_for(tiny):
+def test_wrong_encoders_and_poolings_are_rejected(tiny):
     from kerasbert.tasks import SentenceEncoder, TextClassifier
 
     with pytest.raises(KerasBertError, match="pooler"):
@@ -286,7 +286,7 @@ def test_a_classifier_needs_a_pooler_and_a_known_pooling_is_asked_for(tiny):
         SentenceEncoder(tiny.encoder(), tiny.tokenizer(), pooling="median", sequence_length=16)
 
 
-def test_autograph_is_for_losses_alone(tiny, monkeypatch):
+def test_autograph_is_used_for_losses_only(tiny, monkeypatch):
     status = []
 
     def call(self, *args, **kwargs):

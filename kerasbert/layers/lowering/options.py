@@ -14,7 +14,7 @@ class LoweringOptions:
     Attributes:
         positions: `slice` takes the first rows of the position table. `gather` counts the positions at run time, which keeps every tensor
             of a resizable file static.
-        flat_ids: gather with rank-1 ids along axis 1 of a (1, vocab, H) table, the only form that GPU delegates accept. Along axis 0 the
+        rank1_ids: gather with rank-1 ids along axis 1 of a (1, vocab, H) table, the only form that GPU delegates accept. Along axis 0 the
             result is a batch to them: the accelerator of LiteRT 2.3 adds row 0 of the positions to all of it, silently.
         mask_constant: the bias of the scores of padding; negative, and small enough in size for 16-bit floats.
         integer: every operator is one of integers, so those are chosen that round once.
@@ -24,7 +24,7 @@ class LoweringOptions:
     """
 
     positions: str = "slice"
-    flat_ids: bool = False
+    rank1_ids: bool = False
     mask_constant: float = -1e4
     scaled_query: bool = False
     integer: bool = False

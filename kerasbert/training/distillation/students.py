@@ -6,7 +6,7 @@ from typing import Any
 
 from kerasbert.console.output import note
 from kerasbert.encoders.base import Encoder
-from kerasbert.encoders.pruned_sizes import Cut, sizes_of
+from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.traversal import named_variables
@@ -94,14 +94,14 @@ def _replace(config: EncoderConfig, changes: dict[str, Any]) -> EncoderConfig:
 
 def _with_pruned_sizes(
     config: EncoderConfig, encoder: Encoder, chosen: list[int], changes: dict[str, Any]
-) -> tuple[EncoderConfig, Cut | None]:
+) -> tuple[EncoderConfig, PrunedSizes | None]:
     """The config and the pruned sizes of a student with these blocks of the encoder. A size in `changes` applies to all of them."""
     heads, widths = sizes_of(encoder, chosen)
     if "num_attention_heads" in changes:
         heads = [changes["num_attention_heads"]] * len(heads)
     if "intermediate_size" in changes:
         widths = [changes["intermediate_size"]] * len(widths)
-    return Cut.of(config, heads, widths)
+    return PrunedSizes.of(config, heads, widths)
 
 
 def _copy_weights(teacher: Task, student: Task, chosen: list[int] | None) -> list[str]:

@@ -17,7 +17,7 @@ from kerasbert.processors.question_answering.squad_scores import best_threshold,
         ("an end", "the end", True),
     ],
 )
-def test_texts_are_compared_without_what_does_not_matter(right, found, same):
+def test_case_punctuation_and_articles_are_ignored(right, found, same):
     assert exact_match([right], found) == float(same)
 
 
@@ -32,19 +32,19 @@ def test_the_best_of_several_answers_counts():
     assert f1(["book", "good film"], "good") == pytest.approx(2 / 3)
 
 
-def test_a_question_without_an_answer_wants_nothing():
+def test_an_empty_answer_is_right_for_a_question_without_answer():
     assert (f1([], ""), f1([], "film"), exact_match([], ""), exact_match([], "film")) == (1.0, 0.0, 1.0, 0.0)
     assert f1(["film"], "") == 0.0
     assert exact_match(["the"], "") == 1.0  # a right answer of articles alone is none
 
 
-def test_scores_of_all_questions():
+def test_metrics_are_means_over_all_questions():
     scores = squad_scores([["film"], ["good book", "book"]], ["film", "good"])
     assert scores == {"F1": pytest.approx((1 + 2 / 3) / 2), "exact match": 0.5}
     assert list(scores) == ["F1", "exact match"]
 
 
-def test_questions_without_answers_are_told_apart():
+def test_questions_without_answers_have_metrics_of_their_own():
     scores = squad_scores([["film"], [], [], ["good book"]], ["film", "", "so", "good"])
     assert scores == pytest.approx(
         {
@@ -67,18 +67,18 @@ def test_characters_for_languages_without_spaces():
         units("film", "token")
 
 
-def test_the_threshold_up_to_which_answering_pays():
+def test_the_best_threshold_has_the_highest_f1():
     right, found = [["film"], ["book"], [], []], ["film", "book", "so", "it"]
     assert best_threshold(right, found, [-3.0, 1.0, 0.5, 2.0]) == (-3.0, 0.75)
     assert best_threshold(right, found, [-3.0, 0.0, 0.5, 2.0]) == (0.0, 1.0)
 
 
-def test_equal_doubts_are_answered_together():
+def test_equal_margins_are_answered_together():
     assert best_threshold([["film"], [], []], ["film", "so", "it"], [1.0, 1.0, 1.0])[1] == pytest.approx(2 / 3)
     threshold, score = best_threshold([[], []], ["so", "it"], [1.0, 2.0])
     assert threshold < 1.0 and score == 1.0
 
 
-def test_no_questions():
+def test_metrics_need_a_question():
     with pytest.raises(KerasBertError, match="received none"):
         squad_scores([], [])

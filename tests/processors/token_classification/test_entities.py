@@ -75,7 +75,7 @@ def test_spans_are_those_of_seqeval():
     assert [spans(tags) for tags in TRUTH] == SPANS
 
 
-def test_spans_agree_with_another_way_to_find_them():
+def test_spans_agree_with_a_reference_implementation():
     for tags in drawn():
         assert spans(tags) == by_pattern(tags), tags
 
@@ -93,7 +93,7 @@ def test_every_scheme_keeps_the_entities(scheme):
         assert convert_tags(convert_tags(tags, "iob2"), scheme) == tags
 
 
-def test_how_schemes_look():
+def test_the_tags_of_each_scheme():
     found = [Span("X", 0, 1), Span("X", 1, 4), Span("Y", 5, 7)]
     assert tags_of(found, 7, "iob1") == ["I-X", "B-X", "I-X", "I-X", "O", "I-Y", "I-Y"]
     assert tags_of(found, 7, "iob2") == ["B-X", "B-X", "I-X", "I-X", "O", "B-Y", "I-Y"]
@@ -104,7 +104,7 @@ def test_how_schemes_look():
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_scheme_is_known_by_its_tags(scheme):
+def test_the_scheme_is_detected_from_tags(scheme):
     rows = [tags_of(found, words, scheme) for found, words in entities(20)]
     assert scheme_of(rows) == scheme
     assert scheme_of([*rows, ["O", "I-X", "O"]]) == scheme  # a slip
@@ -115,14 +115,14 @@ def test_tags_that_mark_no_entities_have_no_scheme(tags):
     assert scheme_of([tags]) is None
 
 
-def test_a_tag_of_several_words():
+def test_a_tag_is_expanded_to_several_words():
     assert expand_tag("B-X", 3) == ["B-X", "I-X", "I-X"]
     assert expand_tag("S-X", 3) == ["B-X", "I-X", "E-X"]
     assert expand_tag("L-X", 2) == ["I-X", "L-X"]
     assert expand_tag("NN", 2) == ["NN", "NN"] and expand_tag("U-X", 1) == ["U-X"]
 
 
-def test_prefixes_behind_are_turned_round():
+def test_suffixes_become_prefixes():
     assert without_suffixes([["PER-B", "PER-I", "O"], ["a-b-B"]]) == [["B-PER", "I-PER", "O"], ["B-a-b"]]
     for rows in ([["B-PER", "O"]], [["NN", "O"]], [["O"]], [["B-I", "I-I"]]):
         assert without_suffixes(rows) == rows
@@ -133,12 +133,12 @@ def test_scores_are_those_of_seqeval():
     assert scores == pytest.approx(SCORES) and list(scores) == list(SCORES)
 
 
-def test_nothing_scores_nothing():
+def test_metrics_without_entities():
     assert set(entity_scores([["O"], []], [["O"], []]).values()) == {0.0, 1.0}
     assert entity_scores([["B-X"]], [["O"]])["entity F1"] == 0.0
 
 
-def test_scores_need_a_tag_a_word():
+def test_metrics_need_a_tag_for_each_word():
     with pytest.raises(KerasBertError, match="sentence 1: expected 2 tags.*received 1"):
         entity_scores([["O"], ["O", "O"]], [["O"], ["O"]])
     with pytest.raises(KerasBertError, match="2 sentences.*1"):

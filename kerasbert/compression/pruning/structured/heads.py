@@ -20,7 +20,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     weights_by_path,
 )
 from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 
@@ -62,7 +62,7 @@ def prune_heads(
         for dense in (attention.query, attention.key, attention.value):
             keep_outputs(weights, dense, channels)
         keep_inputs(weights, attention.output_dense, channels)
-    config, cut = Cut.of(task.config, [len(indices) for indices in kept_heads], feed_forward_widths(task))
+    config, cut = PrunedSizes.of(task.config, [len(indices) for indices in kept_heads], feed_forward_widths(task))
     return rebuild_task(task, weights, config, cut)
 
 

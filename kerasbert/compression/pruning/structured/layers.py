@@ -18,7 +18,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
 from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
-from kerasbert.encoders.pruned_sizes import Cut, sizes_of
+from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.tasks.base import Task
@@ -146,7 +146,7 @@ def _with_layers(task: Task, kept_layers: list[int]) -> Task:
         weights["encoder.layer_mix.scores"] = old_weights["encoder.layer_mix.scores"][
             [0, *(1 + call for call in calls)]
         ]
-    return rebuild_task(task, weights, *Cut.of(config, *sizes_of(task.encoder, blocks)))
+    return rebuild_task(task, weights, *PrunedSizes.of(config, *sizes_of(task.encoder, blocks)))
 
 
 def _config_with(config: EncoderConfig, kept_layers: list[int]) -> tuple[EncoderConfig, list[int]]:

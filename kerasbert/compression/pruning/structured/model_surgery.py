@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.config import EncoderConfig
@@ -20,7 +20,7 @@ def rebuild_task(
     task: Task,
     weights: Mapping[str, np.ndarray],
     config: EncoderConfig,
-    cut: Cut | None,
+    cut: PrunedSizes | None,
     tokenizer: Tokenizer | None = None,
 ) -> Task:
     """Return a task of the same class with other sizes.

@@ -16,7 +16,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
 from kerasbert.compression.pruning.structured.tokenizers import add_required_ids, check_trimmable, trim_tokenizer
 from kerasbert.compression.quantization.known_tokens import known_token_ids
 from kerasbert.data.table import is_table
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE
 from kerasbert.tasks.base import Task
@@ -61,7 +61,7 @@ def trim_vocabulary(task: Task, texts: Any, keep: Iterable[str] = (), characters
     for path in WORD_AXES.keys() & weights.keys():
         weights[path] = np.take(weights[path], ids, WORD_AXES[path])
     trimmed_config = replace(config, vocab_size=len(ids), pad_token_id=pad_token_id)
-    trimmed_config, cut = Cut.of(trimmed_config, head_counts(task), feed_forward_widths(task))
+    trimmed_config, cut = PrunedSizes.of(trimmed_config, head_counts(task), feed_forward_widths(task))
     kept_ids = ids[ids < tokenizer.vocabulary_size].tolist()
     return rebuild_task(task, weights, trimmed_config, cut, trim_tokenizer(tokenizer, kept_ids))
 

@@ -19,7 +19,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     weights_by_path,
 )
 from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
-from kerasbert.encoders.pruned_sizes import Cut
+from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 
@@ -70,7 +70,7 @@ def prune_feed_forward(
     for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
         keep_outputs(weights, network.intermediate, neurons)
         keep_inputs(weights, network.output_dense, neurons)
-    config, cut = Cut.of(task.config, head_counts(task), kept_widths)
+    config, cut = PrunedSizes.of(task.config, head_counts(task), kept_widths)
     return rebuild_task(task, weights, config, cut)
 
 
