@@ -115,7 +115,7 @@ def _lengths(length: int | str | Sequence[int] | None, task: "Task") -> list[int
 
 def _check_lengths(options: ConversionOptions) -> None:
     for length in options.lengths:
-        options.target.layout(length)
+        options.target.lowering(length)
     if options.target.split and len(options.lengths) > 1:
         raise KerasBertError(
             f"expected one length for the target {options.target.name!r}, received {list(options.lengths)}; convert a file for each"

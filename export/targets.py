@@ -44,7 +44,7 @@ class Target:
     squares_by_itself: bool = True
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
-    def layout(self, length: int | None) -> LoweringOptions:
+    def lowering(self, length: int | None) -> LoweringOptions:
         """Return the lowering options for a file of `length` tokens; None means a resizable length.
 
         Raises:
@@ -113,7 +113,7 @@ TARGETS = {
         ),
         Target(
             "edge-tpu",
-            fixed=LoweringOptions(positions="slice", scaled_query=True, sums=True),
+            fixed=LoweringOptions(positions="slice", scaled_query=True, decomposed_attention=True),
             resizable=None,
             default_recipe="static_wi8_ai8",
             split=True,

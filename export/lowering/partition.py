@@ -47,11 +47,11 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
             f"expected a task whose head reads the encoder's output alone, received a {type(task).__name__}, which also reads which tokens "
             "are padding; convert it for another target"
         )
-    twin, layout = integer_twin(task), integer_target(target).layout(length)
+    twin, lowering = integer_twin(task), integer_target(target).lowering(length)
     bounds = _hidden_range(twin)
 
     def embed(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        hidden, bias = twin.encoder.embed(inputs, layout=layout)
+        hidden, bias = twin.encoder.embed(inputs, lowering=lowering)
         return {HIDDEN: hidden, BIAS: tf.reshape(bias, (1, length))}
 
     def serve(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -59,7 +59,7 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
             HIDDEN: in_eight_bits(inputs[HIDDEN], *bounds),
             BIAS: in_eight_bits(inputs[BIAS], INTEGER_MASK, 0.0),
         }
-        return twin.serve(quantized, layout=layout)
+        return twin.serve(quantized, lowering=lowering)
 
     ids = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     vectors = {

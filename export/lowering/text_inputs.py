@@ -48,7 +48,7 @@ def check_text_inputs(task: Task) -> None:
     import_tensorflow_text()
 
 
-def text_function(twin: Task, length: int, layout: LoweringOptions) -> tuple[Callable, dict[str, tf.TensorSpec]]:
+def text_function(twin: Task, length: int, lowering: LoweringOptions) -> tuple[Callable, dict[str, tf.TensorSpec]]:
     """Build the function `serve` of one text, which is cut to `length` tokens.
 
     Returns:
@@ -73,6 +73,6 @@ def text_function(twin: Task, length: int, layout: LoweringOptions) -> tuple[Cal
         mask = tf.cast(tf.range(length) < tokens, tf.int32)
         arrays = (tf.concat([ids, padding], 0), mask, tf.zeros((length,), tf.int32))
         model_inputs = {name: tf.reshape(array, (1, length)) for name, array in zip(INPUT_NAMES, arrays, strict=True)}
-        return twin.serve(model_inputs, layout=layout)
+        return twin.serve(model_inputs, lowering=lowering)
 
     return serve, {TEXT: tf.TensorSpec((1,), tf.string, name=TEXT)}

@@ -78,16 +78,16 @@ def save_graph(twin: Task, target: Target, length: int | None, folder: Path, tex
     Raises:
         KerasBertError: when a graph that takes texts is to be resizable.
     """
-    layout = target.layout(length)
+    lowering = target.lowering(length)
     if texts:
         if length is None:
             raise KerasBertError(
                 "expected a number of tokens for a file that takes texts, received a resizable length; name one"
             )
-        save_function(*text_function(twin, length, layout), folder)
+        save_function(*text_function(twin, length, lowering), folder)
         return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    save_function(lambda **inputs: twin.serve(inputs, layout=layout), specs, folder)
+    save_function(lambda **inputs: twin.serve(inputs, lowering=lowering), specs, folder)
 
 
 def save_function(function: Callable, specs: Mapping[str, tf.TensorSpec], folder: Path) -> None:

@@ -80,10 +80,10 @@ class _Verifier:
         slots, length = self._number(_UINT16, vtable), self._number(_UINT16, vtable + 2)
         if slots < 4 or slots % 2 or length < 4 or vtable + slots > self.size or place + length > self.size:
             raise Malformed(f"a {kind} whose table does not fit at byte {place}")
-        layout = _LAYOUT[kind]
+        lowering = _LAYOUT[kind]
         for slot in range(4, slots, 2):
             offset = self._number(_UINT16, vtable + slot)
-            field = layout.get(slot, 1)
+            field = lowering.get(slot, 1)
             width = field if isinstance(field, int) and field > 0 else 4
             if offset and (offset < 4 or offset + width > length):
                 raise Malformed(f"a {kind} with a field outside its table at byte {place}")

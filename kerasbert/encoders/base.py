@@ -103,13 +103,13 @@ class Encoder(keras.layers.Layer):
 
     def call(
         self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,
-        output_attentions: bool = False, layout: LoweringOptions = TRAINING_OPTIONS,
+        output_attentions: bool = False, lowering: LoweringOptions = TRAINING_OPTIONS,
     ) -> EncoderOutput:  # fmt: skip
-        x, bias = self.embed(inputs, training=training, layout=layout)  # (B, S, H), (B, 1, 1, S)
+        x, bias = self.embed(inputs, training=training, lowering=lowering)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = (), ()
         for block in each_call(self):
             hidden_states += (unscaled_input(block, x),)
-            x, probabilities = block(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
+            x, probabilities = block(x, bias, training=training, lowering=lowering)  # (B, S, H), (B, N, S, S)
             attentions += (probabilities,)
         hidden_states += (x,)
         capture("encoder", (hidden_states, attentions))
@@ -120,7 +120,7 @@ class Encoder(keras.layers.Layer):
         )
 
     def embed(
-        self, inputs: Inputs, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: Inputs, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Return the input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
 
@@ -132,8 +132,8 @@ class Encoder(keras.layers.Layer):
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
         capture("attention_mask", attention_mask)
-        bias = attention_bias(attention_mask, layout.mask_constant, bool(integer_part(self.policy)))
-        return self.embeddings(input_ids, token_type_ids, training=training, layout=layout), bias
+        bias = attention_bias(attention_mask, lowering.mask_constant, bool(integer_part(self.policy)))
+        return self.embeddings(input_ids, token_type_ids, training=training, lowering=lowering), bias
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Pool by the first token: (B, S, H) -> (B, H)."""

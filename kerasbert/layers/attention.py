@@ -56,15 +56,15 @@ class SelfAttention(keras.layers.Layer):
 
     def call(
         self, x: tf.Tensor, bias: tf.Tensor, values: tf.Tensor | None = None, training: bool | None = None,
-        layout: LoweringOptions = TRAINING_OPTIONS,
+        lowering: LoweringOptions = TRAINING_OPTIONS,
     ) -> tuple[tf.Tensor, tf.Tensor]:  # fmt: skip
         x = self.input_quantizer(x, training=training)
         values = x if self.value_quantizer is None else self.value_quantizer(values, training=training)
         q = self.query(x, training=training)  # (B, S, N D)
-        if layout.sums:
+        if lowering.decomposed_attention:
             context, probabilities = decomposed_attention(self, q, self.key(x), self.value(values), bias)
             return self.output_dense(self.context(context)), probabilities
-        q = self._split(q if layout.scaled_query else q * self.scale)  # (B, N, S, D)
+        q = self._split(q if lowering.scaled_query else q * self.scale)  # (B, N, S, D)
         k = self._split(self.key(x, training=training))
         v = self._split(self.value(values, training=training))
         capture("attention", (q, k, v))

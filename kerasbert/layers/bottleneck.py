@@ -62,9 +62,11 @@ class Bottleneck(keras.layers.Layer):
         folded = self.norm if self.folds else None
         self.dense = make.dense("dense", width, self.input_quantizer, folded=folded, prevent_bias_folding=self.folds)
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         x = self.dense(self.input_quantizer(x, training=training), training=training)
-        return x if self.folds else self.norm(x, training=training, layout=layout)
+        return x if self.folds else self.norm(x, training=training, lowering=lowering)
 
 
 class ResidualFeedForward(keras.layers.Layer):
@@ -88,11 +90,13 @@ class ResidualFeedForward(keras.layers.Layer):
         self.sum = make.quantizer("sum", integer_only=True)
         self.dropout = Dropout(dropout)
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         fed = self.dropout(self.feed_forward(x, training=training), training=training)
         if self.adapter is not None:
             fed = self.adapter(fed, training=training)
-        return self.norm(self.sum(x + fed, training=training), training=training, layout=layout)
+        return self.norm(self.sum(x + fed, training=training), training=training, lowering=lowering)
 
 
 class MobileBertBlock(keras.layers.Layer):
@@ -153,9 +157,9 @@ class MobileBertBlock(keras.layers.Layer):
         return self.bottleneck if self.attends_in_bottleneck else self.shared_bottleneck
 
     def call(
-        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        steps = {"training": training, "layout": layout}
+        steps = {"training": training, "lowering": lowering}
         narrow = x if self.bottleneck is None else self.bottleneck(x, **steps)  # (B, S, W)
         source, values = narrow if self.attends_in_bottleneck else x, None
         if self.shared_bottleneck is not None:

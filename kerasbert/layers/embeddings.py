@@ -41,23 +41,25 @@ class Embeddings(keras.layers.Layer):
 
     def call(
         self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,
-        layout: LoweringOptions = TRAINING_OPTIONS,
+        lowering: LoweringOptions = TRAINING_OPTIONS,
     ) -> tf.Tensor:  # fmt: skip
-        x = self.tokens(input_ids, training=training, layout=layout) + self._positions(input_ids, layout)  # (B, S, W)
+        x = self.tokens(input_ids, training=training, lowering=lowering) + self._positions(
+            input_ids, lowering
+        )  # (B, S, W)
         if self.token_type is not None:
-            x = self.position_sum(x, training=training) + self.token_type(token_type_ids, layout=layout)
-        x = self.norm(self.sum(x, training=training), training=training, layout=layout)
+            x = self.position_sum(x, training=training) + self.token_type(token_type_ids, lowering=lowering)
+        x = self.norm(self.sum(x, training=training), training=training, lowering=lowering)
         return self.dropout(x, training=training)  # (B, S, W)
 
-    def tokens(self, input_ids: tf.Tensor, training: bool | None, layout: LoweringOptions) -> tf.Tensor:
+    def tokens(self, input_ids: tf.Tensor, training: bool | None, lowering: LoweringOptions) -> tf.Tensor:
         """Look tokens up: (B, S) -> (B, S, W)."""
-        return self.word(input_ids, layout=layout)
+        return self.word(input_ids, lowering=lowering)
 
-    def _positions(self, input_ids: tf.Tensor, layout: LoweringOptions) -> tf.Tensor:
+    def _positions(self, input_ids: tf.Tensor, lowering: LoweringOptions) -> tf.Tensor:
         """Position embeddings: (S, W), (1, S, W) or (B, S, W)."""
-        if layout.positions == "gather":
+        if lowering.positions == "gather":
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
         rows = self.position_quantizer(self.position.slice(self.offset, length))
-        return rows[None] if layout.rank1_ids else rows  # the rank of the token embeddings
+        return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

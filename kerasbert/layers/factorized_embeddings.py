@@ -24,7 +24,7 @@ class FactorizedEmbeddings(Embeddings):
 
     def call(
         self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,
-        layout: LoweringOptions = TRAINING_OPTIONS,
+        lowering: LoweringOptions = TRAINING_OPTIONS,
     ) -> tf.Tensor:  # fmt: skip
-        x = super().call(input_ids, token_type_ids, training=training, layout=layout)  # (B, S, E)
+        x = super().call(input_ids, token_type_ids, training=training, lowering=lowering)  # (B, S, E)
         return self.projection(self.projection_quantizer(x, training=training), training=training)  # (B, S, H)

@@ -9,5 +9,7 @@ from kerasbert.layers.norms import Norm, per_channel
 class NoNorm(Norm):
     """MobileBERT's scale and shift without statistics (Sun et al. 2020, section 4.3): (..., H) -> (..., H)."""
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         return x * per_channel(self.gamma, x) + per_channel(self.beta, x)

@@ -32,7 +32,9 @@ class LayerNorm(Norm):
         super().__init__(path)
         self.epsilon = epsilon
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         data = tf.cast(x, tf.float32)
         centered = data - tf.reduce_mean(data, axis=-1, keepdims=True)
         variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)  # (..., 1)

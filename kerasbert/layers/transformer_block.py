@@ -57,16 +57,18 @@ class TransformerBlock(keras.layers.Layer):
         self.dropout = Dropout(make.config.hidden_dropout_prob)
 
     def call(
-        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        attended, probabilities = self.attention(x, bias, training=training, layout=layout)  # (B, S, H), (B, N, S, S)
+        attended, probabilities = self.attention(
+            x, bias, training=training, lowering=lowering
+        )  # (B, S, H), (B, N, S, S)
         attended = self.dropout(attended, training=training)
         if self.attention_adapter is not None:
             attended = self.attention_adapter(attended, training=training)
         x = self.attention_sum(x + attended, training=training)
-        x = self.attention_norm(x, training=training, layout=layout)  # (B, S, H)
+        x = self.attention_norm(x, training=training, lowering=lowering)  # (B, S, H)
         fed = self.dropout(self.feed_forward(x, training=training), training=training)  # (B, S, I) -> (B, S, H)
         if self.feed_forward_adapter is not None:
             fed = self.feed_forward_adapter(fed, training=training)
         x = self.feed_forward_sum(x + fed, training=training)
-        return self.feed_forward_norm(x, training=training, layout=layout), probabilities
+        return self.feed_forward_norm(x, training=training, lowering=lowering), probabilities

@@ -27,8 +27,8 @@ class TrigramEmbeddings(Embeddings):
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 
-    def tokens(self, input_ids: tf.Tensor, training: bool | None, layout: LoweringOptions) -> tf.Tensor:
-        x = self.word(input_ids, layout=layout)  # (B, S, E)
+    def tokens(self, input_ids: tf.Tensor, training: bool | None, lowering: LoweringOptions) -> tf.Tensor:
+        x = self.word(input_ids, lowering=lowering)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))
             preceding = tf.pad(x[:, :-1], ((0, 0), (1, 0), (0, 0)))

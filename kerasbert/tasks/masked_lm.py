@@ -58,15 +58,15 @@ class MaskedLM(Task):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        sequence = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
         if "positions" in inputs:
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
         return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, layout=layout)}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     def train_step(self, data: Any) -> dict[str, Any]:
         return super().train_step(masked_only(data))

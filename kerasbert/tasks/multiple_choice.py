@@ -53,13 +53,13 @@ class MultipleChoice(Task):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
         ids = tf.convert_to_tensor(inputs["input_ids"])  # (B, choices, S), or (B, S)
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
         }
-        pooled = self.dropout(self.encoder(flat, training=training, layout=layout).pooled, training=training)
+        pooled = self.dropout(self.encoder(flat, training=training, lowering=lowering).pooled, training=training)
         scores = self.choice_classifier(self.choice_classifier_input(pooled, training=training), training=training)
         scores = tf.cast(scores, tf.float32)  # (B * choices, 1)
         if ids.shape.rank == 2:
@@ -69,8 +69,8 @@ class MultipleChoice(Task):
             return scores
         return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, PADDING_LOGIT)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, layout=layout)}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
     def processor(self) -> MultipleChoiceProcessor:

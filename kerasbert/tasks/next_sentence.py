@@ -56,14 +56,14 @@ class NextSentencePredictor(Task):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
+        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (B, H)
         pooled = self.next_sentence_input(self.dropout(pooled, training=training), training=training)
         return tf.cast(self.next_sentence(pooled, training=training), tf.float32)  # (B, 2)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, lowering=lowering)))}
 
     def features(self, x: Any, scoring: bool = False) -> tuple[list | None, Features]:
         examples, features = super().features(x, scoring)

@@ -72,17 +72,17 @@ class Pretrainer(PretrainingTask):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> dict[str, tf.Tensor]:
-        encoded = self.encoder(inputs, training=training, layout=layout)
+        encoded = self.encoder(inputs, training=training, lowering=lowering)
         pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)  # (B, H)
         return {
             self.output_name: self.masked_lm(encoded.sequence, self.encoder.embeddings.word, training=training),
             self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
         }
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return self(inputs, training=False, layout=layout)
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return self(inputs, training=False, lowering=lowering)
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -105,9 +105,11 @@ class ReplacedTokenDetector(PretrainingTask):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        return self.discriminator(self.encoder(inputs, training=training, layout=layout).sequence, training=training)
+        return self.discriminator(
+            self.encoder(inputs, training=training, lowering=lowering).sequence, training=training
+        )
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, layout=layout)}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self(inputs, training=False, lowering=lowering)}

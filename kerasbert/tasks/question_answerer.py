@@ -74,16 +74,16 @@ class QuestionAnswerer(Task):
         self._create_variables()
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> dict[str, tf.Tensor]:
-        x = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        x = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
         logits = tf.cast(self.qa_outputs(self.qa_outputs_input(x, training=training), training=training), tf.float32)
         # Not `logits[..., 0]`: GPU delegates support no slice that drops an axis.
         start, end = tf.split(logits, 2, axis=-1)  # (B, S, 1)
         return {"start_logits": tf.squeeze(start, -1), "end_logits": tf.squeeze(end, -1)}
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return self(inputs, training=False, layout=layout)
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return self(inputs, training=False, lowering=lowering)
 
     @property
     def processor(self) -> QuestionAnswering:

@@ -122,14 +122,14 @@ class SentenceEncoder(Task):
         _write(folder / "sentence_bert_config.json", {"max_seq_length": self.sequence_length, "do_lower_case": False})
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
         if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, H)
             group = tf.shape(inputs["input_ids"])[1]
             flat = {name: tf.reshape(ids, (-1, tf.shape(ids)[2])) for name, ids in inputs.items()}
-            vectors = self.call(flat, training=training, layout=layout)
+            vectors = self.call(flat, training=training, lowering=lowering)
             return tf.reshape(vectors, (-1, group, vectors.shape[-1]))
-        sequence = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
         vectors = tf.cast(pool(sequence, inputs["attention_mask"], self.pooling), tf.float32)  # (B, H)
         if not self.normalize:
             return vectors
@@ -138,8 +138,8 @@ class SentenceEncoder(Task):
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
         return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / width)) * width**-0.5)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, layout=layout)}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
     def processor(self) -> Embedding:

@@ -26,12 +26,12 @@ class ServingMixin(keras.Model):
         @property
         def config(self) -> EncoderConfig: ...
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> Outputs:
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> Outputs:
         """Return the outputs by the exported file's names, float32.
 
         Args:
             inputs: int32 tensors `(batch, length)` by input name.
-            layout: The lowering options of the graph.
+            lowering: The lowering options of the graph.
         """
         raise NotImplementedError
 

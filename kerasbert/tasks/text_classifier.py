@@ -119,14 +119,14 @@ class TextClassifier(Task):
         return {**labels_to_config(self.labels), "problem_type": names[self.problem]}
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (B, H)
+        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (B, H)
         pooled = self.classifier_input(self.dropout(pooled, training=training), training=training)
         return tf.cast(self.classifier(pooled, training=training), tf.float32)  # (B, classes)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        logits = self(inputs, training=False, layout=layout)
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        logits = self(inputs, training=False, lowering=lowering)
         if self.problem == "regression":
             return {self.output_name: logits}
         activation = tf.sigmoid if self.problem == "multi_label" else tf.nn.softmax

@@ -114,14 +114,14 @@ class TokenTagger(Task):
         return Tagging(self.labels, self.stride)
 
     def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        x = self.encoder(inputs, training=training, layout=layout).sequence  # (B, S, H)
+        x = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
         x = self.token_classifier_input(self.dropout(x, training=training), training=training)
         return tf.cast(self.token_classifier(x, training=training), tf.float32)  # (B, S, labels)
 
-    def serve(self, inputs: dict[str, tf.Tensor], layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, layout=layout)))}
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, lowering=lowering)))}
 
     def default_loss(self) -> keras.losses.Loss:
         return CrossEntropy()

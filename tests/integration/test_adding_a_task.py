@@ -107,12 +107,12 @@ class StarRater(Task):
     def processor(self) -> Stars:
         return Stars()
 
-    def call(self, inputs, training=None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, layout=layout).pooled  # (batch, hidden)
+    def call(self, inputs, training=None, lowering: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (batch, hidden)
         return self.classifier(self.classifier_input(pooled, training=training), training=training)
 
-    def serve(self, inputs, layout: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {"thresholds": tf.sigmoid(self(inputs, training=False, layout=layout))}
+    def serve(self, inputs, lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        return {"thresholds": tf.sigmoid(self(inputs, training=False, lowering=lowering))}
 
     def default_loss(self) -> keras.losses.Loss:
         return keras.losses.BinaryCrossentropy(from_logits=True)

@@ -18,8 +18,8 @@ class LoweringOptions:
             result is a batch to them: the accelerator of LiteRT 2.3 adds row 0 of the positions to all of it, silently.
         mask_constant: the bias of the scores of padding; negative, and small enough in size for 16-bit floats.
         integer: every operator is one of integers, so those are chosen that round once.
-        sums: attention by element-wise products and sums, see `kerasbert.layers.lowering.decomposed_attention`. For a batch of 1 and a
-            fixed length.
+        decomposed_attention: attention by element-wise products and sums, for a batch of 1 and a fixed length; see
+            `kerasbert.layers.lowering.decomposed_attention`.
         scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
     """
 
@@ -28,7 +28,7 @@ class LoweringOptions:
     mask_constant: float = -1e4
     scaled_query: bool = False
     integer: bool = False
-    sums: bool = False
+    decomposed_attention: bool = False
 
 
 TRAINING_OPTIONS = LoweringOptions()

@@ -37,13 +37,13 @@ class IntegerNorm(Norm):
         self._residuals["writes"] = residual
 
     def _scaled(
-        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, layout: LoweringOptions
+        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, lowering: LoweringOptions
     ) -> tf.Tensor:
         """Return gamma * normal + beta, with the scales of the residual that it is added to."""
         scales, beta = _scales(self._residuals.get("writes")), self.beta
         if scales is not None:
             gamma, beta = gamma * scales, beta * scales
-        return self.output_quantizer(_affine(normal, gamma, beta, layout), training=training)
+        return self.output_quantizer(_affine(normal, gamma, beta, lowering), training=training)
 
 
 class IntegerNoNorm(IntegerNorm, NoNorm):
@@ -53,8 +53,10 @@ class IntegerNoNorm(IntegerNorm, NoNorm):
         super().__init__(path)
         self._quantize_output(policy)
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
-        return self._scaled(x, self.gamma, training, layout)
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
+        return self._scaled(x, self.gamma, training, lowering)
 
 
 class IntegerLayerNorm(IntegerNorm, LayerNorm):
@@ -103,7 +105,9 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         """Whether the call at `call_index` needs its second grid; for frozen ranges."""
         return self.quantizers["large_squares"].maximum > self.quantizers["squares"].maximum
 
-    def call(self, x: tf.Tensor, training: bool | None = None, layout: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(
+        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
         def quantize(name: str, value: tf.Tensor) -> tf.Tensor:
             return self.quantizers[name](value, training=training)
 
@@ -114,20 +118,20 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         unscaled = x
         if scales is not None:
             gamma = gamma / scales
-            unscaled = quantize("unscaled", _affine(x, 1.0 / scales, None, layout))
-        if layout.integer:
+            unscaled = quantize("unscaled", _affine(x, 1.0 / scales, None, lowering))
+        if lowering.integer:
             grids = SQUARES if self._has_outlier_tokens else SQUARES[:1]
-            sums = [_squares(unscaled, layout, in_columns=name != grids[0]) for name in grids]
+            sums = [_squares(unscaled, lowering, in_columns=name != grids[0]) for name in grids]
             roots = [
                 quantize("inverse", tf.math.rsqrt(quantize(name, each))) for name, each in zip(grids, sums, strict=True)
             ]
             inverse = tf.minimum(roots[0], roots[1]) if len(roots) > 1 else roots[0]
         else:
-            sums = _squares(unscaled, layout)
+            sums = _squares(unscaled, lowering)
             grids = (tf.maximum(quantize(name, sums), _SMALLEST) for name in SQUARES)
             fine, coarse = map(tf.math.rsqrt, grids)
             inverse = quantize("inverse", tf.minimum(fine, coarse))
-        return self._scaled(quantize("normal", x * inverse), gamma, training, layout)
+        return self._scaled(quantize("normal", x * inverse), gamma, training, lowering)
 
 
 def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:
@@ -148,13 +152,13 @@ def _scales(residual: ActivationFakeQuant | None) -> tf.Variable | None:
     return None if residual is None else residual.channel_scales
 
 
-def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, layout: LoweringOptions) -> tf.Tensor:
+def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, lowering: LoweringOptions) -> tf.Tensor:
     """Compute x (..., H) times (H,) scales, plus (H,) shifts if there are any.
 
     For integer operators it is a depthwise convolution, whose kernel has a scale per channel and whose bias has 32 bits: it rounds once.
     A product and a sum would each round, and hold their constants in 8 bits of one scale.
     """
-    if not layout.integer:
+    if not lowering.integer:
         product = x * per_channel(scales, x)
         return product if shifts is None else product + per_channel(shifts, x)
     width = x.shape[-1]
@@ -164,12 +168,12 @@ def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, layout: L
     return tf.reshape(product, (*leading(x), width))
 
 
-def _squares(x: tf.Tensor, layout: LoweringOptions, in_columns: bool = False) -> tf.Tensor:
+def _squares(x: tf.Tensor, lowering: LoweringOptions, in_columns: bool = False) -> tf.Tensor:
     """Sum the squares: (..., H) -> (..., 1).
 
     With `in_columns` other operators compute the same. Converters merge two equal products, and one product has one grid.
     """
-    if not layout.integer:
+    if not lowering.integer:
         return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
     width = x.shape[-1]
     rows = tf.reshape(x, (-1, 1, width))

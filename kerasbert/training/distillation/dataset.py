@@ -198,12 +198,12 @@ class _CachedTensors:
 
         def read(index: np.ndarray, length: np.ndarray) -> list[np.ndarray]:
             tensors = self.cache.read(index, int(length))
-            return [tensors[layout.name] for layout in layouts]
+            return [tensors[lowering.name] for lowering in layouts]
 
         arrays = tf.numpy_function(read, [index, length], [tf.float32] * len(layouts))
-        for array, layout in zip(arrays, layouts, strict=True):
-            array.set_shape((None, *(None if size < 0 else size for size in layout.shape[1:])))
-        return {"cached": {layout.name: array for layout, array in zip(layouts, arrays, strict=True)}}
+        for array, lowering in zip(arrays, layouts, strict=True):
+            array.set_shape((None, *(None if size < 0 else size for size in lowering.shape[1:])))
+        return {"cached": {lowering.name: array for lowering, array in zip(layouts, arrays, strict=True)}}
 
 
 def _ranges_digest(task: Task) -> str:
