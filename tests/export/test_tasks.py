@@ -162,7 +162,7 @@ def test_quantized_files_pass_validation(tiny, tasks, tmp_path, problem, recipe)
 def test_metadata_has_the_settings_of_the_processor(tiny, files, tasks):
     path = files("embedding")
     card = metadata.read(path)
-    assert card.processor.settings() == {"width": 16} and card.row_length == tiny.length
+    assert card.processor.width == 16 and card.row_length == tiny.length
     assert card.processor == tasks["embedding"].processor
 
 
