@@ -1,11 +1,11 @@
 """Keras' compile with the task's own loss and metrics, and its place in a `.keras` file."""
 
-import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import tf_keras as keras
 
+import kerasbert.optimizers.adamw  # noqa: F401  # registers its optimizer, which saved files name
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
 
@@ -64,8 +64,6 @@ class CompilingModel(keras.Model):
 
     def compile_from_config(self, config: Mapping[str, Any]) -> None:
         """Compile a loaded task as the saved one was."""
-        # A saved optimizer is found by its registered name, which exists once its module is imported.
-        importlib.import_module("kerasbert.optimizers.adamw")
         settings = dict(config)
         freeze_paths(self, settings.pop("frozen", ()))
         self.compile(**keras.saving.deserialize_keras_object(settings))

@@ -17,7 +17,7 @@ from kerasbert.text import Tokenizer
 
 @keras.utils.register_keras_serializable("kerasbert")
 class MaskedLM(Task):
-    """Masked language modelling (Devlin et al. 2018, section 3.1). Calling it gives logits `(batch, length, vocabulary)`.
+    """Masked language modelling (Devlin et al. 2018, section 3.1). Calling it returns logits `(batch, length, vocabulary)`.
 
     `fit(texts)` masks other words in every epoch, and `score(texts)` always the same ones. `predict(texts)` fills the masks of texts that
     have the tokenizer's mask token.

@@ -25,7 +25,7 @@ class MultipleChoice(Task):
     """A score for each choice from the pooled first token (Devlin et al. 2018, section 4.4).
 
     `fit`, `predict` and `score` take `(prompt, choices)` examples; see `kerasbert.processors.multiple_choice.MultipleChoice`. Calling it
-    on inputs `(batch, choices, length)` gives logits `(batch, choices)`, and on `(batch, length)` logits `(batch, 1)`. A softmax makes
+    on inputs `(batch, choices, length)` returns logits `(batch, choices)`, and on `(batch, length)` logits `(batch, 1)`. A softmax makes
     the logits of choices without tokens 0.
     """
 

@@ -28,7 +28,7 @@ class NextSentencePredictor(Task):
     """Next-sentence prediction (Devlin et al. 2018, section 3.1), or with an ALBERT sentence order (Lan et al. 2019, section 3.1).
 
     The head is that of the checkpoint's pretraining. `fit`, `predict` and `score` take pairs of texts, and labels by name or number; 0 is
-    the original pair. Calling it gives logits `(batch, 2)`. `kerasbert.data.plain_text.pairs_from_text` makes pairs from running text.
+    the original pair. Calling it returns logits `(batch, 2)`. `kerasbert.data.plain_text.pairs_from_text` makes pairs from running text.
     """
 
     architecture = "ForNextSentencePrediction"

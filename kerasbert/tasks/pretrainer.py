@@ -43,7 +43,7 @@ class PretrainingTask(Task):
 class Pretrainer(PretrainingTask):
     """Masked words, and whether a pair's second text follows the first (BERT, MobileBERT) or both are in order (ALBERT).
 
-    Calling it gives `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`;
+    Calling it returns `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`;
     class 0 is the original pair.
     """
 
@@ -87,7 +87,7 @@ class Pretrainer(PretrainingTask):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class ReplacedTokenDetector(PretrainingTask):
-    """Replaced token detection (ELECTRA, Clark et al. 2020). Calling it gives logits `(batch, length)`, positive for replaced tokens."""
+    """Replaced token detection (ELECTRA, Clark et al. 2020). Calling it returns logits `(batch, length)`, positive for replaced tokens."""
 
     architecture = "ForPreTraining"
     heads = ("discriminator",)

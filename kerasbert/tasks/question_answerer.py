@@ -26,7 +26,7 @@ _SETTINGS = ("stride", "longest_answer", "n_best", "no_answer", "no_answer_thres
 class QuestionAnswerer(Task):
     """The start and the end of an answer (Devlin et al. 2018, section 4.2).
 
-    Calling it gives `start_logits` and `end_logits`, `(batch, length)` each. `fit`, `predict` and `score` take questions with contexts;
+    Calling it returns `start_logits` and `end_logits`, `(batch, length)` each. `fit`, `predict` and `score` take questions with contexts;
     see `kerasbert.processors.question_answering.processor.QuestionAnswering`.
 
     Args:

@@ -30,7 +30,7 @@ POOLING_KEYS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_tok
 class SentenceEncoder(Task):
     """Pooled token vectors (Reimers & Gurevych 2019).
 
-    Calling it, and `predict`, give float32 vectors `(rows, hidden)`, and for pairs `(rows, 2, hidden)`. `fit` takes pairs of texts with
+    Calling it, and `predict`, return float32 vectors `(rows, hidden)`, and for pairs `(rows, 2, hidden)`. `fit` takes pairs of texts with
     scores from 0 to 1, similar pairs without scores, or texts with target vectors; see `kerasbert.losses.pairs.SentenceLoss` and the other
     losses there.
 

@@ -36,7 +36,7 @@ HUB_PROBLEMS = {
 class TextClassifier(Task):
     """A Dense layer on the pooled first token (Devlin et al. 2018, section 4.1).
 
-    Calling it gives logits `(batch, classes)`. `predict` gives probabilities `(rows, classes)`, or scores `(rows, 1)`.
+    Calling it returns logits `(batch, classes)`. `predict` returns probabilities `(rows, classes)`, or scores `(rows, 1)`.
 
     Args:
         encoder: An encoder with a pooler.

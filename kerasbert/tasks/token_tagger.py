@@ -27,7 +27,7 @@ from kerasbert.text import Tokenizer
 
 @keras.utils.register_keras_serializable("kerasbert")
 class TokenTagger(Task):
-    """A Dense layer on every token (Devlin et al. 2018, section 5.3). Calling it gives logits `(batch, length, labels)`.
+    """A Dense layer on every token (Devlin et al. 2018, section 5.3). Calling it returns logits `(batch, length, labels)`.
 
     `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities; see
     `kerasbert.processors.token_classification.processor.Tagging`. For packed inputs, y is int `(rows, length)`, -100 at tokens without a
