@@ -91,7 +91,7 @@ def _new_figure(width: float, height: float) -> "tuple[Figure, Axes]":
     """Create a figure without pyplot, which keeps figures alive and may need a display."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), lowering="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 
 

@@ -32,7 +32,7 @@ def plot_losses(losses: Sequence[PointLoss], path: str | os.PathLike, effects: O
     from matplotlib.figure import Figure
 
     size = (min(max(8.0, 0.09 * len(losses)), 24.0), 5.2 if effects is None else 7.6)
-    figure = Figure(figsize=size, lowering="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     grid = {"height_ratios": [5] if effects is None else [5, 2]}
     upper, *others = figure.subplots(1 if effects is None else 2, sharex=True, squeeze=False, gridspec_kw=grid).ravel()
     _draw_ratios(upper, losses)
