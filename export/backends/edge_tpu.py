@@ -93,7 +93,7 @@ def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
 
 
 def run_checks(context: ValidationContext) -> BackendResult:
-    """Make the forecast, runs the body, and asks compiler and device where they are installed."""
+    """Make the forecast, run the body, and ask compiler and device where they are installed."""
     verdicts = forecast(context.file.require_structure())
     body, body_outputs = _check_body(context)
     with temporary_folder("edge-tpu") as folder:

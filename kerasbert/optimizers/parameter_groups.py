@@ -20,7 +20,7 @@ def part_of(path: str) -> str:
     return name if name in _SINGLE_PARTS else f"{name}.{rest[0]}"
 
 
-def parts_of(task: keras.Model) -> list[str]:
+def group_names(task: keras.Model) -> list[str]:
     """Return the parts of a task that have weights and that its output depends on, from the bottom up."""
     parts = {part_of(path) for path in task.variables_by_path()} - set(task.unserved)
     layers = [f"layers.{i}" for i in range(len(task.encoder.layers))]
@@ -35,7 +35,7 @@ def parts_named(task: keras.Model, name: str) -> list[str]:
         task: the task.
         name: a part; `layers.-1`, counted from the top; `encoder`, for the embeddings and all layers; or a pattern such as `layers.*`.
     """
-    parts = parts_of(task)
+    parts = group_names(task)
     if name == "encoder":
         return [part for part in parts if part.startswith(("embeddings", "layers."))]
     if name.startswith("layers.-") and name.removeprefix("layers.-").isdecimal() and len(name) < 20:
@@ -64,7 +64,7 @@ def unknown_part(task: keras.Model, name: str, alternative: str = "") -> KerasBe
         name: the unknown part.
         alternative: what else is accepted.
     """
-    known = ", ".join(["encoder", *parts_of(task)])
+    known = ", ".join(["encoder", *group_names(task)])
     return KerasBertError(f"expected a part of this {type(task).__name__} ({known}){alternative}, received {name!r}")
 
 
@@ -78,7 +78,7 @@ def depths(task: keras.Model, method: str) -> dict[str, int]:
     Raises:
         KerasBertError: when layers share their weights, so that they have no depth of their own.
     """
-    encoder, parts = task.encoder, parts_of(task)
+    encoder, parts = task.encoder, group_names(task)
     calls, blocks = len(list(encoder.stack())), len(encoder.layers)
     if calls > blocks:
         raise KerasBertError(

@@ -12,7 +12,7 @@ import kerasbert as kb
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.adamw import FusedAdamW
-from kerasbert.optimizers.parameter_groups import lr_multipliers, part_of, parts_of, paths_named
+from kerasbert.optimizers.parameter_groups import group_names, lr_multipliers, part_of, paths_named
 
 NARROW = {
     "vocab_size": 40, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
@@ -57,7 +57,7 @@ def test_parts_of_every_architecture(tiny, model_type):
     model = model_of(tiny, model_type, layer_mix=True, adapters=2)
     paths = model.variables_by_path()
     if model_type != "albert":
-        assert parts_of(model) == ["embeddings", "layers.0", "layers.1", "layer_mix", "pooler", "head"]
+        assert group_names(model) == ["embeddings", "layers.0", "layers.1", "layer_mix", "pooler", "head"]
         wanted = {"embeddings": 0.125, "layers.0": 0.25, "layers.1": 0.5, "layer_mix": 1, "pooler": 1, "head": 1}
         for path, factor in lr_multipliers(model, 0.5, {}).items():
             assert factor == wanted[part_of(path)], path

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kerasbert.errors import KerasBertError
-from kerasbert.optimizers.parameter_groups import depths, parts_of
+from kerasbert.optimizers.parameter_groups import depths, group_names
 from kerasbert.training.distillation.distiller import Distiller
 from kerasbert.training.distillation.objective import LayerObjective
 
@@ -82,7 +82,7 @@ def _stages(distiller: Distiller, rate: float, lower_rate: float) -> Iterator[St
 def _rates(distiller: Distiller, lowest: int, layer: int, rate: float, lower_rate: float) -> dict[str, float]:
     """The learning rate of each part. Unmapped layers from `lowest` on are trained with the next mapped one."""
     rates = {}
-    for part in parts_of(distiller.student):
+    for part in group_names(distiller.student):
         if part == "embeddings":
             rates[part] = lower_rate if lowest else rate
         elif part.startswith("layers."):
