@@ -103,7 +103,7 @@ class IsolatedFile:
 
 
 def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
-    """Verify a file, opens it and runs one row, in a process of its own.
+    """Verify a file, open it and run one row, in a process of its own.
 
     Raises:
         KerasBertError: when the file does not run.

@@ -119,7 +119,7 @@ def _no_progress(what: str, done: int, total: int) -> None:
 def _validate_file(
     file: VerifiedFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
 ) -> ValidationReport:
-    """Prepare reference and rows, runs every backend and makes the report."""
+    """Prepare reference and rows, run every backend and make the report."""
     reference = open_reference(against, settings.threads)
     chosen_data, notes = choose_data(file, reference, data)
     model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
