@@ -262,21 +262,21 @@ def _constant_reason(output: OutputDifference) -> str:
             f"{output.name!r} is the same for every row, so there is nothing that could differ: other rows are needed"
         )
     if output.one_answer:
-        return "the other side decides the same for every row, so equal decisions prove nothing: other rows are needed"
+        return "the reference decides the same for every row, so equal decisions prove nothing: other rows are needed"
     return ""
 
 
 def _judge_metric(metric: Metric, limit: float | None) -> Judgement:
     what = f"{metric.name} kept"
     if not metric.reference > 0:
-        unjudged = f"{metric.name} is {metric.reference:.4f} on the other side, so nothing can be kept or lost"
+        unjudged = f"{metric.name} is {metric.reference:.4f} for the reference, so nothing can be kept or lost"
         return Judgement(what, math.nan, 0.0, math.inf, limit, unjudged, row_share=0.0)
     if metric.evidence is None:
         return Judgement(what, metric.share, 0.0, math.inf, limit, row_share=0.0)
     unjudged, rows, evidence = "", metric.evidence.rows, metric.evidence
     if not metric.above_chance():
         chance = (
-            f"{metric.name} {metric.reference:.4f} on the other side is not surely better than {evidence.chance:.4f}"
+            f"{metric.name} {metric.reference:.4f} for the reference is not surely better than {evidence.chance:.4f}"
         )
         answer = evidence.chance_answer
         unjudged = f"{chance}, that of always answering {answer!r}" if answer else chance

@@ -53,23 +53,28 @@ class DistillConfig:
         if (self.student is None) == (self.layers is None):
             received = "neither" if self.student is None else "both"
             raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
-        if self.strategy != "alternate" and not isinstance(self.layer_choice, int):
+        if self.strategy != "alternate" and (self.layers is None or "," in self.layers):
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"
             )
 
-    @property
-    def layer_choice(self) -> int | list[int] | None:
-        """The value of `layers`: a number of layers, or their indices."""
-        if self.layers is None:
-            return None
-        try:
-            numbers = [int(word) for word in self.layers.split(",")]
-        except ValueError:
-            raise KerasBertError(
-                f"expected --layers as a number, or indices separated by commas, received {self.layers!r}"
-            ) from None
-        return numbers if "," in self.layers else numbers[0]
+
+def parse_layers(text: str) -> int | list[int]:
+    """Parse `--layers`: a number of layers, or their indices.
+
+    Args:
+        text: The option's value.
+
+    Raises:
+        KerasBertError: When it is neither.
+    """
+    try:
+        numbers = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise KerasBertError(
+            f"expected --layers as a number, or indices separated by commas, received {text!r}; 4 and 0,3,5 are examples"
+        ) from None
+    return numbers if "," in text else numbers[0]
 
 
 _TRAINING = OptionGroup(
@@ -134,8 +139,8 @@ def _prepare(
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(training.require("out"), config.teacher, config.student, resume=resume, overwrite=overwrite)
-    if config.layer_choice is not None:
-        check_layer_count(config.teacher, config.layer_choice)
+    if config.layers is not None:
+        check_layer_count(config.teacher, parse_layers(config.layers))
     if config.cache is not None:
         check_cache_folder(Path(config.cache))
     objective_weights(config.objectives)
@@ -160,12 +165,14 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
-        if config.layer_choice is not None:
-            student = student_from(teacher, config.layer_choice, config.strategy, training.sequence_length)
+        if config.student is None:
+            student = student_from(
+                teacher, parse_layers(config.layers or ""), config.strategy, training.sequence_length
+            )
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
             settings["sequence_length"] = training.sequence_length or teacher.sequence_length
-            student = type(teacher).from_pretrained(config.student or "", **settings)
+            student = type(teacher).from_pretrained(config.student, **settings)
     return teacher, student, objectives
 
 

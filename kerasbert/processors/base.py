@@ -44,6 +44,7 @@ class Processor:
         needs_labels: Whether training needs labels in the data.
         learns_labels: Whether the label names come from the training data.
         label_dtype: The dtype of encoded labels in `tf.data` pipelines of texts. None: such pipelines have no label names.
+        label_check: Checks one label as a user wrote it, and raises KerasBertError for an invalid one; None checks labels together only.
         label_rank: Axes of encoded labels in such pipelines, the batch included.
         reader: A function of a path, columns and options to a dataset; see `kerasbert.data.reading`.
         display: How predictions are displayed.
@@ -64,6 +65,7 @@ class Processor:
     learns_labels: ClassVar[bool] = False
     label_dtype: ClassVar[Literal["int32", "float32"] | None] = None
     label_rank: ClassVar[int] = 1
+    label_check: ClassVar[Callable[[Any], object] | None] = None
     reader: ClassVar[Callable] = staticmethod(read_texts)
     display: ClassVar[Display]
 

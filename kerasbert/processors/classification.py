@@ -84,6 +84,7 @@ class SingleLabel(TextProcessor):
     outputs = ("probabilities",)
     learns_labels = True
     label_dtype = "int32"
+    label_check = staticmethod(lambda label: LabelSet.check_label(label, 0))
     display = Display(
         ("label", "score", "text"), _class_lines, summary=lambda record: record["label"], limit=likeliest_classes
     )
@@ -209,6 +210,7 @@ class Regression(TextProcessor):
     outputs = ("score",)
     compared_as = "regression"
     label_dtype = "float32"
+    label_check = staticmethod(lambda label: LabelSet.to_scores([label]))
     display = Display(("label", "score", "text"), _score_lines)
 
     def numbers(self, y: Any) -> np.ndarray:

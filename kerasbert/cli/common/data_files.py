@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.cli.common.progress import note
-from kerasbert.data.labels import LabelSet
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.data.table import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
-from kerasbert.processors.classification import Regression, SingleLabel
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.training.config import TrainConfig
 
 _ROW = re.compile(r"row (\d+)(?=[:,])")
@@ -51,7 +50,7 @@ def read_described(kind: type[Processor], path: str | Path, options: FileOptions
 def drop_bad_labels(kind: type[Processor], table: Dataset) -> Dataset:
     """Return the table without rows that have an invalid label, if bad rows are to be skipped.
 
-    A label is invalid if it is empty, or not a number for a regression.
+    `Processor.label_check` decides which labels are invalid: empty ones, and for a regression those that are no numbers.
 
     Args:
         kind: The class of the task's processor.
@@ -60,12 +59,12 @@ def drop_bad_labels(kind: type[Processor], table: Dataset) -> Dataset:
     Raises:
         KerasBertError: When no row is left.
     """
-    if table.bad is None or not table.bad.skip or table.y is None or kind not in (SingleLabel, Regression):
+    if table.bad is None or not table.bad.skip or table.y is None or kind.label_check is None:
         return table
     valid = []
     for row, label in enumerate(table.y):
         try:
-            LabelSet.to_scores([label]) if kind is Regression else LabelSet.check_label(label, 0)
+            kind.label_check(label)
             valid.append(row)
         except KerasBertError as error:
             table.bad.refuse(table.lines[row], _ROW.sub("", str(error)).lstrip(": "))

@@ -354,7 +354,7 @@ def test_a_metric_of_zero_proves_nothing(int8_file, archive):
         wrong = {**arrays, "labels": (arrays["probabilities"].argmax(1) + 1) % 3}
     np.savez(archive, **wrong)
     report = validate(int8_file, against=archive)
-    assert report.verdict == "not judged" and "accuracy is 0.0000 on the other side" in report.checks[1].reason
+    assert report.verdict == "not judged" and "accuracy is 0.0000 for the reference" in report.checks[1].reason
     assert any(note.startswith("warning: accuracy is 0.0000 of reference.npz") for note in report.notes)
     assert json.loads(report.json())["checks"][1]["metrics"][0]["share"] is None
 

@@ -84,7 +84,7 @@ def test_a_metric_that_is_not_better_than_chance_proves_nothing():
     found = verdict(300, 300, accuracy(300, 35))
     assert found.status == "not judged"
     assert (
-        "accuracy 0.1167 on the other side is not surely better than 0.1000, that of always answering 'call'"
+        "accuracy 0.1167 for the reference is not surely better than 0.1000, that of always answering 'call'"
         in found.reason
     )
     assert "about 884 more rows would tell" in found.reason
