@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 
-def save_task(task: "Task", folder: str | os.PathLike) -> None:
+def save_task(task: "Task", folder: str | os.PathLike, dtype: str = "float32", shard_bytes: int | None = None) -> None:
     """Write the task's folder whole, or not at all; see `Task.save_pretrained`.
 
     Raises:
@@ -32,7 +32,7 @@ def save_task(task: "Task", folder: str | os.PathLike) -> None:
     family = type(task.encoder).__name__.removesuffix("Encoder")
     config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
     with atomic_folder(folder, owns=is_model_file) as partial:
-        write_folder_files(partial, config, tensors)
+        write_folder_files(partial, config, tensors, dtype, shard_bytes)
         if task.has_tokenizer:
             task.tokenizer.save(partial)
         task.write_companions(partial)
