@@ -7,8 +7,8 @@ from itertools import groupby
 
 from kerasbert.console.tables import Block, Table
 from kerasbert.zoo import tables
-from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums, models
-from kerasbert.zoo.results import Result, read_results, select
+from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums
+from kerasbert.zoo.results import Result, select
 
 _LICENCE = "apache-2.0"
 _TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -45,13 +45,6 @@ class Section:
 
     title: str
     blocks: "tuple[str | Table | Code, ...]"
-
-
-def write_cards() -> None:
-    """Write the card of every model."""
-    results = read_results()
-    for model in models():
-        model.card.write_text(card(model, results), "utf-8")
 
 
 def card(model: ZooModel, results: Sequence[Result]) -> str:

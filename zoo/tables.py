@@ -9,6 +9,13 @@ COLUMNS = ("model", "task", "quality, int8", "MB", "ms")
 LATENCY, SIZE = "latency ms", "size MB"
 LATENCY_DATA = "32 tokens, 1 thread"
 _NONE = "-"
+_ENCODER_SCORES = (
+    ("STS-B test", "Spearman"),
+    ("SST-2 dev", "accuracy"),
+    ("MRPC test", "accuracy"),
+    ("assistant test", "accuracy"),
+    ("CoNLL-2003 test", "entity F1"),
+)
 
 
 def rows(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[tuple[str, ...]]:
@@ -69,6 +76,60 @@ def models_table(results: Sequence[Result]) -> str:
         results: All measurements.
     """
     return markdown(COLUMNS, rows(models(), results))
+
+
+def encoders_table(results: Sequence[Result]) -> str:
+    """Return the table of encoders with the scores of vectors and of fine-tuning, in Markdown.
+
+    Encoders of others that were measured beside them, and published checkpoints, come last.
+
+    Args:
+        results: All measurements.
+    """
+    columns = ("model", "int8 MB", *(f"{data}, {metric}" for data, metric in _ENCODER_SCORES), "speed")
+    lines = []
+    for name in _encoder_names(results):
+        scores = [
+            _score(select(results, model=name, file="float", data=data, metric=metric))
+            for data, metric in _ENCODER_SCORES
+        ]
+        speed = [
+            each
+            for each in select(results, model=name, file="int8", data=LATENCY_DATA)
+            if each.metric.startswith("speed")
+        ]
+        size = _number(select(results, model=name, file="int8", metric=SIZE), 1)
+        lines.append((name, size, *scores, f"{speed[0].value:.1f}" if speed else _NONE))
+    return markdown(columns, lines)
+
+
+def probes_table(results: Sequence[Result]) -> str:
+    """Return the table of classifiers on frozen vectors, in Markdown.
+
+    Args:
+        results: All measurements.
+    """
+    metrics = ("probe accuracy", "accuracy, 8 examples a class")
+    data = list(dict.fromkeys(result.data for result in results if result.metric in metrics))
+    columns = ("model", "classifier", *data)
+    lines = [
+        (name, metric, *(_score(select(results, model=name, file="float", data=each, metric=metric)) for each in data))
+        for name in _encoder_names(results)
+        for metric in metrics
+    ]
+    return markdown(columns, lines)
+
+
+def _encoder_names(results: Sequence[Result]) -> list[str]:
+    """The zoo's encoders that were measured, then the others."""
+    own = [model.name for model in models() if model.kind == ENCODER]
+    files = {model.name for model in models()} - set(own)
+    measured = dict.fromkeys(result.model for result in results if result.model not in files)
+    return [*(name for name in own if name in measured), *(name for name in measured if name not in own)]
+
+
+def _score(found: Sequence[Result]) -> str:
+    return format_value(found[0]) if found else _NONE
 
 
 def format_value(result: Result) -> str:
