@@ -18,15 +18,21 @@ Task = Annotated[
     str | None, Option(metavar="NAME", help="Only models for this task, such as classification, tagging or embedding.")
 ]
 Texts = Annotated[
-    list[Path], Option(metavar="PATH", help="Text files (.txt, .txt.gz), one paragraph a line, or folders of them. Repeatable.")
+    list[Path],
+    Option(
+        metavar="PATH", help="For an encoder: text files (.txt, .txt.gz), one paragraph a line, or folders of them. Repeatable."
+    ),
 ]  # fmt: skip
-Teacher = Annotated[str, Option(metavar="FOLDER", help="The teacher: a sentence encoder with a WordPiece vocabulary.")]
+Teacher = Annotated[
+    str | None, Option(metavar="FOLDER", help="For an encoder: a sentence encoder with a WordPiece vocabulary.")
+]
+Train = Annotated[str | None, Option(metavar="FILE", help="For a file: the training data. Default: the bundled data.")]
+Dev = Annotated[str | None, Option(metavar="FILE", help="For a file: the development data. Default: the bundled data.")]
 Out = Annotated[Path, Option("--out", "-o", metavar="PATH", help="The file or folder to write.")]
 Work = Annotated[
     Path | None,
-    Option(metavar="FOLDER", help="Folder of the teacher's vectors and the checkpoints. Default: --out with `.build` added."),
+    Option(metavar="FOLDER", help="Folder of intermediate results and checkpoints. Default: --out with `.build` added."),
 ]  # fmt: skip
-RecipeFile = Annotated[Path | None, Option("--recipe", metavar="FILE", help="Another recipe than the model's own.")]
 
 
 def list_models(task: Task = None, json: options.Json = False, debug: options.Debug = False) -> Result:
@@ -106,45 +112,76 @@ def get(
 
 
 def build(
-    name: Name, texts: Texts, teacher: Teacher, out: Out, work: Work = None, recipe: RecipeFile = None,
-    overwrite: options.Overwrite = False, json: options.Json = False, debug: options.Debug = False,
-) -> Result:  # fmt: skip
-    """Build an encoder of the zoo from texts and a teacher. The same command continues a build that was interrupted.
+    name: Name,
+    out: Out,
+    texts: Texts = (),
+    teacher: Teacher = None,
+    train: Train = None,
+    dev: Dev = None,
+    work: Work = None,
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Result:
+    """Build a model of the zoo again: an encoder from texts and a teacher, a file from an encoder and labelled data.
+
+    The same command continues a build that was interrupted.
 
     Example: kerasbert zoo build small-en --texts texts/ --teacher all-MiniLM-L6-v2 --out small-en
-    """
-    from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.zoo.building.recipe import FILE, Recipe
-    from kerasbert.zoo.building.texts import text_files
-    from kerasbert.zoo.catalog import find
 
-    model = find(name)
-    _check_buildable(model)
-    files = text_files(texts)
-    settings = Recipe.read(recipe or model.path / FILE)
-    check_out_folder(out, teacher, overwrite=overwrite)
+    Example: kerasbert zoo build intents --out intents.tflite
+    """
+    from kerasbert.zoo.catalog import ENCODER, find
+
+    model, work = find(name), work or out.with_name(f"{out.name}.build")
+    if model.kind == ENCODER:
+        return _build_encoder(model, list(texts), teacher, out, work, overwrite)
+    return _build_file(model, train, dev, out, work)
+
+
+def _build_encoder(
+    model: "ZooModel", texts: list[Path], teacher: str | None, out: Path, work: Path, overwrite: bool
+) -> Result:
+    from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.progress import note, progress
+    from kerasbert.errors import KerasBertError
     from kerasbert.training.trainer import TRAINING, ProgressCallback
     from kerasbert.zoo.building.build import build_encoder
+    from kerasbert.zoo.building.recipe import FILE, Recipe
     from kerasbert.zoo.building.saving import save_encoder
+    from kerasbert.zoo.building.texts import text_files
 
+    files = text_files(texts)
+    if teacher is None:
+        raise KerasBertError("expected --teacher, a sentence encoder such as all-MiniLM-L6-v2, received none; add it")
+    recipe = Recipe.read(model.path / FILE)
+    check_out_folder(out, teacher, overwrite=overwrite)
     with progress(TRAINING) as bar:
 
         def report(stage: str, done: int, total: int, figures: "Sequence[str]") -> None:
             bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "texts")
 
-        folder = work or out.with_name(f"{out.name}.build")
-        student = build_encoder(settings, files, Path(teacher), folder, ProgressCallback(report, note))
+        student = build_encoder(recipe, files, Path(teacher), work, ProgressCallback(report, note))
     facts = save_encoder(student, out)
-    text = f"saved {out}: {facts['parameters']:,} parameters; {folder} can be deleted"
-    return Result({"name": name, "out": out, "work": folder, **facts}, text)
+    text = f"saved {out}: {facts['parameters']:,} parameters; {work} can be deleted"
+    return Result({"name": model.name, "out": out, "work": work, **facts}, text)
 
 
-def _check_buildable(model: "ZooModel") -> None:
-    from kerasbert.errors import KerasBertError
-    from kerasbert.zoo.catalog import ENCODER
+def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path, work: Path) -> Result:
+    import shutil
 
-    if model.kind != ENCODER:
-        raise KerasBertError(
-            f"expected an encoder, received {model.name}, a file for one task; its card has the commands that make it"
-        )
+    from kerasbert.cli.common.destinations import check_out_file
+    from kerasbert.cli.common.zoo_steps import run_steps
+    from kerasbert.files.atomic import atomic_file
+    from kerasbert.files.own_files import MODEL
+    from kerasbert.zoo.building.file_recipe import FileRecipe
+
+    recipe = FileRecipe.read(model.path.with_suffix(".toml"))
+    data = recipe.data_files(train, dev)
+    check_out_file(out, "--out", MODEL, ".tflite")
+    built = run_steps(recipe, data, work)
+    with atomic_file(out) as partial:
+        shutil.copyfile(built, partial)
+    size = out.stat().st_size
+    text = f"saved {out}: {size / 1e6:.2f} MB; {work} can be deleted"
+    return Result({"name": model.name, "out": out, "work": work, "bytes": size}, text)

@@ -195,3 +195,30 @@ def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type,
     loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "out")
     assert loaded.config.model_type == model_type
     assert loaded.predict(["the lamp"]).shape == (1, sizes["hidden_size"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"vocabulary": 32}, "recipe's 32 WordPiece tokens, received 31 of WordPiece"), ({"layers": [0, 3]}, "layer 3, received one of 3 layers")],
+)  # fmt: skip
+def test_teacher_that_lacks_vocabulary_or_layers_is_an_error(texts, teacher, tmp_path, changes, message):
+    with pytest.raises(KerasBertError, match=message):
+        build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
+
+
+def test_teacher_with_another_kind_of_vocabulary_is_an_error(texts, tmp_path):
+    from kerasbert.encoders import AlbertConfig, AlbertEncoder
+    from kerasbert.text import SentencePiece
+
+    tokenizer = SentencePiece.train(paragraphs(200, 1), vocabulary_size=40)
+    sizes = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+        "embedding_size": 8,
+    }
+    config = AlbertConfig(vocab_size=tokenizer.vocabulary_size, max_position_embeddings=130, **sizes)
+    kb.SentenceEncoder(AlbertEncoder(config), tokenizer, sequence_length=128).save_pretrained(tmp_path / "albert")
+    with pytest.raises(KerasBertError, match="WordPiece tokens, received 40 of SentencePiece; take another teacher"):
+        build_encoder(recipe(), text_files([texts]), tmp_path / "albert", tmp_path / "work")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.training.trainer import ProgressCallback
 from kerasbert.zoo.building.recipe import Recipe, Stage
@@ -45,7 +46,7 @@ def build_encoder(
         The trained student.
 
     Raises:
-        KerasBertError: When the teacher has another vocabulary than WordPiece, or a layer does not exist.
+        KerasBertError: When the teacher has another kind of vocabulary or a smaller one, or lacks a layer of the recipe.
     """
     import kerasbert as kb
     from kerasbert.zoo.building.vectors import teacher_vectors
@@ -54,8 +55,10 @@ def build_encoder(
     texts = sample_texts(files, TextCounts(recipe.sentences, recipe.passages), recipe.seed)
     random.Random(recipe.seed).shuffle(texts)
     texts = texts[: recipe.used_texts(len(texts)) + DEV_TEXTS]
+    full_teacher = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=MAX_LENGTH)
+    _check_teacher(full_teacher, recipe)
     vectors = teacher_vectors(
-        kb.SentenceEncoder.from_pretrained(teacher, sequence_length=MAX_LENGTH),
+        full_teacher,
         texts,
         work / "vectors",
         lambda done, total: progress.progress(TEACHER, done, total, ()),
@@ -66,6 +69,28 @@ def build_encoder(
         partial.write_text("\n".join(texts) + "\n", "utf-8")
     with _precision(recipe.precision):
         return _train_stages(recipe, teacher, texts, vectors, path, work, progress)
+
+
+def _check_teacher(teacher: "kb.SentenceEncoder", recipe: Recipe) -> None:
+    """Check that a student's vocabulary and layers can be taken from a teacher.
+
+    Raises:
+        KerasBertError: When they cannot.
+    """
+    from kerasbert.text import WordPiece
+
+    tokenizer = teacher.tokenizer if teacher.has_tokenizer else None
+    if not isinstance(tokenizer, WordPiece) or tokenizer.vocabulary_size < recipe.vocabulary:
+        received = "none" if tokenizer is None else f"{tokenizer.vocabulary_size} of {type(tokenizer).__name__}"
+        raise KerasBertError(
+            f"expected a teacher with at least the recipe's {recipe.vocabulary} WordPiece tokens, received {received}; take another "
+            "teacher, such as all-MiniLM-L6-v2"
+        )
+    layers = teacher.config.num_hidden_layers
+    if recipe.layers and max(recipe.layers) >= layers:
+        raise KerasBertError(
+            f"expected a teacher with the recipe's layer {max(recipe.layers)}, received one of {layers} layers; take another teacher"
+        )
 
 
 def _train_stages(
