@@ -19,6 +19,7 @@ TABLES: dict[str, Callable[[Sequence[Result]], str]] = {
     "models": tables.models_table,
     "encoders": tables.encoders_table,
     "probes": tables.probes_table,
+    "published": tables.published_table,
 }
 _MARKED = re.compile(r"(<!-- zoo: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -1,13 +1,15 @@
 """Tables of the zoo's measurements: for the terminal, the README and the documents."""
 
+import csv
 from collections.abc import Sequence
 
-from kerasbert.zoo.catalog import ENCODER, ZooModel, models
+from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, models
 from kerasbert.zoo.results import Result, select
 
 COLUMNS = ("model", "task", "quality, int8", "MB", "ms")
 LATENCY, SIZE = "latency ms", "size MB"
 LATENCY_DATA = "32 tokens, 1 thread"
+_PUBLISHED = ROOT / "published.csv"
 _NONE = "-"
 _ENCODER_SCORES = (
     ("STS-B test", "Spearman"),
@@ -120,11 +122,32 @@ def probes_table(results: Sequence[Result]) -> str:
     return markdown(columns, lines)
 
 
+def published_table(results: Sequence[Result]) -> str:
+    """Return the table of published encoders in Markdown: their published scores, and our size and latency of the preset.
+
+    Args:
+        results: All measurements.
+    """
+    columns = ("model", "parameters", "published scores", "int8 MB", "ms", "source of the scores")
+    with open(_PUBLISHED, newline="", encoding="utf-8") as file:
+        entries = list(csv.DictReader(file))
+    lines = []
+    for name in dict.fromkeys(entry["model"] for entry in entries):
+        own = [entry for entry in entries if entry["model"] == name]
+        scores = ", ".join(f"{entry['data']} {float(entry['value']):.3f}" for entry in own)
+        measured = {"model": own[0]["preset"], "file": "dynamic_wi8_afp32"}
+        size = _number(select(results, **measured, metric=SIZE), 1)
+        latency = _number(select(results, **measured, metric=LATENCY, data=LATENCY_DATA), 2)
+        lines.append((name, own[0]["parameters"], scores, size, latency, own[0]["source"]))
+    return markdown(columns, lines)
+
+
 def _encoder_names(results: Sequence[Result]) -> list[str]:
     """The zoo's encoders that were measured, then the others."""
     own = [model.name for model in models() if model.kind == ENCODER]
     files = {model.name for model in models()} - set(own)
-    measured = dict.fromkeys(result.model for result in results if result.model not in files)
+    scored = {data for data, _ in _ENCODER_SCORES}
+    measured = dict.fromkeys(result.model for result in results if result.model not in files and result.data in scored)
     return [*(name for name in own if name in measured), *(name for name in measured if name not in own)]
 
 
