@@ -1,17 +1,20 @@
 """Writes what is generated from the catalog and `results.csv`: the cards, and the tables of the README and of docs/zoo.md.
 
     python -m kerasbert.zoo.documents
+    python -m kerasbert.zoo.documents --golden small-en    # after a new build
 
 A table lies between the lines `<!-- zoo: NAME -->` and `<!-- end -->`.
 """
 
+import argparse
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kerasbert.zoo import tables
 from kerasbert.zoo.cards import card
-from kerasbert.zoo.catalog import ROOT, models, write_checksums
+from kerasbert.zoo.catalog import ROOT, checksums, find, models, write_checksums
+from kerasbert.zoo.golden import write_golden
 from kerasbert.zoo.results import Result, read_results
 
 PAGES = ("README.md", "docs/zoo.md")
@@ -43,8 +46,16 @@ def _table(match: re.Match, results: Sequence[Result]) -> str:
 
 
 def main() -> None:
-    """Write the checksums, the cards and the tables."""
+    """Write the checksums, the cards and the tables, and the golden files of the models that are named."""
+    parser = argparse.ArgumentParser(description="Writes the zoo's checksums, cards, tables and golden files.")
+    parser.add_argument(
+        "--golden", nargs="+", default=[], metavar="NAME", help="models whose golden outputs are computed anew"
+    )
+    golden = parser.parse_args().golden
     write_checksums()
+    checksums.cache_clear()
+    for name in golden:
+        write_golden(find(name))
     for path, text in generated(ROOT.parent).items():
         path.write_text(text, "utf-8")
 

@@ -60,9 +60,12 @@ def compute_golden(model: ZooModel) -> dict[str, Any]:
 
 
 def write_golden(model: ZooModel) -> None:
-    """Write a model's golden file."""
-    text = json.dumps(compute_golden(model), indent=1, ensure_ascii=False)
-    model.golden.write_text(text + "\n", "utf-8")
+    """Write a model's golden file: JSON with an input or an output on each line."""
+    lists = [
+        f'"{name}": [\n' + ",\n".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n]"
+        for name, items in compute_golden(model).items()
+    ]
+    model.golden.write_text("{\n" + ",\n".join(lists) + "\n}\n", "utf-8")
 
 
 def _plain(value: Any) -> Any:

@@ -54,7 +54,7 @@ def _measure(name: str, arguments: argparse.Namespace, lines: list) -> dict:
         opened = kb.open(path, threads=2)
         sides["int8"] = (
             "xnnpack",
-            lambda texts: np.stack([np.asarray(each["vector"]) for each in opened(list(texts))]),
+            lambda texts: np.asarray(opened(list(texts))),
         )
         results = {}
         for file, (backend, encode) in sides.items():

@@ -199,8 +199,11 @@ def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type,
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"vocabulary": 32}, "recipe's 32 WordPiece tokens, received 31 of WordPiece"), ({"layers": [0, 3]}, "layer 3, received one of 3 layers")],
-)  # fmt: skip
+    [
+        ({"vocabulary": 32}, "recipe's 32 WordPiece tokens, received 31 of WordPiece"),
+        ({"layers": [0, 3]}, "layer 3, received one of 3 layers"),
+    ],
+)
 def test_teacher_that_lacks_vocabulary_or_layers_is_an_error(texts, teacher, tmp_path, changes, message):
     with pytest.raises(KerasBertError, match=message):
         build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
