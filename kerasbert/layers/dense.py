@@ -1,5 +1,7 @@
 """The Dense layer of every encoder and head."""
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras as keras
 
@@ -36,7 +38,8 @@ class Dense(keras.layers.Layer):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.input_quantizer = units, path, input_quantizer
         self.activation, self.folded, self._initializer = activation, folded, initializer
-        self.has_bias, self.bias = has_bias, None
+        self.has_bias = has_bias
+        self.bias: Any = None
 
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {"dtype": "float32", "experimental_autocast": False}
