@@ -92,9 +92,9 @@ def principal_directions(vectors: np.ndarray, count: int) -> np.ndarray:
 
 def _vectors(encoder: SentenceEncoder, texts: Any, batch_size: int) -> np.ndarray:
     """Return the vectors of all texts, `(n, width)`."""
-    texts = texts.x if is_table(texts) else texts
-    check_known_tokens(encoder, encoder.features(texts)[1], "find the main directions of their vectors")
-    return encoder.predict(texts, batch_size=batch_size).reshape(-1, encoder.width)
+    features = encoder.features(texts.x if is_table(texts) else texts)[1]
+    check_known_tokens(encoder, features, "find the main directions of their vectors")
+    return np.concatenate([row["embedding"] for row in encoder.raw_results(features, batch_size)])
 
 
 def _too_few(dimensions: int, received: str) -> KerasBertError:

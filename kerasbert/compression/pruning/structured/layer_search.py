@@ -68,6 +68,7 @@ def search_layers(
         KerasBertError: When the task is quantized, has a layer mix or does not have more than `keep` layers; when data are missing or
             have no known token; and when no config describes an ALBERT with so many layers.
     """
+    check_float(task)
     count, config = check_keep(task, keep), task.config
     trial, distinct = _Trial(task, _features(task, data, rows), batch_size), _DistinctChoices(config)
     named: dict[_Layers, list[str]] = {}
@@ -107,7 +108,6 @@ def check_keep(task: Task, keep: Any) -> int:
 
 def _features(task: Task, data: Any, rows: int) -> Features:
     """Tokenize examples that are spread evenly over the data."""
-    check_float(task)
     if task.encoder.layer_mix is not None:
         raise KerasBertError(
             "expected an encoder whose last layer is its output to search layers, received one with a layer mix; name the layers to keep"
