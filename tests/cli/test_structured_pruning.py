@@ -1,6 +1,7 @@
 """`kerasbert prune` of layers, heads, neurons, vocabulary and dimensions: output, errors, and use of the pruned folder."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def test_layers_are_named_by_index(run, place, folder):
 def corpus(place):
     """Unlabelled texts, a line each."""
     path = place.folder / "unlabelled.txt"
-    lines = open(place.train, encoding="utf-8").read().splitlines()[1:]
+    lines = Path(place.train).read_text("utf-8").splitlines()[1:]
     path.write_text("\n".join(line.partition("\t")[0] for line in lines) + "\n", "utf-8")
     return path
 
