@@ -33,7 +33,7 @@ def main() -> None:
     train = read_glue(arguments.data, "sts-b", "train")
     corpora = {"sts-b train": list(dict.fromkeys([*train.texts, *train.pairs]))}
     if arguments.texts is not None:
-        corpora[arguments.texts.name] = read_text(arguments.texts, max_rows=arguments.max_rows).texts
+        corpora[arguments.texts.name] = read_text(arguments.texts, max_rows=arguments.max_rows).x
     whole = kb.SentenceEncoder.from_pretrained(arguments.checkpoint, sequence_length=arguments.length)
 
     def similarity(first: np.ndarray, second: np.ndarray) -> float:
