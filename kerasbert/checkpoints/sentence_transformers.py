@@ -16,6 +16,9 @@ KERNEL = "2_Dense.linear.weight"  # the tensor of the Dense module, beside those
 POOLINGS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
 _MODULES_FILE, _DENSE_FOLDER, _POOLING_FOLDER, _CONFIG_FILE = "modules.json", "2_Dense", "1_Pooling", "config.json"
 _IDENTITY = "torch.nn.modules.linear.Identity"
+# A Dense module that is a projection and nothing else, and the part of that which is the module's default.
+_PLAIN_SOURCE = {"module_input_name": "sentence_embedding", "use_residual": False}
+_PLAIN = {"bias": False, "activation_function": _IDENTITY, **_PLAIN_SOURCE}
 _FOLDER_NAME = re.compile(r"\w[\w.\-]{0,99}", re.ASCII)
 
 
@@ -39,9 +42,11 @@ def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, 
     if modules is not None:
         settings["normalize"] = any(kind == "Normalize" for kind, _ in modules)
     dense = _dense_folders(folder)
-    if len(dense) > 1:
-        raise mismatch(folder / _MODULES_FILE, "one Dense module at most", str(len(dense)), "load another model")
     if dense:
+        kinds = [kind for kind, _ in modules or ()]
+        if len(dense) > 1 or kinds[kinds.index("Dense") - 1] != "Pooling":
+            expected = "one Dense module at most, right behind the Pooling module"
+            raise mismatch(folder / _MODULES_FILE, expected, ", ".join(kinds)[:100], "load another model")
         settings["dimensions"] = _read_dimensions(dense[0] / _CONFIG_FILE, hidden_size)
     length = _read_object(folder / "sentence_bert_config.json").get("max_seq_length")
     if isinstance(length, int):
@@ -129,15 +134,16 @@ def _read_dimensions(path: Path, hidden_size: object) -> int:
     if not path.is_file():
         raise mismatch(path.parent, f"{path.name} in it", "none", "is the folder complete?")
     config = _read_object(path)
-    width, activation = config.get("out_features"), config.get("activation_function")
+    width = config.get("out_features")
     if type(width) is not int or width < 1 or config.get("in_features") != hidden_size:
         received = short_repr({name: config.get(name) for name in ("in_features", "out_features")})
         raise mismatch(path, f"in_features of {hidden_size} and a positive out_features", received, "correct the file")
-    if config.get("bias", True) is not False or str(activation).rpartition(".")[2] != "Identity":
-        received = short_repr({"bias": config.get("bias", True), "activation_function": activation})
-        raise mismatch(
-            path, "a Dense module without bias and activation", received, "load a model without this Dense module"
-        )
+    # The module's own defaults are a bias and Tanh.
+    settings = {"bias": True, "activation_function": None, **_PLAIN_SOURCE, **config}
+    different = {name: settings[name] for name, plain in _PLAIN.items() if settings[name] != plain}
+    if different:
+        expected = "a Dense module of the sentence's vector without bias, activation and residual"
+        raise mismatch(path, expected, short_repr(different), "load a model without this Dense module")
     return width
 
 

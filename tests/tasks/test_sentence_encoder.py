@@ -141,8 +141,10 @@ def test_other_tasks_leave_the_projection_out(folder):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bias": True}, "expected a Dense module without bias and activation, received .*True"),
-        ({"activation_function": "torch.nn.modules.activation.Tanh"}, "without bias and activation, received .*Tanh"),
+        ({"bias": True}, "without bias, activation and residual, received {'bias': True}"),
+        ({"activation_function": "torch.nn.modules.activation.Tanh"}, "without bias, .*received .*Tanh"),
+        ({"use_residual": True}, "without bias, activation and residual, received {'use_residual': True}"),
+        ({"module_input_name": "token_embeddings"}, "a Dense module of the sentence's vector .*token_embeddings"),
         ({"in_features": 16}, "expected in_features of 32 and a positive out_features, received .*16"),
         ({"out_features": "8"}, "expected in_features of 32 and a positive out_features, received .*'8'"),
         ({"out_features": 7}, r"2_Dense.linear.weight: expected shape \(7, 32\), received \(8, 32\)"),
@@ -158,7 +160,8 @@ def test_damaged_folders_are_refused(folder):
     tensors, text = load_file(weights), modules.read_text("utf-8")
     for content, message in (
         (text.replace('"2_Dense"', '"../2_Dense"'), "the path of a module as a folder's name, received '../2_Dense'"),
-        (text.replace("models.Normalize", "models.Dense"), "expected one Dense module at most, received 2"),
+        (text.replace("models.Normalize", "models.Dense"), "expected one Dense module at most, .*received Transformer, "),
+        (text.replace("Pooling", "Normalize"), "right behind the Pooling module, received Transformer, Normalize, Dense"),
         ('{"modules": 3}', "expected a list of modules"),
     ):
         modules.write_text(content, "utf-8")

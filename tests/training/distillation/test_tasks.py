@@ -83,5 +83,5 @@ def test_vectors_of_one_width_are_compared(tiny):
     teacher = tasks.SentenceEncoder(encoder, tiny.tokenizer(), sequence_length=16, dimensions=4)
     student = make(tiny, "SentenceEncoder", 8, dimensions=4)
     assert SoftLabels().bind_copy(student, teacher).soft_loss == "squared_error"
-    with pytest.raises(KerasBertError, match="vectors of one width, received 8 and 4"):
+    with pytest.raises(KerasBertError, match="vectors of one width for SoftLabels, received 8 and 4"):
         SoftLabels().bind_copy(make(tiny, "SentenceEncoder", 8), teacher)
