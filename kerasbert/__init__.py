@@ -81,6 +81,28 @@ _MODULE_OF = {
 _PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")
 
 
+def _register_zoo() -> None:
+    """Make the names of the zoo's models known to every function that loads a model; the zoo is imported when one is looked up."""
+    from pathlib import Path
+
+    from kerasbert import model_names
+
+    def lookup(name: str) -> Path | None:
+        from kerasbert.zoo.catalog import shipped_path
+
+        return shipped_path(name)
+
+    def names() -> list[str]:
+        from kerasbert.zoo.catalog import names
+
+        return names()
+
+    model_names.register(lookup, names)
+
+
+_register_zoo()
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         return getattr(importlib.import_module(_MODULE_OF[name]), name)

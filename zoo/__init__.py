@@ -1,14 +1,15 @@
-"""The zoo: the small BERT that ships with the package, the script that built it, and the quickstart."""
+"""The zoo: small English models that ship with the package, their cards and measurements, and the commands that build them."""
 
-from importlib import resources
 from pathlib import Path
+
+from kerasbert.zoo.catalog import ZooModel, load, models
+from kerasbert.zoo.catalog import find as find
+
+__all__ = ["ZooModel", "find", "load", "models", "small_model"]
 
 SMALL_MODEL = "small-en"
 
 
 def small_model() -> Path:
-    """Return the folder of the English BERT that ships with the package, in Hugging Face's layout, for any `from_pretrained`.
-
-    Its model card is `README.md` in that folder.
-    """
-    return Path(str(resources.files(__name__) / SMALL_MODEL))
+    """Return the folder of `small-en`, the encoder that the quickstart fine-tunes, for any `from_pretrained`."""
+    return find(SMALL_MODEL).path

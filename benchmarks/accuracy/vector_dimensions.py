@@ -2,8 +2,8 @@
 
     python -m benchmarks.accuracy.vector_dimensions CHECKPOINT --data FOLDER --test sts-test-labelled.tsv.gz [--texts texts.txt]
 
-Measured for each number: principal directions of the vectors of STS-B's training sentences, and of the lines of `--texts`, in float and
-after calibration in static int8; and the first numbers of the whole vector, for comparison. The folder holds GLUE's STS-B:
+Measured for each number: principal directions of the vectors of STS-B's training sentences, in float and after calibration in static int8,
+and of the lines of `--texts`; and the first numbers of the whole vector, for comparison. The folder holds GLUE's STS-B:
 `sts-b/train.tsv.gz`. The test file has no header: the score is in the 5th column, the sentences are in the 6th and 7th.
 """
 
@@ -23,7 +23,7 @@ def main() -> None:
     """Reduce, measure and write the result."""
     arguments = _arguments()
     import kerasbert as kb
-    from kerasbert.compression.pruning.structured import reduce_dimensions
+    from kerasbert.compression.pruning.structured.dimensions import principal_directions
     from kerasbert.data import read_glue, read_table, read_text
     from kerasbert.processors.metrics import cosine, spearman
 
@@ -39,22 +39,19 @@ def main() -> None:
     def similarity(first: np.ndarray, second: np.ndarray) -> float:
         return float(spearman(cosine(first, second), scores))
 
-    def measure(task: kb.SentenceEncoder) -> float:
+    def measure_int8(task: kb.SentenceEncoder) -> float:
+        task = kb.compression.quantize(task, RECIPE, calibration=corpora["sts-b train"][:CALIBRATION])
         return similarity(task.predict(table.texts), task.predict(table.pairs))
 
-    def measure_int8(task: kb.SentenceEncoder) -> float:
-        return measure(kb.compression.quantize(task, RECIPE, calibration=corpora["sts-b train"][:CALIBRATION]))
-
-    vectors = whole.predict(table.texts), whole.predict(table.pairs)
-    results = [{"dimensions": whole.width, "float32": similarity(*vectors), RECIPE: measure_int8(whole)}]
+    pairs = whole.predict(table.texts), whole.predict(table.pairs)
+    results = [{"dimensions": whole.width, "float32": similarity(*pairs), RECIPE: measure_int8(whole)}]
+    directions = {name: principal_directions(whole.predict(texts), whole.width) for name, texts in corpora.items()}
+    directions["the first numbers"] = np.eye(whole.width, dtype=np.float32)
     for number in arguments.dimensions:
-        cut = similarity(*(side[:, :number] for side in vectors))
-        results.append({"dimensions": number, "texts": None, "float32": cut})  # the first numbers
-        for name, texts in corpora.items():
-            short = reduce_dimensions(whole, number, texts)
-            results.append(
-                {"dimensions": number, "texts": name, "float32": measure(short), RECIPE: measure_int8(short)}
-            )
+        for name, every in directions.items():
+            kernel = every[:, :number]
+            row = {"dimensions": number, "texts": name, "float32": similarity(*(side @ kernel for side in pairs))}
+            results.append(row if name != "sts-b train" else {**row, RECIPE: measure_int8(_projected(whole, kernel))})
             print(results[-1], flush=True)
     result = {
         "checkpoint": Path(arguments.checkpoint).name,
@@ -66,13 +63,22 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
+def _projected(task, kernel: np.ndarray):
+    """Return a copy of a sentence encoder with a projection, as `reduce_dimensions` makes it."""
+    projected = type(task).from_config({**task.get_config(), "dimensions": kernel.shape[1]})
+    weights = {**task.variables_by_path(), "projection.kernel": kernel}
+    for path, variable in projected.variables_by_path().items():
+        variable.assign(weights[path])
+    return projected
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", help="a sentence-transformers folder with a BERT")
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="a folder of data sets")
     parser.add_argument("--test", required=True, metavar="FILE", help="STS-B's labelled test part")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="other texts to find directions on, one a line")
-    parser.add_argument("--max-rows", type=int, default=10_000, metavar="N", help="lines of --texts to read")
+    parser.add_argument("--max-rows", type=int, default=4_000, metavar="N", help="lines of --texts to read")
     parser.add_argument("--dimensions", type=int, nargs="+", default=[256, 128, 64], metavar="N")
     parser.add_argument("--length", type=int, default=128, metavar="N")
     record.add_output(parser, "vector_dimensions")

@@ -9,6 +9,7 @@ import numpy as np
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.file_kind import is_tflite
+from kerasbert.model_names import shipped_model
 from kerasbert.processors import Processor
 from kerasbert.processors.embedding import Embedding
 
@@ -27,7 +28,7 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
         model(["a gripping film", "two hours too long"], top_k=1)  # a list of such predictions
 
     Args:
-        name_or_path: A file, a folder or a hub name.
+        name_or_path: A file, a folder, the name of a model in the zoo, or a hub name.
         threads: CPU threads of the runtime, for a file.
         isolated: Whether a file runs in a process of its own, for files of unknown origin; see
             `kerasbert.export.runtime.predictor.open_predictor`.
@@ -35,6 +36,9 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
     Raises:
         KerasBertError: when nothing is there, or it is damaged or has no kerasbert metadata.
     """
+    name = os.fspath(name_or_path)
+    if not os.path.exists(name) and (shipped := shipped_model(name)) is not None:
+        name_or_path = shipped
     if is_tflite(name_or_path):
         from kerasbert.export.runtime.predictor import open_predictor
 

@@ -13,13 +13,16 @@ import numpy as np
 from kerasbert.checkpoints import tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
-from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_tensors
+from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_shards, write_tensors
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file, recover
 from kerasbert.files.json_text import read_json_object
+from kerasbert.model_names import shipped_model, shipped_names
+from kerasbert.suggestions import nearest
 
 CONFIG_FILE = "config.json"
+DTYPES = ("float32", "float16")
 
 # "org/name"; the hub's oldest models, such as bert-base-uncased, also have a name without organization, which it redirects.
 _HUB_NAME = re.compile(r"(?:[A-Za-z0-9][\w.\-]*/)?[A-Za-z0-9][\w.\-]{0,95}", re.ASCII)
@@ -46,7 +49,7 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
     """Return the local folder of a checkpoint; a hub model is downloaded.
 
     Args:
-        name_or_path: a checkpoint folder, or "org/name" or "name" on the hub.
+        name_or_path: a checkpoint folder, the name of an encoder in the zoo, or "org/name" or "name" on the hub.
         revision: branch, tag or commit on the hub; ignored for a local folder.
 
     Raises:
@@ -60,6 +63,12 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
         return Path(local)
     if os.path.exists(local):
         raise mismatch(text, "a checkpoint folder", "a file", "pass the folder that it is in")
+    if (shipped := shipped_model(text)) is not None:
+        if shipped.is_dir():
+            return shipped
+        raise mismatch(
+            text, "a checkpoint folder", "the name of a file in the zoo", "`kerasbert zoo list` shows encoders"
+        )
     if isinstance(name_or_path, str) and _HUB_NAME.fullmatch(text) and not _FILE_NAME.fullmatch(text):
         return _from_hub(text, revision)
     advice = f"did you mean {similar!r}?" if (similar := _similar_folder(local)) else ""
@@ -75,7 +84,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
     """Download a model, with a note before it where the name may be a local path with a typing error."""
     from kerasbert.checkpoints.hub import download
 
-    similar = _similar_folder(name)
+    similar = _similar_name(name)
     if similar or os.path.isdir(os.path.dirname(name)):
         note(f"there is no folder {name!r} here; asking the hub")
     try:
@@ -83,7 +92,14 @@ def _from_hub(name: str, revision: str | None) -> Path:
     except KerasBertError as error:
         if similar is None:
             raise
-        raise with_advice(error, f"did you mean the folder {similar!r}?") from error
+        raise with_advice(error, f"did you mean {similar}?") from error
+
+
+def _similar_name(name: str) -> str | None:
+    """A folder or a model of the zoo whose name resembles the unknown one."""
+    if (folder := _similar_folder(name)) is not None:
+        return f"the folder {folder!r}"
+    return None if (model := nearest(name, shipped_names())) is None else f"{model} of the zoo"
 
 
 def _similar_folder(path: str) -> str | None:
@@ -161,28 +177,63 @@ def _read_object(path: Path) -> dict[str, Any]:
     return read_json_object(path, max_bytes=_MAX_CONFIG_BYTES)
 
 
-def write_folder_files(folder: str | os.PathLike, config: Mapping[str, Any], tensors: Mapping[str, np.ndarray]) -> None:
-    """Write `config.json` and `model.safetensors`, each atomically; the folder is created if needed.
+def write_folder_files(
+    folder: str | os.PathLike,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, np.ndarray],
+    dtype: str = "float32",
+    shard_bytes: int | None = None,
+) -> None:
+    """Write `config.json` and `model.safetensors` or its shards, each atomically; the folder is created if needed.
 
     Args:
         folder: the checkpoint folder.
         config: the content of `config.json`.
         tensors: arrays by name.
+        dtype: of the numbers in the file, `float32` or `float16`.
+        shard_bytes: the largest size of a shard; None for one file.
 
     Raises:
-        KerasBertError: when a file cannot be written.
+        KerasBertError: when a file cannot be written, or a number is too large for the dtype.
     """
-    folder = Path(folder)
+    folder, tensors = Path(folder), converted(tensors, dtype)
+    config = config if dtype == "float32" else {**config, "torch_dtype": dtype}
     text = json.dumps(dict(config), indent=2, sort_keys=True, allow_nan=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_tensors(folder / WEIGHTS_FILE, tensors)
+        if shard_bytes is None:
+            write_tensors(folder / WEIGHTS_FILE, tensors)
+        else:
+            write_shards(folder, tensors, shard_bytes)
         with atomic_file(folder / CONFIG_FILE) as partial:
             partial.write_text(text, "ascii")
     except OSError as error:
         raise mismatch(
             folder / CONFIG_FILE, "a writable file", one_line(error), "check the disk and the folder's permissions"
         ) from error
+
+
+def converted(tensors: Mapping[str, np.ndarray], dtype: str) -> dict[str, np.ndarray]:
+    """Return tensors with the floating-point ones in another dtype.
+
+    Args:
+        tensors: arrays by name.
+        dtype: `float32` or `float16`.
+
+    Raises:
+        KerasBertError: when there is no such dtype, or a number is too large for it.
+    """
+    if dtype not in DTYPES:
+        raise KerasBertError(f"expected a dtype of {', '.join(DTYPES)}, received {dtype!r}")
+    if dtype == DTYPES[0]:
+        return dict(tensors)
+    converted = {}
+    for name, tensor in tensors.items():
+        floating = tensor.dtype.kind == "f"
+        if floating and not np.abs(tensor).max(initial=0.0) <= np.finfo(dtype).max:
+            raise KerasBertError(f"expected numbers within {dtype} in {name}, received larger ones; save as float32")
+        converted[name] = tensor.astype(dtype) if floating else tensor
+    return converted
 
 
 def _check_sizes(path: Path, config: dict[str, Any]) -> None:

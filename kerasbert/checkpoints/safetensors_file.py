@@ -4,6 +4,7 @@ The format: 8 bytes with the header's length (unsigned, little-endian), a JSON h
 then the data without gaps. Source: the specification in the safetensors project's README.
 """
 
+import json
 import math
 import os
 import struct
@@ -114,6 +115,36 @@ def write_tensors(
         raise mismatch(
             path, "a writable file", one_line(error), "check the disk and the folder's permissions"
         ) from error
+
+
+def write_shards(folder: str | os.PathLike, tensors: Mapping[str, np.ndarray], max_bytes: int) -> None:
+    """Write tensors as `model.safetensors`, or as several files of at most `max_bytes` of tensors with an index.
+
+    Args:
+        folder: the folder of the files, which exists.
+        tensors: arrays by name. An array that is larger by itself has a file of its own.
+        max_bytes: of the tensors in a file.
+
+    Raises:
+        KerasBertError: when a file cannot be written.
+    """
+    folder, shards = Path(folder), [{}]
+    for name, tensor in tensors.items():
+        if shards[-1] and sum(each.nbytes for each in shards[-1].values()) + tensor.nbytes > max_bytes:
+            shards.append({})
+        shards[-1][name] = tensor
+    if len(shards) == 1:
+        write_tensors(folder / WEIGHTS_FILE, tensors)
+        return
+    names = [f"model-{number:05}-of-{len(shards):05}.safetensors" for number in range(1, len(shards) + 1)]
+    for name, shard in zip(names, shards, strict=True):
+        write_tensors(folder / name, shard)
+    index = {
+        "metadata": {"total_size": sum(tensor.nbytes for tensor in tensors.values())},
+        "weight_map": {tensor: name for name, shard in zip(names, shards, strict=True) for tensor in shard},
+    }
+    with atomic_file(folder / INDEX_FILE) as partial:
+        partial.write_text(json.dumps(index, indent=2) + "\n", "ascii")
 
 
 def read_header(path: str | os.PathLike) -> list[TensorRange]:

@@ -88,7 +88,18 @@ def build_app() -> typer.Typer:
         diagnose.diagnose, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark, setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
+    app.add_typer(_zoo_commands(), name="zoo")
     return app
+
+
+def _zoo_commands() -> typer.Typer:
+    """The group `kerasbert zoo`."""
+    from kerasbert.cli import zoo
+
+    group = typer.Typer(cls=Commands, help="List, show, copy and build the models that ship with the package.")
+    for name, command in {"list": zoo.list_models, "show": zoo.show, "get": zoo.get, "build": zoo.build}.items():
+        group.command(name, cls=ResultCommand)(command)
+    return group
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,6 +1,7 @@
 """Contents of a model folder: the names that may be replaced, and the state of an existing folder."""
 
 import os
+import re
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
@@ -16,14 +17,15 @@ STATE_FILE, CONFIG_FILE, COMMAND_FILE = "state.safetensors", "config.toml", "com
 _MODEL_FILES = frozenset({
     OWN_FILE, RANGES_FILE, RECORD_FILE, "config.json", "model.safetensors",
     "vocab.txt", "spiece.model", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-    "added_tokens.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json",
+    "added_tokens.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors.index.json",
     "2_Dense/config.json", "2_Dense/model.safetensors",
 })  # fmt: skip
+_SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
 
 
 def is_model_file(path: str) -> bool:
     """Return True if a path inside a model folder, such as `1_Pooling/config.json`, is a part of the model."""
-    return path in _MODEL_FILES
+    return path in _MODEL_FILES or _SHARD.fullmatch(path) is not None
 
 
 def is_model_folder(folder: Path) -> bool:

@@ -184,15 +184,22 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
         return from_folder(cls, name_or_path, sizes, {"adapters": adapters, "layer_mix": layer_mix}, **settings)
 
-    def save_pretrained(self, folder: str | os.PathLike) -> None:
+    def save_pretrained(
+        self, folder: str | os.PathLike, dtype: str = "float32", shard_bytes: int | None = None
+    ) -> None:
         """Write a Hugging Face folder: config.json, model.safetensors, the tokenizer's files, and kerasbert.json.
 
         The folder is written whole or not at all. A model that was saved there is replaced; other files in the folder stay.
 
+        Args:
+            folder: The folder.
+            dtype: Of the weights in the file, `float32` or `float16`, which halves it and rounds them.
+            shard_bytes: Divide the weights into files of at most this size, with an index; None for one file.
+
         Raises:
-            KerasBertError: When the folder has files but no model of kerasbert.
+            KerasBertError: When the folder has files but no model of kerasbert; and when a weight is too large for `float16`.
         """
-        save_task(self, folder)
+        save_task(self, folder, dtype, shard_bytes)
 
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.checkpoints.hugging_face import write_folder_files
+from kerasbert.checkpoints.hugging_face import converted, write_folder_files
 from kerasbert.checkpoints.safetensors_file import write_tensors
 from kerasbert.checkpoints.sentence_transformers import KERNEL, write_dense_tensors
 from kerasbert.errors import KerasBertError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 
-def save_task(task: "Task", folder: str | os.PathLike) -> None:
+def save_task(task: "Task", folder: str | os.PathLike, dtype: str = "float32", shard_bytes: int | None = None) -> None:
     """Write the task's folder whole, or not at all; see `Task.save_pretrained`.
 
     Raises:
@@ -34,12 +34,12 @@ def save_task(task: "Task", folder: str | os.PathLike) -> None:
     family = type(task.encoder).__name__.removesuffix("Encoder")
     config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
     with atomic_folder(folder, owns=is_model_file) as partial:
-        write_folder_files(partial, config, tensors)
+        write_folder_files(partial, config, tensors, dtype, shard_bytes)
         if task.has_tokenizer:
             task.tokenizer.save(partial)
         task.write_companions(partial)
         if projection:
-            write_dense_tensors(partial, projection)
+            write_dense_tensors(partial, converted(projection, dtype))
         if task.policy:
             write_tensors(partial / RANGES_FILE, collect_ranges(task))
         (partial / OWN_FILE).write_text(json.dumps(_own_config(task), indent=2, ensure_ascii=False) + "\n", "utf-8")

@@ -13,6 +13,7 @@ from kerasbert.checkpoints.safetensors_file import (
     read_file,
     read_header,
     read_tensors,
+    write_shards,
     write_tensors,
 )
 from kerasbert.errors import KerasBertError
@@ -300,3 +301,19 @@ def test_tensor_in_two_shards(tmp_path):
     ones = np.ones(1, np.float32)
     sharded(tmp_path, {"a": "x.safetensors", "b": "y.safetensors"}, x={"a": ones}, y={"a": ones, "b": ones})
     assert "'a' in 'x.safetensors' only" in complaint(read_tensors, tmp_path)
+
+
+def test_shards_are_read_back_and_stay_below_their_size(tmp_path):
+    tensors = {name: np.full((4, 5), number, np.float32) for number, name in enumerate("abcde")}  # 80 bytes each
+    write_shards(tmp_path, tensors, 170)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *(f"model-{number:05}-of-00003.safetensors" for number in (1, 2, 3)),
+        INDEX_FILE,
+    ]
+    read = read_tensors(tmp_path)
+    assert all(np.array_equal(read[name], tensor) for name, tensor in tensors.items()) and len(read) == 5
+
+
+def test_tensors_that_fit_one_shard_have_no_index(tmp_path):
+    write_shards(tmp_path, {"a": np.zeros(3, np.float32)}, 100)
+    assert [path.name for path in tmp_path.iterdir()] == [WEIGHTS_FILE]

@@ -102,6 +102,12 @@ def test_folders_are_sentence_transformers(short, texts, tmp_path):
     assert all(is_model_file(path.relative_to(tmp_path / "m").as_posix()) for path in files)
 
 
+def test_the_projection_has_the_dtype_of_the_other_weights(short, texts, tmp_path):
+    short.save_pretrained(tmp_path / "half", dtype="float16")
+    assert load_file(tmp_path / "half" / "2_Dense" / "model.safetensors")["linear.weight"].dtype == np.float16
+    np.testing.assert_allclose(vectors(kb.load_task(tmp_path / "half"), texts), vectors(short, texts), atol=1e-2)
+
+
 def test_a_folder_of_another_program_is_read(folder, short, texts):
     loaded = kb.SentenceEncoder.from_pretrained(folder)
     np.testing.assert_array_equal(vectors(loaded, texts), vectors(short, texts))
@@ -160,8 +166,14 @@ def test_damaged_folders_are_refused(folder):
     tensors, text = load_file(weights), modules.read_text("utf-8")
     for content, message in (
         (text.replace('"2_Dense"', '"../2_Dense"'), "the path of a module as a folder's name, received '../2_Dense'"),
-        (text.replace("models.Normalize", "models.Dense"), "expected one Dense module at most, .*received Transformer, "),
-        (text.replace("Pooling", "Normalize"), "right behind the Pooling module, received Transformer, Normalize, Dense"),
+        (
+            text.replace("models.Normalize", "models.Dense"),
+            "expected one Dense module at most, .*received Transformer, ",
+        ),
+        (
+            text.replace("Pooling", "Normalize"),
+            "right behind the Pooling module, received Transformer, Normalize, Dense",
+        ),
         ('{"modules": 3}', "expected a list of modules"),
     ):
         modules.write_text(content, "utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from kerasbert.zoo import small_model
 
-FILES = {"README.md", "config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"}
+FILES = {"README.md", "config.json", "model.safetensors", "recipe.toml", "tokenizer_config.json", "vocab.txt"}
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from kerasbert.cli.common.zoo_names import file_or_name, file_path
 from kerasbert.training.config import (
     DELIMITER_HELP,
     LABEL_COLUMN_HELP,
@@ -18,11 +19,18 @@ from kerasbert.training.config import (
 Json = Annotated[bool, Option("--json", help="Print the result as JSON on stdout; all messages go to stderr.")]
 Debug = Annotated[bool, Option("--debug", help="Show tracebacks and the log of TensorFlow.")]
 
-Folder = Annotated[str, Argument(metavar="FOLDER", help="A saved folder, or a hub name such as org/name.")]
-Model = Annotated[
-    str, Argument(metavar="MODEL", help="A .tflite file, a saved folder, or a hub name such as org/name.")
+Folder = Annotated[
+    str, Argument(metavar="FOLDER", help="A saved folder, an encoder of the zoo, or a hub name such as org/name.")
 ]
-TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file.")]
+Model = Annotated[
+    str,
+    Argument(
+        metavar="MODEL",
+        help="A .tflite file, a saved folder, a model of the zoo, or a hub name such as org/name.",
+        callback=file_or_name,
+    ),
+]
+TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file, or one of the zoo.", callback=file_path)]
 
 Overwrite = Annotated[
     bool,

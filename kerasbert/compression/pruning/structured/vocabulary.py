@@ -1,5 +1,6 @@
 """Vocabulary trimming: removes tokens that a corpus never uses from the tokenizer, the token embeddings and the language model head."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -32,7 +33,9 @@ WORD_AXES = {
 _CHUNK = 8192  # texts tokenized at once
 
 
-def trim_vocabulary(task: Task, texts: Any, keep: Iterable[str] = (), characters: bool = True) -> Task:
+def trim_vocabulary(
+    task: Task, texts: Any, keep: Iterable[str] = (), characters: bool = True, size: int | None = None
+) -> Task:
     """Return a copy of a task with the tokens of some texts only, in their order.
 
     Token ids change; predictions for these texts do not. Other texts may get smaller or unknown tokens. Special and added tokens always
@@ -43,10 +46,12 @@ def trim_vocabulary(task: Task, texts: Any, keep: Iterable[str] = (), characters
         texts: Strings, of which every token counts; or examples of the task, of which the tokens within its sequence length count.
         keep: Further tokens to keep, as the vocabulary spells them.
         characters: Whether all tokens of a single character stay, so that unseen words can be spelled.
+        size: Number of tokens to keep, the most frequent ones of the texts; None keeps every token of the texts. Texts with a token that
+            does not stay are tokenized into smaller ones.
 
     Raises:
         KerasBertError: When the task is quantized; when it has no tokenizer, or one that cannot be trimmed; when the texts have no known
-            token; and when a token in `keep` is not in the vocabulary.
+            token; when a token in `keep` is not in the vocabulary; and when more tokens than `size` must stay.
     """
     check_float(task)
     tokenizer, config = task.tokenizer, task.config
@@ -54,8 +59,10 @@ def trim_vocabulary(task: Task, texts: Any, keep: Iterable[str] = (), characters
     requested = _ids_of(tokenizer, keep)
     # RoBERTa counts positions from the padding id on, so that id must not change.
     fixed = {config.pad_token_id, *range(config.position_offset)}
-    known = {number for number in (*_used_ids(task, texts), *requested, *fixed) if number < tokenizer.vocabulary_size}
-    ids = np.array(sorted(add_required_ids(tokenizer, known, characters) | fixed))
+    counts = _count_ids(task, texts)
+    required = {number for number in (*requested, *fixed) if number < tokenizer.vocabulary_size}
+    kept = _most_frequent(counts, required, tokenizer, characters, size)
+    ids = np.array(sorted(kept | fixed))
     pad_token_id = int(np.searchsorted(ids, config.pad_token_id))
     weights = weights_by_path(task)
     for path in WORD_AXES.keys() & weights.keys():
@@ -78,17 +85,42 @@ def _ids_of(tokenizer: Tokenizer, tokens: Iterable[str]) -> set[int]:
     return {id_of[token] for token in tokens}
 
 
-def _used_ids(task: Task, texts: Any) -> set[int]:
-    """The ids of all tokens of the texts."""
+def _count_ids(task: Task, texts: Any) -> Counter[int]:
+    """The number of occurrences of each token of the texts."""
     texts = texts.x if is_table(texts) else texts
-    used: set[int] = set()
+    counts: Counter[int] = Counter()
     if isinstance(texts, list | tuple | np.ndarray) and len(texts) and all(isinstance(t, str) for t in texts):
         for start in range(0, len(texts), _CHUNK):
-            used.update(*task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE).input_ids)
+            encoded = task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE)
+            counts.update(number for ids in encoded.input_ids for number in ids)
     else:
-        used = {int(number) for ids in task.features(texts)[1].token_lists.input_ids for number in ids}
-    if not known_token_ids(task.tokenizer, used):
+        counts.update(int(number) for ids in task.features(texts)[1].token_lists.input_ids for number in ids)
+    if not known_token_ids(task.tokenizer, set(counts)):
         raise KerasBertError(
             "expected texts whose words stay, received none with a word that the vocabulary has; pass texts of the task"
         )
-    return used
+    return Counter({number: count for number, count in counts.items() if number < task.tokenizer.vocabulary_size})
+
+
+def _most_frequent(
+    counts: Counter[int], required: set[int], tokenizer: Tokenizer, characters: bool, size: int | None
+) -> set[int]:
+    """The ids to keep: the required ones, those that tokenization needs, and the most frequent of the others."""
+    if size is None:
+        return add_required_ids(tokenizer, counts.keys() | required, characters)
+    kept = add_required_ids(tokenizer, required, characters)
+    if len(kept) > size:
+        raise KerasBertError(
+            f"expected a vocabulary of at least the {len(kept)} special, single-character and requested tokens, received a size of {size}"
+        )
+    ranked = sorted(counts, key=lambda number: (-counts[number], number))
+    # A merge of byte-level BPE brings the tokens that it is made of: the largest number of ranked tokens that fits is searched.
+    fitting, too_many = 0, len(ranked) + 1
+    while too_many - fitting > 1:
+        middle = (fitting + too_many) // 2
+        candidate = add_required_ids(tokenizer, {*ranked[:middle], *required}, characters)
+        if len(candidate) <= size:
+            fitting, kept = middle, candidate
+        else:
+            too_many = middle
+    return kept

@@ -212,3 +212,19 @@ def test_tokenizers_that_cannot_be_trimmed_are_refused(tiny, make, quantized):
         trim_vocabulary(without, ["the film"])
     with pytest.raises(KerasBertError, match="cut first, quantize then"):
         trim_vocabulary(quantized, ["the film"])
+
+
+def test_size_keeps_the_most_frequent_tokens(make, tiny):
+    model = make.classifier("bert")
+    texts = ["cold bright", "cold film", "cold bright film", "cold slow"]
+    tokenizer = model.tokenizer
+    counts = {token: sum(text.split().count(token) for text in texts) for token in tokenizer.vocabulary}
+    by_count = sorted((token for token in counts if counts[token]), key=lambda token: -counts[token])
+    smaller = trim_vocabulary(model, texts, characters=False, size=5 + 2)
+    assert set(smaller.tokenizer.vocabulary) == {*tokenizer.vocabulary[:5], *by_count[:2]}
+    assert tokens(smaller.tokenizer, ["cold"]) == tokens(tokenizer, ["cold"])
+
+
+def test_size_below_the_required_tokens_is_an_error(make):
+    with pytest.raises(KerasBertError, match="at least the 5 special.* tokens, received a size of 4"):
+        trim_vocabulary(make.classifier("bert"), ["cold"], characters=False, size=4)

@@ -1,0 +1,1 @@
+"""Measurements of the zoo's models; their numbers go to `zoo/results.csv`."""

@@ -1,0 +1,53 @@
+"""Lines of `zoo/results.csv` from measurements: machine, date, commit and command are those of the running script."""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from benchmarks.common.record import ROOT, shorten_path
+from kerasbert.export.runtime.interpreters import describe_machine
+from kerasbert.zoo.results import Result
+
+
+def make_result(
+    model: str, file: str, data: str, metric: str, values: Sequence[float], backend: str = "keras", seeds: Sequence[int] = ()
+) -> Result:  # fmt: skip
+    """Make a line with the mean and the standard deviation of several runs.
+
+    Args:
+        model: The model's name.
+        file: `float`, `int8` or a recipe's name.
+        data: Data set and part.
+        metric: Name of the metric, with its unit if it has one.
+        values: One number for each run.
+        backend: Where it ran.
+        seeds: The seeds of the runs.
+    """
+    spread = f"{np.std(values, ddof=1):.4g}" if len(values) > 1 else ""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT, check=False
+    ).stdout.strip()
+    module = sys.modules["__main__"].__spec__
+    command = " ".join(["python", "-m", module.name if module else "?", *map(shorten_path, sys.argv[1:])])
+    return Result(
+        model, file, data, metric, float(np.mean(values)), spread, " ".join(map(str, seeds)), backend, str(describe_machine()["cpu"]),
+        datetime.now(UTC).date().isoformat(), commit, command,
+    )  # fmt: skip
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `model_names` to a parser."""
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="names in the zoo, or folders (all encoders)")
+    parser.add_argument("--beside", nargs="+", default=[], metavar="FOLDER", help="other encoders, to compare with")
+
+
+def model_names(arguments: argparse.Namespace) -> list[str]:
+    """Return the models to measure: those named, else all encoders of the zoo; then those to compare with."""
+    from kerasbert.zoo.catalog import ENCODER, models
+
+    own = arguments.models or [model.name for model in models() if model.kind == ENCODER]
+    return [*own, *arguments.beside]

@@ -1,0 +1,124 @@
+"""Semantic search with a file of sentence vectors: recall of int8 vectors and of the int8 file, and queries a second.
+
+    python -m benchmarks.zoo.search search --float mini-en --texts texts.txt
+
+Measured, with 2,000 sentences as queries over 20,000 others: the share of the ten nearest sentences by float vectors that are among the ten
+nearest by int8 vectors of the same file; the share of those by the float model's vectors that are among those by the file's; and the
+time of a query, from text to ten results, on one thread. MODEL is a name in the zoo or a file.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.common import record
+from benchmarks.zoo.rows import make_result
+
+if TYPE_CHECKING:
+    from kerasbert.export.runtime.opened_model import OpenedModel
+
+TOP = 10
+PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "tokenizers", "numpy")
+Encode = Callable[[Sequence[str]], np.ndarray]
+
+
+def main() -> None:
+    """Measure, and add the lines to `zoo/results.csv` unless `--dry-run` is given."""
+    arguments = _arguments()
+    import kerasbert as kb
+    from kerasbert.data.plain_text import read_text
+    from kerasbert.zoo.results import add_results
+
+    load, texts = record.load(), read_text(arguments.texts, max_rows=arguments.sentences + arguments.queries).x
+    queries, corpus = texts[: arguments.queries], texts[arguments.queries :]
+    if len(corpus) < arguments.sentences:
+        raise SystemExit(f"expected {arguments.sentences + arguments.queries} texts, received {len(texts)}")
+    opened = kb.open(arguments.model, threads=1)
+    encoder = kb.SentenceEncoder.from_pretrained(arguments.float)
+    file, model = (_sides(encode, queries, corpus) for encode in (_encode(opened), encoder.predict))
+    quantized = [to_int8(vectors) for vectors in file]
+    recalls = {
+        "int8 vectors against float vectors": _recall(_nearest(*quantized), _nearest(*file)),
+        "int8 file against the float model": _recall(_nearest(*file), _nearest(*model)),
+        "int8 vectors of the file against the float model": _recall(_nearest(*quantized), _nearest(*model)),
+    }
+    seconds = _query_times(_encode(opened), queries[:500], quantized[1])
+    rate = 1 / float(np.median(seconds))
+    name, data = Path(arguments.model).stem, f"{len(corpus)} sentences"
+    lines = [
+        make_result(name, "int8", data, f"recall@{TOP}, {what}", [value], "xnnpack") for what, value in recalls.items()
+    ]
+    lines.append(make_result(name, "int8", data, "queries/s", [rate], "xnnpack"))
+    for line in lines:
+        print(f"{line.metric}: {line.value:.4f}")
+    if not arguments.dry_run:
+        add_results(lines)
+    result = {
+        "model": name, "float": Path(arguments.float).name, "sentences": len(corpus), "queries": len(queries), "recall": recalls,
+        "dimensions": int(file[0].shape[1]), "query_seconds": record.spread(seconds),
+    }  # fmt: skip
+    record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def to_int8(vectors: np.ndarray) -> np.ndarray:
+    """Return unit vectors as int8 with one scale for all: 127 times the largest number of any.
+
+    Args:
+        vectors: `(texts, dimensions)`.
+    """
+    return np.rint(vectors * (127 / np.abs(vectors).max())).astype(np.int8)
+
+
+def _encode(opened: "OpenedModel") -> Encode:
+    return lambda texts: np.asarray(opened(list(texts)))
+
+
+def _sides(encode: Encode, queries: list[str], corpus: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    return encode(queries), encode(corpus)
+
+
+def _nearest(queries: np.ndarray, corpus: np.ndarray) -> np.ndarray:
+    """The indices of the `TOP` nearest sentences of each query, unordered."""
+    kind = (
+        np.float32 if queries.dtype == np.int8 else queries.dtype
+    )  # sums of int8 products below 2**24 are exact in float32
+    found = [
+        np.argpartition(-(rows.astype(kind) @ corpus.astype(kind).T), TOP, axis=1)[:, :TOP]
+        for rows in np.array_split(queries, max(len(queries) // 250, 1))
+    ]
+    return np.concatenate(found)
+
+
+def _recall(found: np.ndarray, truth: np.ndarray) -> float:
+    return float(np.mean([len(set(a) & set(b)) / TOP for a, b in zip(found, truth, strict=True)]))
+
+
+def _query_times(encode: Encode, queries: list[str], corpus: np.ndarray) -> list[float]:
+    table, seconds = corpus.astype(np.float32), []
+    for query in queries:
+        start = time.perf_counter()
+        scores = table @ to_int8(encode([query]))[0].astype(np.float32)
+        best = np.argpartition(-scores, TOP)[:TOP]
+        best[np.argsort(-scores[best])]
+        seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", metavar="MODEL", help="a name in the zoo, or a .tflite file of sentence vectors")
+    parser.add_argument("--float", required=True, metavar="MODEL", help="the float encoder that the file was made from")
+    parser.add_argument("--texts", required=True, metavar="FILE", help="sentences, one a line")
+    parser.add_argument("--sentences", type=int, default=20_000, metavar="N", help="sentences to search in (20,000)")
+    parser.add_argument("--queries", type=int, default=2_000, metavar="N", help="queries (2,000)")
+    parser.add_argument("--dry-run", action="store_true", help="leave zoo/results.csv as it is")
+    record.add_output(parser, "zoo_search")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

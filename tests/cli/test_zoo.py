@@ -1,0 +1,71 @@
+"""`kerasbert zoo` and names of the zoo as models of other commands."""
+
+import json
+
+import pytest
+
+from kerasbert.cli import main
+from kerasbert.zoo.catalog import models
+
+
+def run(capsys, *arguments):
+    code = main([*map(str, arguments)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_list_names_every_model(capsys):
+    code, out, _ = run(capsys, "zoo", "list")
+    assert code == 0 and all(model.name in out for model in models())
+
+
+def test_list_of_a_task(capsys):
+    code, out, _ = run(capsys, "zoo", "list", "--task", "embedding", "--json")
+    listed = json.loads(out)["models"]
+    assert code == 0 and [each["name"] for each in listed] == [m.name for m in models() if m.task == "embedding"]
+
+
+def test_list_of_an_unknown_task_suggests_one(capsys):
+    code, out, err = run(capsys, "zoo", "list", "--task", "embeding")
+    assert code == 2 and out == "" and "did you mean embedding?" in err
+
+
+def test_show_is_the_card(capsys):
+    code, out, _ = run(capsys, "zoo", "show", "small-en")
+    assert code == 0 and out.startswith("small-en\n") and "licence" in out and "model.safetensors" in out
+
+
+@pytest.mark.parametrize("command", ["show", "get", "build"])
+def test_unknown_name_suggests_the_nearest(capsys, tmp_path, command):
+    (tmp_path / "a.txt").write_text("a text", "utf-8")
+    more = {"get": ["-o", tmp_path / "x"], "build": ["--texts", tmp_path, "--teacher", "t", "-o", tmp_path / "x"]}
+    code, out, err = run(capsys, "zoo", command, "smal-en", *more.get(command, []))
+    assert code == 2 and out == "" and "did you mean small-en?" in err and not (tmp_path / "x").exists()
+
+
+def test_get_copies_an_encoder_that_loads(capsys, tmp_path):
+    from kerasbert.tasks import SentenceEncoder
+
+    code, _, _ = run(capsys, "zoo", "get", "small-en", "-o", tmp_path / "mine")
+    assert code == 0 and SentenceEncoder.from_pretrained(tmp_path / "mine").config.vocab_size > 5000
+    code, _, err = run(capsys, "zoo", "get", "small-en", "-o", tmp_path / "mine")
+    assert code == 2 and str(tmp_path / "mine") in err
+
+
+def test_get_keeps_a_folder_of_other_files(capsys, tmp_path):
+    (tmp_path / "letter.txt").write_text("dear", "utf-8")
+    code, _, err = run(capsys, "zoo", "get", "small-en", "-o", tmp_path, "--overwrite")
+    assert code == 2 and "holds other files" in err and (tmp_path / "letter.txt").read_text("utf-8") == "dear"
+
+
+@pytest.mark.parametrize(("texts", "message"), [("none.txt", "received nothing there"), ("", "a folder without any")])
+def test_build_without_texts_is_an_error(capsys, tmp_path, texts, message):
+    (tmp_path / "empty").mkdir()
+    path = tmp_path / texts if texts else tmp_path / "empty"
+    code, _, err = run(capsys, "zoo", "build", "small-en", "--texts", path, "--teacher", "t", "-o", tmp_path / "out")
+    assert code == 2 and message in err and not (tmp_path / "out").exists()
+
+
+def test_commands_take_names_of_the_zoo(capsys):
+    code, out, _ = run(capsys, "inspect", "small-en", "--json")
+    assert code == 0 and json.loads(out)["model_type"] == "bert"

@@ -1,0 +1,224 @@
+"""Builds of zoo encoders: samples of texts, recipes, vectors, and a tiny build that is killed and goes on."""
+
+import gzip
+
+import numpy as np
+import pytest
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.encoders import BertConfig, BertEncoder
+from kerasbert.errors import KerasBertError
+from kerasbert.text import WordPiece
+from kerasbert.training.trainer import ProgressCallback
+from kerasbert.zoo.building import build, vectors
+from kerasbert.zoo.building.build import build_encoder
+from kerasbert.zoo.building.recipe import Recipe, Stage
+from kerasbert.zoo.building.saving import save_encoder
+from kerasbert.zoo.building.texts import TextCounts, sample_texts, split_sentences, text_files
+from kerasbert.zoo.catalog import ENCODER, models
+
+WORDS = "the a cold warm lamp window table book lit dark old new reads sees moves near under over cat dog".split()
+
+
+def paragraphs(count: int, seed: int) -> list[str]:
+    draw = np.random.default_rng(seed)
+    return [" ".join(draw.choice(WORDS, draw.integers(3, 9))) + "." for _ in range(count)]
+
+
+@pytest.fixture
+def texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("\n".join(paragraphs(40, 1)), "utf-8")
+    with gzip.open(folder / "b.txt.gz", "wt", encoding="utf-8") as file:
+        file.write("\n".join(paragraphs(160, 2)))
+    (folder / "notes.md").write_text("not a text", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def teacher(tmp_path):
+    keras.utils.set_random_seed(3)
+    tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"bcdef", *WORDS, "."])
+    config = BertConfig(
+        vocab_size=tokenizer.vocabulary_size, hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=160,
+    )  # fmt: skip
+    encoder = kb.SentenceEncoder(BertEncoder(config, None, pooler=True), tokenizer, sequence_length=160)
+    encoder.save_pretrained(tmp_path / "teacher")
+    return tmp_path / "teacher"
+
+
+@pytest.fixture(autouse=True)
+def few_held_out(monkeypatch):
+    monkeypatch.setattr(build, "DEV_TEXTS", 16)
+
+
+def recipe(**changes) -> Recipe:
+    stages = [
+        Stage(
+            epochs=1, learning_rate=1e-3, texts=64, batch_size=16, objectives="hidden=1,relations=1", layer_map=[[1, 2]]
+        ),
+        Stage(epochs=2, learning_rate=1e-3, batch_size=16, cosines=1.0),
+    ]
+    return Recipe(**{"vocabulary": 30, "sentences": 150, "passages": 10, "stages": stages, "layers": [0, 2], **changes})
+
+
+# -- texts and recipes -----------------------------------------------------------------------------------------------------------------
+
+
+def test_text_files_of_folders_come_in_order(texts):
+    assert [path.name for path in text_files([texts])] == ["a.txt", "b.txt.gz"]
+    assert [path.name for path in text_files([texts / "b.txt.gz", texts / "a.txt"])] == ["b.txt.gz", "a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "received"), [("none", "nothing there"), ("notes.md", "another file"), ("empty", "a folder without any")]
+)
+def test_path_without_texts_is_an_error(texts, name, received):
+    (texts / "empty").mkdir()
+    with pytest.raises(KerasBertError, match=f"{name}: expected text files .*received {received}"):
+        text_files([texts / name])
+
+
+def test_no_texts_are_an_error():
+    with pytest.raises(KerasBertError, match="received none; give --texts"):
+        text_files([])
+
+
+def test_sample_is_fixed_distinct_and_favours_small_files(texts):
+    files = text_files([texts])
+    samples = [sample_texts(files, TextCounts(60, 0), seed) for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    assert len(set(samples[0])) == len(samples[0]) == 60
+    small = set(paragraphs(40, 1))
+    assert sum(text in small for text in samples[0]) / 60 > 0.2, "its share of the words is smaller"
+
+
+def test_larger_samples_than_files_give_every_text(texts):
+    everything = sample_texts(text_files([texts]), TextCounts(10_000, 10), 1)
+    assert len(everything) == len({*paragraphs(40, 1), *paragraphs(160, 2)})
+
+
+def test_sentences_keep_numbers_whole_and_skip_markup():
+    paragraph = 'Version 3.11 is out. "Is it late?" he asked. See [this] link. So.'
+    assert list(split_sentences(paragraph)) == ["Version 3.11 is out.", "Is it late?", "he asked."]
+
+
+def test_unknown_setting_of_a_recipe_suggests_the_nearest(tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        "vocabulary = 30\nsentences = 5\npassages = 0\n[[stages]]\nepochs = 1\nlerning_rate = 1e-3\n", "utf-8"
+    )
+    with pytest.raises(KerasBertError, match="received 'lerning_rate'; did you mean learning_rate"):
+        Recipe.read(path)
+
+
+@pytest.mark.parametrize("model", [model for model in models() if model.kind == ENCODER], ids=lambda model: model.name)
+def test_shipped_recipes_are_valid(model):
+    assert Recipe.read(model.path / "recipe.toml").stages
+
+
+# -- builds ----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_vectors_are_computed_once(teacher, tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "SHARD", 2)
+    encoder, calls = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=32), []
+    original = encoder.predict
+    monkeypatch.setattr(encoder, "predict", lambda texts, **options: calls.append(texts) or original(texts, **options))
+    first = vectors.teacher_vectors(encoder, ["a", "lamp", "book"], tmp_path / "v")
+    again = vectors.teacher_vectors(encoder, ["a", "lamp", "cat"], tmp_path / "v")
+    assert calls == [["a", "lamp"], ["book"], ["cat"]]
+    np.testing.assert_array_equal(first[:2], again[:2])
+    np.testing.assert_allclose(first, original(["a", "lamp", "book"]), atol=1e-3)
+
+
+def test_principal_directions_preserve_vectors_in_a_plane():
+    draw = np.random.default_rng(0)
+    points = draw.normal(size=(50, 2)) @ draw.normal(size=(2, 6))
+    directions = vectors.principal_directions(points, 2)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-5)
+    np.testing.assert_allclose(points @ directions @ directions.T, points, atol=1e-4)
+
+
+def test_build_learns_and_is_saved_in_shards(texts, teacher, tmp_path, monkeypatch):
+    from kerasbert.zoo.building import saving
+
+    monkeypatch.setattr(saving, "SHARD_BYTES", 2000)
+    student = build_encoder(recipe(), text_files([texts]), teacher, tmp_path / "work")
+    facts = save_encoder(student, tmp_path / "out")
+    assert facts["shards"] > 1
+    loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "out")
+    assert loaded.config.num_hidden_layers == 2 and loaded.config.vocab_size <= 30 and loaded.sequence_length == 128
+    held_out = paragraphs(30, 5)
+    target = kb.SentenceEncoder.from_pretrained(teacher).predict(held_out)
+    cosines = (loaded.predict(held_out) * target).sum(axis=1)
+    assert cosines.mean() > 0.9
+    np.testing.assert_allclose(loaded.predict(held_out), student.predict(held_out), atol=5e-3)
+
+
+def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path):
+    def kill(stage, done, total, figures):
+        if stage == "training" and total == 18 and done == 9:  # at the end of the second stage's first epoch
+            raise KeyboardInterrupt
+
+    files = text_files([texts])
+    whole = build_encoder(recipe(), files, teacher, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        build_encoder(recipe(), files, teacher, tmp_path / "work", ProgressCallback(kill))
+    notes: list[str] = []
+    resumed = build_encoder(recipe(), files, teacher, tmp_path / "work", ProgressCallback(note=notes.append))
+    assert not any("epoch 1 of 1" in note for note in notes), "the finished stage is not repeated"
+    for path, variable in whole.variables_by_path().items():
+        np.testing.assert_allclose(variable, resumed.variables_by_path()[path], atol=1e-6, err_msg=path)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "sizes"),
+    [
+        ("bert", {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}),
+        ("albert", {"embedding_size": 8, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 16}),
+        (
+            "mobilebert",
+            {"embedding_size": 8, "hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16,
+             "intra_bottleneck_size": 8, "num_feedforward_networks": 2},
+        ),
+    ],
+)  # fmt: skip
+def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type, sizes):
+    stages = [Stage(epochs=1, learning_rate=1e-3, batch_size=16, objectives="hidden=1", layer_map=[[1, 2]])]
+    changes = {"layers": [], "model_type": model_type, "sizes": sizes, "stages": stages}
+    student = build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
+    save_encoder(student, tmp_path / "out")
+    loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "out")
+    assert loaded.config.model_type == model_type
+    assert loaded.predict(["the lamp"]).shape == (1, sizes["hidden_size"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"vocabulary": 32}, "recipe's 32 WordPiece tokens, received 31 of WordPiece"), ({"layers": [0, 3]}, "layer 3, received one of 3 layers")],
+)  # fmt: skip
+def test_teacher_that_lacks_vocabulary_or_layers_is_an_error(texts, teacher, tmp_path, changes, message):
+    with pytest.raises(KerasBertError, match=message):
+        build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
+
+
+def test_teacher_with_another_kind_of_vocabulary_is_an_error(texts, tmp_path):
+    from kerasbert.encoders import AlbertConfig, AlbertEncoder
+    from kerasbert.text import SentencePiece
+
+    tokenizer = SentencePiece.train(paragraphs(200, 1), vocabulary_size=40)
+    sizes = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+        "embedding_size": 8,
+    }
+    config = AlbertConfig(vocab_size=tokenizer.vocabulary_size, max_position_embeddings=130, **sizes)
+    kb.SentenceEncoder(AlbertEncoder(config), tokenizer, sequence_length=128).save_pretrained(tmp_path / "albert")
+    with pytest.raises(KerasBertError, match="WordPiece tokens, received 40 of SentencePiece; take another teacher"):
+        build_encoder(recipe(), text_files([texts]), tmp_path / "albert", tmp_path / "work")

@@ -1,0 +1,207 @@
+"""Builds an encoder of the zoo from its recipe, text files and a teacher; a build that was interrupted goes on."""
+
+import contextlib
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.files.atomic import atomic_file
+from kerasbert.training.trainer import ProgressCallback
+from kerasbert.zoo.building.recipe import Recipe, Stage
+from kerasbert.zoo.building.texts import TextCounts, sample_texts
+
+if TYPE_CHECKING:
+    import kerasbert as kb
+    from kerasbert.zoo.building.students import Student
+
+DEV_TEXTS = 2048  # texts that are held out, to measure each epoch
+MAX_LENGTH = 128  # tokens of a training text, and positions of a student
+READING = "reading texts"
+TEACHER = "teacher's vectors"
+# Tokens of a single character that stay in the vocabulary whatever the texts are.
+_CHARACTERS = [chr(code) for code in range(33, 127) if not chr(code).isupper()]
+
+
+def build_encoder(
+    recipe: Recipe, files: Sequence[Path], teacher: Path, work: Path, progress: ProgressCallback | None = None
+) -> "Student":
+    """Train an encoder of the zoo.
+
+    Args:
+        recipe: The recipe.
+        files: Text files, one paragraph a line.
+        teacher: The folder of a sentence encoder.
+        work: The folder of the teacher's vectors, the checkpoints and the finished stages. A second run with the same arguments goes on
+            from there.
+        progress: Functions that report progress.
+
+    Returns:
+        The trained student.
+
+    Raises:
+        KerasBertError: When the teacher has another kind of vocabulary or a smaller one, or lacks a layer of the recipe.
+    """
+    import kerasbert as kb
+    from kerasbert.zoo.building.vectors import teacher_vectors
+
+    progress = progress or ProgressCallback()
+    texts = sample_texts(files, TextCounts(recipe.sentences, recipe.passages), recipe.seed)
+    random.Random(recipe.seed).shuffle(texts)
+    texts = texts[: recipe.used_texts(len(texts)) + DEV_TEXTS]
+    full_teacher = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=MAX_LENGTH)
+    _check_teacher(full_teacher, recipe)
+    vectors = teacher_vectors(
+        full_teacher,
+        texts,
+        work / "vectors",
+        lambda done, total: progress.progress(TEACHER, done, total, ()),
+    )
+    path = work / "texts.txt"
+    work.mkdir(parents=True, exist_ok=True)
+    with atomic_file(path) as partial:
+        partial.write_text("\n".join(texts) + "\n", "utf-8")
+    with _precision(recipe.precision):
+        return _train_stages(recipe, teacher, texts, vectors, path, work, progress)
+
+
+def _check_teacher(teacher: "kb.SentenceEncoder", recipe: Recipe) -> None:
+    """Check that a student's vocabulary and layers can be taken from a teacher.
+
+    Raises:
+        KerasBertError: When they cannot.
+    """
+    from kerasbert.text import WordPiece
+
+    tokenizer = teacher.tokenizer if teacher.has_tokenizer else None
+    if not isinstance(tokenizer, WordPiece) or tokenizer.vocabulary_size < recipe.vocabulary:
+        received = "none" if tokenizer is None else f"{tokenizer.vocabulary_size} of {type(tokenizer).__name__}"
+        raise KerasBertError(
+            f"expected a teacher with at least the recipe's {recipe.vocabulary} WordPiece tokens, received {received}; take another "
+            "teacher, such as all-MiniLM-L6-v2"
+        )
+    layers = teacher.config.num_hidden_layers
+    if recipe.layers and max(recipe.layers) >= layers:
+        raise KerasBertError(
+            f"expected a teacher with the recipe's layer {max(recipe.layers)}, received one of {layers} layers; take another teacher"
+        )
+
+
+def _train_stages(
+    recipe: Recipe,
+    teacher_folder: Path,
+    texts: list[str],
+    vectors: np.ndarray,
+    path: Path,
+    work: Path,
+    progress: ProgressCallback,
+) -> "Student":
+    import tf_keras as keras
+
+    import kerasbert as kb
+    from kerasbert.compression.pruning.structured import trim_vocabulary
+    from kerasbert.zoo.building.students import projected_targets, student_of_layers, student_of_sizes
+    from kerasbert.zoo.building.vectors import principal_directions
+
+    keras.utils.set_random_seed(recipe.seed)
+    sizes = {"sequence_length": MAX_LENGTH, "max_position_embeddings": MAX_LENGTH}
+    full_teacher = kb.SentenceEncoder.from_pretrained(teacher_folder, **sizes)
+    characters = _single_characters(full_teacher.tokenizer.vocabulary)
+    teacher = trim_vocabulary(full_teacher, texts, characters, characters=False, size=recipe.vocabulary)
+    if recipe.layers:
+        student = student_of_layers(teacher, recipe.layers)
+    else:
+        student = student_of_sizes(teacher, recipe.model_type, recipe.sizes)
+    width = student.config.hidden_size
+    if width < vectors.shape[1]:
+        vectors = projected_targets(vectors, principal_directions(vectors, width))
+    done: list[Stage] = []
+    for stage in recipe.stages:
+        done.append(stage)
+        folder = work / f"stage-{len(done)}-{_digest(recipe, done)}"
+        train_stage(student, teacher, stage, texts, vectors, path, folder, recipe.seed, progress)
+    return student
+
+
+def train_stage(
+    student: "Student",
+    teacher: "kb.SentenceEncoder",
+    stage: Stage,
+    texts: list[str],
+    vectors: np.ndarray,
+    path: Path,
+    folder: Path,
+    seed: int,
+    progress: ProgressCallback,
+) -> None:
+    """Train a student in one stage, or read its weights if the stage has been finished before.
+
+    Args:
+        student: The student, trained in place.
+        teacher: The teacher with the student's vocabulary.
+        stage: The stage.
+        texts: The training texts; the last `DEV_TEXTS` are held out.
+        vectors: Their target vectors.
+        path: The file of the texts, whose digest tells whether a checkpoint belongs to them.
+        folder: The folder of the stage's checkpoint and result.
+        seed: Seed of the order of the texts.
+        progress: Functions that report progress.
+    """
+    import kerasbert as kb
+    from kerasbert.data.table import Table
+    from kerasbert.training.config import TrainConfig
+    from kerasbert.training.distillation import Distiller, parse_objectives
+    from kerasbert.training.run_folder import RunFolder
+    from kerasbert.training.trainer import train
+    from kerasbert.zoo.building.students import VectorLoss, mean_cosine
+
+    run = RunFolder(folder)
+    if (folder / "config.json").is_file() and not run.unfinished:
+        finished = kb.SentenceEncoder.from_pretrained(folder)
+        for name, variable in student.variables_by_path().items():
+            variable.assign(finished.variables_by_path()[name])
+        return
+    count = min(stage.texts or len(texts), len(texts) - DEV_TEXTS)
+    data = Table(path, texts[:count], vectors[:count])  # type: ignore[arg-type]
+    dev = Table(path, texts[-DEV_TEXTS:], vectors[-DEV_TEXTS:])  # type: ignore[arg-type]
+    config = TrainConfig(epochs=stage.epochs, batch_size=stage.batch_size, seed=seed, learning_rate=stage.learning_rate)
+    model = student
+    if stage.objectives:
+        objectives = parse_objectives(stage.objectives, layers=dict(stage.layer_map) or None)
+        model = Distiller(student, teacher, objectives, label_weight=1.0)
+    steps = stage.epochs * -(-count // stage.batch_size)
+    optimizer = kb.adamw(stage.learning_rate, stage.warmup, steps)
+    model.compile(optimizer, loss=VectorLoss(stage.pooled, stage.cosines), metrics=[mean_cosine])
+    resume = run.unfinished
+    if not resume:
+        run.begin(config)
+    train(model, data, dev, config, run, resume=resume, progress=progress)
+
+
+def _single_characters(vocabulary: Sequence[str]) -> list[str]:
+    known = set(vocabulary)
+    return [token for letter in _CHARACTERS for token in (letter, f"##{letter}") if token in known]
+
+
+def _digest(recipe: Recipe, stages: Sequence[Stage]) -> str:
+    """Eight hex digits of everything in the recipe that determines the result of these stages."""
+    values = {**asdict(recipe), "stages": [asdict(stage) for stage in stages]}
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
+
+
+@contextlib.contextmanager
+def _precision(name: str) -> Iterator[None]:
+    import tf_keras as keras
+
+    before = keras.mixed_precision.global_policy()
+    keras.mixed_precision.set_global_policy(name)
+    try:
+        yield
+    finally:
+        keras.mixed_precision.set_global_policy(before)

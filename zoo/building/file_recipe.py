@@ -1,0 +1,105 @@
+"""The recipe of a zoo file for one task: the commands that make it from an encoder, in `files/NAME.toml`."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from kerasbert.data import assistant
+from kerasbert.errors import KerasBertError
+from kerasbert.files.toml_text import read_toml
+
+BUNDLED = "bundled"  # the assistant data that ship with the package
+COMMANDS = ("train", "prune", "quantize", "convert")
+_FLAGS = (True, False)
+
+
+@dataclass(frozen=True)
+class FileStep:
+    """A command that makes a part of the file.
+
+    Attributes:
+        command: One of `COMMANDS`.
+        options: Its options by name. `{train}` and `{dev}` stand for the data files.
+    """
+
+    command: str
+    options: dict[str, Any]
+
+    def arguments(self, model: str, out: Path, data: dict[str, str]) -> list[str]:
+        """Return the command line after `kerasbert`.
+
+        Args:
+            model: The model that the command reads: the encoder, or the result of the command before.
+            out: The result.
+            data: The data files by the names of the placeholders.
+        """
+        source = ["--model", model] if self.command == "train" else [model]
+        words = [self.command, *source]
+        for name, value in self.options.items():
+            flag = "--" + name.replace("_", "-")
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+                words += [flag, text.format(**data)]
+        return [*words, "--out", str(out)]
+
+
+@dataclass(frozen=True)
+class FileRecipe:
+    """The commands that make a file from an encoder.
+
+    Attributes:
+        encoder: The encoder's name in the zoo.
+        data: `bundled`, or a description of the data that the user gives.
+        steps: The commands, the last one `convert`.
+    """
+
+    encoder: str
+    data: str
+    steps: tuple[FileStep, ...]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> Self:
+        """Read a recipe.
+
+        Args:
+            path: The TOML file.
+
+        Raises:
+            KerasBertError: When the file is missing or not TOML, or a command is none of `COMMANDS`.
+        """
+        values = read_toml(Path(path), expected="the recipe of a zoo file in TOML")
+        steps = []
+        for step in values.get("steps", []):
+            command = step.pop("command", None)
+            if command not in COMMANDS:
+                raise KerasBertError(f"{path}: expected a command of {', '.join(COMMANDS)}, received {command!r}")
+            steps.append(FileStep(command, step))
+        if not steps or steps[-1].command != "convert" or not {"encoder", "data"} <= values.keys():
+            raise KerasBertError(
+                f"{path}: expected encoder, data and steps that end with convert, received another recipe"
+            )
+        return cls(values["encoder"], values["data"], tuple(steps))
+
+    def data_files(self, train: str | None, dev: str | None) -> dict[str, str]:
+        """Return the data files by the names of the placeholders: those given, or the bundled ones.
+
+        Args:
+            train: The training data, or None.
+            dev: The development data, or None.
+
+        Raises:
+            KerasBertError: When the recipe needs data of the user's and there are none.
+        """
+        if self.data == BUNDLED:
+            bundled = {"train": str(assistant.path("train")), "dev": str(assistant.path("dev"))}
+            return {**bundled, **{name: path for name, path in (("train", train), ("dev", dev)) if path is not None}}
+        placeholders = [f"{{{name}}}" for name in ("train", "dev")]
+        used = [name for name in placeholders if any(name in str(step.options.values()) for step in self.steps)]
+        given = {name: path for name, path in (("train", train), ("dev", dev)) if path is not None}
+        missing = [name.strip("{}") for name in used if name.strip("{}") not in given]
+        if missing:
+            raise KerasBertError(f"expected --{missing[0]} ({self.data}), received none; add the file")
+        return given

@@ -1,0 +1,119 @@
+"""Students of the zoo: the layers of a sentence encoder, or new layers around its projected token embeddings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.encoders import encoder_class
+from kerasbert.encoders.base import Encoder
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.text import Tokenizer
+from kerasbert.zoo.building.vectors import principal_directions
+
+POOLED_SCALE = 0.4  # root mean square of the pooler's targets, inside the linear range of tanh
+_WORD_TABLE, _POSITION_TABLE = "encoder.embeddings.word.table", "encoder.embeddings.position.table"
+
+
+class Student(kb.SentenceEncoder):
+    """A sentence encoder whose pooler learns the sentence vector too, for classifiers that start from it.
+
+    In training the output is `(batch, 2, hidden)`: the mean of the token vectors, scaled to length 1, and the pooled vector. Otherwise it
+    is the first of them.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.encoder.pooler.trainable = True
+
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
+        if not training:
+            return super().call(inputs, training, lowering)
+        output = self.encoder(inputs, training=True, lowering=lowering)
+        mask = tf.cast(inputs["attention_mask"], tf.float32)[..., None]
+        total = tf.reduce_sum(tf.cast(output.sequence, tf.float32) * mask, axis=1)
+        return tf.stack([tf.math.l2_normalize(total, axis=-1), tf.cast(output.pooled, tf.float32)], axis=1)
+
+
+class VectorLoss(keras.losses.Loss):
+    """The distance of a student's vectors from the teacher's.
+
+    The sum of 1 - cosine of the mean vector, the squared distance of the pooled vector from the target scaled to `POOLED_SCALE`, and the
+    mean squared difference of the batch's cosines, each pair of its texts.
+
+    Args:
+        pooled: Weight of the pooled vector's distance.
+        cosines: Weight of the cosines' differences.
+        name: The name of the loss.
+    """
+
+    def __init__(self, pooled: float, cosines: float, name: str = "vector_loss"):
+        super().__init__(reduction=keras.losses.Reduction.SUM_OVER_BATCH_SIZE, name=name)
+        self.pooled, self.cosines = pooled, cosines
+
+    def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+        mean, pooled = y_pred[:, 0], y_pred[:, 1]
+        scale = POOLED_SCALE * y_true.shape[-1] ** 0.5
+        distance = 1.0 - tf.reduce_sum(mean * y_true, axis=-1)
+        error = tf.reduce_sum(tf.square(pooled / scale - y_true), axis=-1)
+        student, teacher = (tf.matmul(vectors, vectors, transpose_b=True) for vectors in (mean, y_true))
+        difference = tf.reduce_mean(tf.math.squared_difference(student, teacher), axis=-1)
+        return distance + self.pooled * error + self.cosines * difference
+
+
+def mean_cosine(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+    """Return the cosine of each mean vector with its target."""
+    return tf.reduce_sum(y_pred[:, 0] * y_true, axis=-1)
+
+
+def student_of_layers(teacher: kb.SentenceEncoder, layers: Sequence[int]) -> Student:
+    """Return a student with some of the teacher's layers.
+
+    Args:
+        teacher: The teacher, with the student's vocabulary.
+        layers: The indices of the layers.
+    """
+    from kerasbert.training.distillation import student_from
+
+    copy = student_from(teacher, list(layers), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    return _student(copy.encoder, teacher.tokenizer)
+
+
+def student_of_sizes(teacher: kb.SentenceEncoder, model_type: str, sizes: dict[str, Any]) -> Student:
+    """Return a student of another architecture or of other sizes.
+
+    Its token and position embeddings are the teacher's, projected onto the principal directions of the token embeddings.
+
+    Args:
+        teacher: The teacher, with the student's vocabulary.
+        model_type: The architecture, such as "bert".
+        sizes: Values of the encoder's config.
+    """
+    kind = encoder_class(model_type)
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    positions = {"max_position_embeddings": teacher.sequence_length, "vocab_size": teacher.config.vocab_size}
+    encoder = kind(kind.config_class(**{**positions, **no_dropout, **sizes}), None, pooler=True)
+    student = _student(encoder, teacher.tokenizer)
+    old, new = teacher.variables_by_path(), student.variables_by_path()
+    words, positions_table = old[_WORD_TABLE].numpy(), old[_POSITION_TABLE].numpy()
+    width = new[_WORD_TABLE].shape[1]
+    directions = principal_directions(words - words.mean(axis=0), width)
+    new[_WORD_TABLE].assign(words @ directions)
+    if new[_POSITION_TABLE].shape[1] == width:
+        new[_POSITION_TABLE].assign(positions_table[: new[_POSITION_TABLE].shape[0]] @ directions)
+    return student
+
+
+def _student(encoder: Encoder, tokenizer: Tokenizer) -> Student:
+    return Student(encoder, tokenizer, sequence_length=encoder.config.longest)
+
+
+def projected_targets(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return unit vectors `(texts, width)` along some directions `(hidden, width)`."""
+    projected = vectors @ directions
+    return projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-9)

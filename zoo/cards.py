@@ -1,0 +1,163 @@
+"""Model cards, generated from the catalog, the measurements, the recipe and the table of texts."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from kerasbert.console.tables import Block, Table
+from kerasbert.zoo import tables
+from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums
+from kerasbert.zoo.results import Result, select
+
+_LICENCE = "apache-2.0"
+_TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
+_PIPELINES = {
+    "embedding": "sentence-similarity",
+    "classification": "text-classification",
+    "tagging": "token-classification",
+    "question-answering": "question-answering",
+}
+_TEXTS = ROOT / "texts.csv"
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of code or of a command.
+
+    Attributes:
+        lines: The lines.
+        language: Its name for Markdown.
+    """
+
+    lines: tuple[str, ...]
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a card.
+
+    Attributes:
+        title: The heading.
+        blocks: Texts, tables and code, one below the other.
+    """
+
+    title: str
+    blocks: "tuple[str | Table | Code, ...]"
+
+
+def card(model: ZooModel, results: Sequence[Result]) -> str:
+    """Return a model card in Hugging Face's form: metadata in YAML with a `model-index`, then Markdown.
+
+    Args:
+        model: The model.
+        results: All measurements.
+    """
+    from huggingface_hub import EvalResult, ModelCardData
+
+    own = [result for result in select(results, model=model.name) if not result.metric.endswith((" ms", " MB"))]
+    evaluations = [
+        EvalResult(
+            task_type=_PIPELINES[model.task], dataset_type=result.data.rpartition(" ")[0].lower(), dataset_name=result.data,
+            metric_type=result.metric.lower().replace(" ", "_"), metric_value=round(result.value, 4),
+            metric_name=f"{result.metric}, {result.file}, {result.backend}",
+        )
+        for result in sorted(own, key=lambda result: result.key)
+    ]  # fmt: skip
+    metadata = ModelCardData(
+        license=_LICENCE, language="en", library_name="kerasbert", base_model=_TEACHER, model_name=model.name,
+        pipeline_tag=_PIPELINES[model.task], tags=["tflite", "on-device"], eval_results=evaluations,
+    )  # fmt: skip
+    return f"---\n{metadata.to_yaml()}\n---\n{_markdown_body(model, results)}\n"
+
+
+def terminal_card(model: ZooModel, results: Sequence[Result]) -> list[Block]:
+    """Return a card as text and tables for a terminal.
+
+    Args:
+        model: The model.
+        results: All measurements.
+    """
+    blocks: list[Block] = []
+    for section in _sections(model, results):
+        blocks += ["", section.title]
+        for block in section.blocks:
+            blocks.append("\n".join(f"    {line}" for line in block.lines) if isinstance(block, Code) else block)
+    return blocks
+
+
+def _markdown_body(model: ZooModel, results: Sequence[Result]) -> str:
+    parts = []
+    for number, section in enumerate(_sections(model, results)):
+        parts.append(f"{'##' if number else '#'} {section.title}")
+        parts += [_markdown_block(block) for block in section.blocks]
+    return "\n\n".join(parts)
+
+
+def _markdown_block(block: "str | Table | Code") -> str:
+    if isinstance(block, Code):
+        return "\n".join([f"```{block.language}", *block.lines, "```"])
+    return block if isinstance(block, str) else tables.markdown(block.columns, block.rows)
+
+
+def _sections(model: ZooModel, results: Sequence[Result]) -> list[Section]:
+    return [
+        Section(model.name, (model.summary, _usage(model))),
+        Section("Results", _results(model, results)),
+        Section("Training", (model.training, *_texts())),
+        Section("Limits", ("\n".join(f"- {each}" for each in model.limits),)),
+        Section("Files", _files(model)),
+    ]
+
+
+def _usage(model: ZooModel) -> Code:
+    calls = {
+        "embedding": f'vectors = kb.zoo.load("{model.name}").predict(["wake me at six"])  # of length 1',
+        "question-answering": f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
+    }
+    call = calls.get(model.task, f'prediction = kb.zoo.load("{model.name}")("wake me at six")')
+    return Code(("import kerasbert as kb", "", call), "python")
+
+
+def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table | Code, ...]":
+    own = sorted(
+        select(results, model=model.name), key=lambda result: (result.metric.endswith((" ms", " MB")), result.key)
+    )
+    if not own:
+        return ("Not measured yet.",)
+    rows = [
+        (each.data, each.metric, each.file, each.backend or "-", tables.format_value(each), each.machine or "-", each.date)
+        for each in own
+    ]  # fmt: skip
+    columns = ("data", "metric", "model", "backend", "value", "machine", "date")
+    return (Table(columns, rows), Code(tuple(dict.fromkeys(each.command for each in own))))
+
+
+def _texts() -> tuple[str, Table]:
+    with open(_TEXTS, newline="", encoding="utf-8") as file:
+        entries = sorted(csv.DictReader(file), key=lambda entry: entry["licence"])
+    rows = []
+    for licence, group in groupby(entries, key=lambda entry: entry["licence"]):
+        found = list(group)
+        words = sum(int(entry["words"]) for entry in found) / 1e6
+        rows.append((licence, f"{words:.1f}", ", ".join(entry["file"] for entry in found)))
+    about = (
+        "The texts, by licence, with millions of words. `zoo/texts.csv` names the repository, commit and path of each."
+    )
+    return about, Table(("licence", "words, M", "files"), rows)
+
+
+def _files(model: ZooModel) -> tuple[Table, str]:
+    prefix = model.path.relative_to(ROOT).as_posix()
+    rows = [
+        (_name(model, name), f"{(ROOT / name).stat().st_size / 1e6:.2f}", digest)
+        for name, digest in sorted(checksums().items())
+        if name == prefix or name.startswith(f"{prefix}/")
+    ]
+    golden = f"`{model.golden.name}` has inputs with the outputs that this model must give."
+    return Table(("file", "MB", "SHA-256"), rows), golden
+
+
+def _name(model: ZooModel, path: str) -> str:
+    return path.removeprefix(f"{model.name}/") if model.kind == ENCODER else model.path.name

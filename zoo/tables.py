@@ -1,0 +1,156 @@
+"""Tables of the zoo's measurements: for the terminal, the README and the documents."""
+
+from collections.abc import Sequence
+
+from kerasbert.zoo.catalog import ENCODER, ZooModel, models
+from kerasbert.zoo.results import Result, select
+
+COLUMNS = ("model", "task", "quality, int8", "MB", "ms")
+LATENCY, SIZE = "latency ms", "size MB"
+LATENCY_DATA = "32 tokens, 1 thread"
+_NONE = "-"
+_ENCODER_SCORES = (
+    ("STS-B test", "Spearman"),
+    ("SST-2 dev", "accuracy"),
+    ("MRPC test", "accuracy"),
+    ("assistant test", "accuracy"),
+    ("CoNLL-2003 test", "entity F1"),
+)
+
+
+def rows(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """Return one row for each model, in the order of `COLUMNS`: quality, size and latency of its int8 file.
+
+    Args:
+        chosen: The models.
+        results: All measurements.
+    """
+    return [
+        (
+            model.name,
+            "encoder" if model.kind == ENCODER else model.task,
+            _quality(model, results),
+            _number(select(results, model=model.name, file="int8", metric=SIZE), 1),
+            _number(select(results, model=model.name, file="int8", metric=LATENCY, data=LATENCY_DATA), 2),
+        )
+        for model in chosen
+    ]
+
+
+def records(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[dict]:
+    """Return the same facts for `--json`; None for what was not measured."""
+    found = []
+    for model in chosen:
+        facts = {
+            "name": model.name,
+            "kind": model.kind,
+            "task": model.task,
+            "summary": model.summary,
+            "encoder": model.encoder,
+        }
+        numbers = {
+            "quality": select(results, model=model.name, file="int8", metric=model.metric, data=model.data),
+            "megabytes": select(results, model=model.name, file="int8", metric=SIZE),
+            "milliseconds": select(results, model=model.name, file="int8", metric=LATENCY, data=LATENCY_DATA),
+        }
+        facts |= {name: lines[0].value if lines else None for name, lines in numbers.items()}
+        found.append({**facts, "metric": model.metric, "data": model.data, "path": str(model.path)})
+    return found
+
+
+def markdown(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown.
+
+    Args:
+        columns: The headings.
+        lines: One cell for each column.
+    """
+    ruler = "|" + "---|" * len(columns)
+    return "\n".join([_markdown_row(columns), ruler, *map(_markdown_row, lines)])
+
+
+def models_table(results: Sequence[Result]) -> str:
+    """Return the table of all models in Markdown.
+
+    Args:
+        results: All measurements.
+    """
+    return markdown(COLUMNS, rows(models(), results))
+
+
+def encoders_table(results: Sequence[Result]) -> str:
+    """Return the table of encoders with the scores of vectors and of fine-tuning, in Markdown.
+
+    Encoders of others that were measured beside them, and published checkpoints, come last.
+
+    Args:
+        results: All measurements.
+    """
+    columns = ("model", "int8 MB", *(f"{data}, {metric}" for data, metric in _ENCODER_SCORES), "speed")
+    lines = []
+    for name in _encoder_names(results):
+        scores = [
+            _score(select(results, model=name, file="float", data=data, metric=metric))
+            for data, metric in _ENCODER_SCORES
+        ]
+        speed = [
+            each
+            for each in select(results, model=name, file="int8", data=LATENCY_DATA)
+            if each.metric.startswith("speed")
+        ]
+        size = _number(select(results, model=name, file="int8", metric=SIZE), 1)
+        lines.append((name, size, *scores, f"{speed[0].value:.1f}" if speed else _NONE))
+    return markdown(columns, lines)
+
+
+def probes_table(results: Sequence[Result]) -> str:
+    """Return the table of classifiers on frozen vectors, in Markdown.
+
+    Args:
+        results: All measurements.
+    """
+    metrics = ("probe accuracy", "accuracy, 8 examples a class")
+    data = list(dict.fromkeys(result.data for result in results if result.metric in metrics))
+    columns = ("model", "classifier", *data)
+    lines = [
+        (name, metric, *(_score(select(results, model=name, file="float", data=each, metric=metric)) for each in data))
+        for name in _encoder_names(results)
+        for metric in metrics
+    ]
+    return markdown(columns, lines)
+
+
+def _encoder_names(results: Sequence[Result]) -> list[str]:
+    """The zoo's encoders that were measured, then the others."""
+    own = [model.name for model in models() if model.kind == ENCODER]
+    files = {model.name for model in models()} - set(own)
+    measured = dict.fromkeys(result.model for result in results if result.model not in files)
+    return [*(name for name in own if name in measured), *(name for name in measured if name not in own)]
+
+
+def _score(found: Sequence[Result]) -> str:
+    return format_value(found[0]) if found else _NONE
+
+
+def format_value(result: Result) -> str:
+    """Format a value with its spread: percentages and correlations with their usual digits.
+
+    Args:
+        result: The measurement.
+    """
+    digits = 2 if result.metric.endswith((" ms", " MB")) else 4
+    deviation = f" \u00b1 {float(result.spread):.{digits}f}" if result.spread else ""
+    return f"{result.value:.{digits}f}{deviation}"
+
+
+def _quality(model: ZooModel, results: Sequence[Result]) -> str:
+    found = select(results, model=model.name, file="int8", metric=model.metric, data=model.data)
+    return f"{found[0].value:.3f} {model.metric}, {model.data}" if found else _NONE
+
+
+def _number(found: Sequence[Result], digits: int) -> str:
+    return f"{found[0].value:.{digits}f}" if found else _NONE
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
