@@ -45,7 +45,9 @@ def main() -> None:
 
     pairs = whole.predict(table.texts), whole.predict(table.pairs)
     results = [{"dimensions": whole.width, "float32": similarity(*pairs), RECIPE: measure_int8(whole)}]
-    directions = {name: principal_directions(whole.predict(texts), whole.width) for name, texts in corpora.items()}
+    directions = {
+        name: principal_directions(whole.predict(texts), max(arguments.dimensions)) for name, texts in corpora.items()
+    }
     directions["the first numbers"] = np.eye(whole.width, dtype=np.float32)
     for number in arguments.dimensions:
         for name, every in directions.items():
