@@ -78,6 +78,8 @@ MEASUREMENTS = (
     Measurement("training.quantized_steps", "{task_folder} --train {train}"),
     Measurement("accuracy.classification", "{task_folder} {int8_folder} --dev {dev}"),
     Measurement("accuracy.sentence_similarity", "{checkpoint} --test {sts_test}"),
+    Measurement("accuracy.vector_dimensions", "{checkpoint} --data {data} --test {sts_test}"),
+    Measurement("accuracy.layer_search", "{checkpoint} --data {data} --test {sts_test}"),
     Measurement("accuracy.quantizer_ablation", "{task_folder} --calibration {train} --dev {dev}"),
     Measurement("accuracy.quantized_tasks", "{models} --data {data}"),
     Measurement("accuracy.diagnose_ranks"),

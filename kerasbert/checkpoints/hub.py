@@ -20,6 +20,7 @@ READ_PATTERNS = (
     "added_tokens.json",
     "modules.json",
     "1_Pooling/config.json",
+    "2_Dense/*",
     "kerasbert.json",
 )
 # Weight formats by preference; in these patterns `*` also matches "/".
@@ -27,7 +28,7 @@ WEIGHT_PATTERNS = (
     ("*.safetensors", "*.safetensors.index.json"),
     ("pytorch_model*.bin", "pytorch_model.bin.index.json"),
 )
-_IGNORE_PATTERNS = ("*/*.safetensors", "*/*.safetensors.index.json", "*/*.bin")
+_IGNORE_PATTERNS = ("[!2]*/*.safetensors", "*/*.safetensors.index.json", "[!2]*/*.bin")  # but not those of 2_Dense
 _REQUEST_SECONDS = 5
 _ALTERNATIVE = "or download the folder elsewhere and pass its path"
 

@@ -196,7 +196,7 @@ def write_folder_files(
     Raises:
         KerasBertError: when a file cannot be written, or a number is too large for the dtype.
     """
-    folder, tensors = Path(folder), _converted(tensors, dtype)
+    folder, tensors = Path(folder), converted(tensors, dtype)
     config = config if dtype == "float32" else {**config, "torch_dtype": dtype}
     text = json.dumps(dict(config), indent=2, sort_keys=True, allow_nan=False) + "\n"
     try:
@@ -213,8 +213,16 @@ def write_folder_files(
         ) from error
 
 
-def _converted(tensors: Mapping[str, np.ndarray], dtype: str) -> dict[str, np.ndarray]:
-    """Floating-point tensors in another dtype."""
+def converted(tensors: Mapping[str, np.ndarray], dtype: str) -> dict[str, np.ndarray]:
+    """Return tensors with the floating-point ones in another dtype.
+
+    Args:
+        tensors: arrays by name.
+        dtype: `float32` or `float16`.
+
+    Raises:
+        KerasBertError: when there is no such dtype, or a number is too large for it.
+    """
     if dtype not in DTYPES:
         raise KerasBertError(f"expected a dtype of {', '.join(DTYPES)}, received {dtype!r}")
     if dtype == DTYPES[0]:

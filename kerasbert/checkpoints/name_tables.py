@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerasbert.checkpoints.name_map import Entry, Ignored, NameMap
+from kerasbert.checkpoints.sentence_transformers import KERNEL
 from kerasbert.errors import KerasBertError
 
 
@@ -52,6 +53,7 @@ BERT_HEADS = {
     "qa_outputs": dense_entries("qa_outputs", "qa_outputs"),
     "masked_lm": BERT_MASKED_LM,
     "next_sentence": dense_entries("cls.seq_relationship", "next_sentence"),
+    "projection": [Entry(KERNEL, "projection.kernel", transpose=True)],
 }
 HEAD_NAMES = {
     "classifier": "classifier",
@@ -61,7 +63,9 @@ HEAD_NAMES = {
     "masked_lm": "masked-LM head",
     "next_sentence": "next-sentence head",
     "discriminator": "replaced-token head",
+    "projection": "projection of sentence vectors",
 }
+BARE_HEADS = {"projection"}  # in files of their own, beside a model without head
 
 
 def _bert_embeddings() -> list[Entry]:
@@ -271,7 +275,7 @@ def build_name_map(
         KerasBertError: when the architecture does not have one of the heads.
     """
     architecture = ARCHITECTURES[config.model_type]
-    prefix = "" if (not heads if bare is None else bare) else architecture.prefix
+    prefix = "" if (set(heads) <= BARE_HEADS if bare is None else bare) else architecture.prefix
     entries = [replace(entry, checkpoint=prefix + entry.checkpoint) for entry in architecture.encoder(config)]
     if pooler:
         name = pooler_name(config.model_type, heads)

@@ -8,6 +8,7 @@ import numpy as np
 from kerasbert.checkpoints import hugging_face, pytorch_file, safetensors_file, tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
+from kerasbert.checkpoints.sentence_transformers import read_dense_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import RANGES_FILE
 
@@ -17,7 +18,8 @@ _UNSUPPORTED_FILES = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
 def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
     """Read every tensor of a checkpoint folder.
 
-    The first format of these is taken: a keras-nlp preset, safetensors, `pytorch_model.bin`, Google's TensorFlow 1 checkpoint.
+    The first format of these is taken: a keras-nlp preset, safetensors, `pytorch_model.bin`, Google's TensorFlow 1 checkpoint. Those of
+    sentence-transformers' Dense module are added.
 
     Args:
         folder: the checkpoint folder.
@@ -33,7 +35,7 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
         return read_preset(folder)[1]
     for reader in (safetensors_file, pytorch_file):
         if any((folder / name).is_file() for name in (reader.WEIGHTS_FILE, reader.INDEX_FILE)):
-            return reader.read_tensors(folder)
+            return reader.read_tensors(folder) | read_dense_tensors(folder)
     if folder.is_dir() and tf1.find_checkpoint(folder) is not None:
         return tf1.read_tensors(folder, hugging_face.read_config(folder)["model_type"])
     raise _no_weights_error(folder)

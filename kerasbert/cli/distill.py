@@ -59,24 +59,6 @@ class DistillConfig:
             )
 
 
-def parse_layers(text: str) -> int | list[int]:
-    """Parse `--layers`: a number of layers, or their indices.
-
-    Args:
-        text: The option's value.
-
-    Raises:
-        KerasBertError: When it is neither.
-    """
-    try:
-        numbers = [int(word) for word in text.split(",")]
-    except ValueError:
-        raise KerasBertError(
-            f"expected --layers as a number, or indices separated by commas, received {text!r}; 4 and 0,3,5 are examples"
-        ) from None
-    return numbers if "," in text else numbers[0]
-
-
 _TRAINING = OptionGroup(
     TrainConfig,
     without=(*options.NOT_FOR_SAVED_MODELS, "tokenize_as"),
@@ -134,7 +116,7 @@ def _prepare(
 
     from kerasbert.cli.common.data_files import read_train_and_dev
     from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
-    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.layer_counts import check_layer_count, parse_layers
     from kerasbert.cli.common.training_data import load_processor
     from kerasbert.training.objective_names import objective_weights
 
@@ -154,6 +136,7 @@ def _prepare(
 
 def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
     """Load the teacher, and create student and objectives."""
+    from kerasbert.cli.common.layer_counts import parse_layers
     from kerasbert.cli.common.loading import loading
 
     with loading("the models"):

@@ -34,13 +34,15 @@ def prune(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:
-    """Prune the smallest weights of a saved model, or its layers, heads, feed-forward neurons and vocabulary.
+    """Prune the smallest weights of a saved model, or its layers, heads, feed-forward neurons, vocabulary and vectors' dimensions.
 
     --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
-    --layers, --heads, --feed-forward and --vocabulary remove parts, in this order, without training; continue with `kerasbert train` or
-    `kerasbert distill`.
+    --layers, --heads, --feed-forward, --vocabulary and --dimensions remove parts, in this order, without training; continue with
+    `kerasbert train` or `kerasbert distill`.
 
     Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
+
+    Example: kerasbert prune runs/encoder --layers 3 --strategy search --dimensions 128 --data texts.txt --out runs/encoder-small
 
     Example: kerasbert prune runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
@@ -49,7 +51,8 @@ def prune(
     weights = magnitude.target is not None or magnitude.keep_zeros
     if not weights and not structured.removes:
         raise KerasBertError(
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary, received none; choose what to prune"
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary or --dimensions, received none; choose "
+            "what to prune"
         )
     if weights and structured.removes:
         raise KerasBertError(

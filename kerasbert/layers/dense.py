@@ -1,5 +1,7 @@
 """The Dense layer of every encoder and head."""
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras as keras
 
@@ -17,7 +19,7 @@ class Dense(keras.layers.Layer):
 
     Attributes:
         kernel: (in, units), float32 also under mixed precision.
-        bias: (units,), float32 also under mixed precision.
+        bias: (units,), float32 also under mixed precision; None where `has_bias` is false.
         input_quantizer: the fake quantizer of the input; several layers may share one.
         folded: a NoNorm after this layer that is multiplied into kernel and bias, as converters fold it.
     """
@@ -31,15 +33,19 @@ class Dense(keras.layers.Layer):
         initializer: keras.initializers.Initializer,
         activation: Activation | None = None,
         folded: Norm | None = None,
+        has_bias: bool = True,
     ):
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.input_quantizer = units, path, input_quantizer
         self.activation, self.folded, self._initializer = activation, folded, initializer
+        self.has_bias = has_bias
+        self.bias: Any = None
 
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {"dtype": "float32", "experimental_autocast": False}
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
-        self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
+        if self.has_bias:
+            self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
         if self.folded is not None:
             self.folded.build(tf.TensorShape((None, self.units)))
         super().build(input_shape)
@@ -63,6 +69,6 @@ class Dense(keras.layers.Layer):
         return kernel if self.folded is None else kernel * self.folded.gamma
 
     def served_bias(self) -> tf.Tensor:
-        """Return the bias (units,) of the exported graph."""
-        bias = tf.convert_to_tensor(self.bias)
+        """Return the bias (units,) of the exported graph; zeros where the layer has none."""
+        bias = tf.zeros((self.units,)) if self.bias is None else tf.convert_to_tensor(self.bias)
         return bias if self.folded is None else bias * self.folded.gamma + self.folded.beta

@@ -61,7 +61,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     """
 
     architecture: ClassVar[str]
-    heads: ClassVar[tuple[str, ...]] = ()
+    heads: tuple[str, ...] = ()
     labelled: ClassVar[bool] = False
     pools: ClassVar[bool | None] = False
     grouped: ClassVar[bool] = False

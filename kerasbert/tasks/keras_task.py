@@ -179,6 +179,10 @@ class KerasTask(CompilingModel):
         if not (self.predicts_arrays or task_inputs.is_packed(x)):
             return self.predictions(x, batch_size)
         _, features = self.features(x)
+        rank = 2 if features.group == 1 else 3
+        if getattr(self, "_predicted_rank", rank) != rank:  # Keras would trace one graph of unknown rank for both
+            self.predict_function = None
+        self._predicted_rank = rank
         data, order = task_inputs.batches(
             self, features, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
         )

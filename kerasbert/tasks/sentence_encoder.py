@@ -1,6 +1,5 @@
 """Sentence embedding: a text to one vector."""
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,26 +10,25 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length
+from kerasbert.checkpoints.sentence_transformers import read_settings, write_modules
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
-from kerasbert.files.json_text import read_json
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.processors import Features
 from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
 
-# sentence-transformers' names in 1_Pooling/config.json
-POOLING_KEYS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
-
 
 @keras.utils.register_keras_serializable("kerasbert")
 class SentenceEncoder(Task):
     """Pooled token vectors (Reimers & Gurevych 2019).
 
-    Calling it, and `predict`, return float32 vectors `(rows, hidden)`, and for pairs `(rows, 2, hidden)`. `fit` takes pairs of texts with
+    Calling it, and `predict`, return float32 vectors `(rows, width)`, and for pairs `(rows, 2, width)`. `fit` takes pairs of texts with
     scores from 0 to 1, similar pairs without scores, or texts with target vectors; see `kerasbert.losses.pairs.SentenceLoss` and the other
     losses there.
 
@@ -40,10 +38,11 @@ class SentenceEncoder(Task):
         pooling: `mean`, `cls` or `max` over the tokens.
         normalize: Whether vectors have length 1.
         sequence_length: Tokens in the longest row; see `Task`.
+        dimensions: Numbers in a vector: a Dense layer without bias projects the pooled vector. None: as many as the encoder is wide.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
-        KerasBertError: When the pooling is unknown.
+        KerasBertError: When the pooling is unknown, or `dimensions` is not a positive number.
     """
 
     architecture = "Model"
@@ -58,15 +57,34 @@ class SentenceEncoder(Task):
         pooling: str = "mean",
         normalize: bool = True,
         sequence_length: int | None = None,
+        dimensions: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         if pooling not in POOLINGS:
             raise KerasBertError(f"expected a pooling of {POOLINGS}, received {pooling!r}")
-        self.pooling, self.normalize = pooling, normalize
+        self.pooling, self.normalize, self.dimensions = pooling, normalize, dimensions
+        self.projection = None
+        if dimensions is not None:
+            self._make_projection(dimensions)
         self._create_variables()
         if encoder.pooler is not None:
             encoder.pooler.trainable = False  # the loss does not depend on it
+
+    def _make_projection(self, dimensions: int) -> None:
+        if type(dimensions) is not int or dimensions < 1:
+            raise KerasBertError(f"expected `dimensions=` as a positive whole number, received {dimensions!r}")
+        make = LayerFactory(self.config, self.policy)
+        self.heads = ("projection",)
+        self.projection_input = make.quantizer("projection.input")
+        if self.pooling == "cls":
+            tie_sequence(self.encoder, self.projection_input)
+        self.projection = make.dense("projection", dimensions, self.projection_input, has_bias=False)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector."""
+        return self.dimensions or self.config.hidden_size
 
     @classmethod
     def from_pretrained(
@@ -75,6 +93,7 @@ class SentenceEncoder(Task):
         pooling: str | None = None,
         normalize: bool | None = None,
         sequence_length: int | None = None,
+        dimensions: int | None = None,
         **sizes: Any,
     ) -> Self:
         """Load a sentence encoder from a checkpoint or sentence-transformers folder, or the hub.
@@ -84,66 +103,56 @@ class SentenceEncoder(Task):
             pooling: See `SentenceEncoder`; by default the folder's, or `mean`.
             normalize: See `SentenceEncoder`; by default the folder's, or True.
             sequence_length: Tokens in the longest row; by default the folder's.
+            dimensions: Numbers in a vector; by default the folder's. A folder without projection gets a new one.
             sizes: Other arguments of `Task.from_pretrained`.
 
         Raises:
             KerasBertError: When files are damaged or do not match.
         """
         return super().from_pretrained(
-            name_or_path, pooling=pooling, normalize=normalize, sequence_length=sequence_length, **sizes
+            name_or_path,
+            pooling=pooling,
+            normalize=normalize,
+            sequence_length=sequence_length,
+            dimensions=dimensions,
+            **sizes,
         )
 
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
-        settings: dict[str, Any] = {}
-        modes = _read(folder / "1_Pooling" / "config.json", {})
-        poolings = [name for name, key in POOLING_KEYS.items() if modes.get(key)]
-        if len(poolings) == 1:
-            settings["pooling"] = poolings[0]
-        modules = _read(folder / "modules.json", None)
-        if modules is not None:
-            settings["normalize"] = any(module.get("type", "").endswith("Normalize") for module in modules)
-        length = _read(folder / "sentence_bert_config.json", {}).get("max_seq_length")
-        if isinstance(length, int):
-            settings["sequence_length"] = min(length, max_sequence_length(config))
-        return settings
+        return read_settings(folder, config.get("hidden_size", config.get("dim")), max_sequence_length(config))
 
     def write_companions(self, folder: Path) -> None:
-        """Write the files in which sentence-transformers stores pooling and normalization."""
-        kinds = ["Transformer", "Pooling"] + ["Normalize"] * self.normalize
-        paths = ["", "1_Pooling", "2_Normalize"]
-        modules = [
-            {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{kind}"}
-            for i, kind in enumerate(kinds)
-        ]
-        modes = {key: name == self.pooling for name, key in POOLING_KEYS.items()}
-        _write(folder / "modules.json", modules)
-        _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": self.config.hidden_size, **modes})
-        _write(folder / "sentence_bert_config.json", {"max_seq_length": self.sequence_length, "do_lower_case": False})
+        """Write the files in which sentence-transformers stores pooling, projection and normalization."""
+        write_modules(
+            folder, self.config.hidden_size, self.sequence_length, self.pooling, self.dimensions, self.normalize
+        )
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, H)
+        if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, W)
             group = tf.shape(inputs["input_ids"])[1]
             flat = {name: tf.reshape(ids, (-1, tf.shape(ids)[2])) for name, ids in inputs.items()}
             vectors = self.call(flat, training=training, lowering=lowering)
             return tf.reshape(vectors, (-1, group, vectors.shape[-1]))
         sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
-        vectors = tf.cast(pool(sequence, inputs["attention_mask"], self.pooling), tf.float32)  # (B, H)
+        pooled = pool(sequence, inputs["attention_mask"], self.pooling)  # (B, H)
+        if self.projection is not None:
+            pooled = self.projection(self.projection_input(pooled, training=training), training=training)  # (B, W)
+        vectors = tf.cast(pooled, tf.float32)
         if not self.normalize:
             return vectors
         # The mean square, not the sum: the converter would make an operator of the sum that no GPU delegate supports.
-        width = self.config.hidden_size
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
-        return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / width)) * width**-0.5)
+        return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / self.width)) * self.width**-0.5)
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
     def processor(self) -> Embedding:
-        return Embedding(width=self.config.hidden_size)
+        return Embedding(width=self.width)
 
     def default_loss(self) -> keras.losses.Loss:
         return SentenceLoss()
@@ -167,13 +176,5 @@ class SentenceEncoder(Task):
         return y
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "pooling": self.pooling, "normalize": self.normalize}
-
-
-def _read(path: Path, default: Any) -> Any:
-    return read_json(path) if path.is_file() else default
-
-
-def _write(path: Path, content: Any) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+        config = {**super().get_config(), "pooling": self.pooling, "normalize": self.normalize}
+        return config if self.dimensions is None else {**config, "dimensions": self.dimensions}

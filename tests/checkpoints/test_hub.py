@@ -63,8 +63,10 @@ def test_only_supported_files_are_downloaded(fake, tmp_path):
         *("config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"),
         *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "modules.json"),
         *("1_Pooling/config.json", "kerasbert.json", "quantization.safetensors"),
+        *("2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin"),
     ]
     others = ["pytorch_model.bin", "onnx/model.onnx", "onnx/model.safetensors", "tf_model.h5", "README.md", "x.py"]
+    others += ["openvino/pytorch_model.bin", "3_Dense/model.safetensors"]
     patterns = {name: options[name] for name in ("allow_patterns", "ignore_patterns")}
     assert list(huggingface_hub.utils.filter_repo_objects([*names, *others], **patterns)) == names
 

@@ -1,6 +1,7 @@
-"""`kerasbert prune` of layers, heads, neurons and vocabulary: output, errors, and use of the pruned folder."""
+"""`kerasbert prune` of layers, heads, neurons, vocabulary and dimensions: output, errors, and use of the pruned folder."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,14 +92,25 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     [
         (
             [],
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward or --vocabulary, received none",
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary or --dimensions, received none",
         ),
         (["--heads", "1"], "expected --heads as a fraction above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward as a fraction above 0 and below 1, received 0"),
-        (["--heads", "0.5"], "expected --data for --heads, which measures importance, received none"),
+        (
+            ["--heads", "0.5"],
+            "expected --data for --heads, which is measured on it, received none; add a labelled file",
+        ),
         (
             ["--layers", "1", "--strategy", "contribution"],
-            "expected --data for --strategy contribution, which measures importance",
+            "expected --data for --strategy contribution, which is measured on it, received none; add a file of texts",
+        ),
+        (["--layers", "1", "--strategy", "search"], "expected --data for --strategy search, which is measured on it"),
+        (["--dimensions", "4"], "expected --data for --dimensions, which is measured on it"),
+        (["--dimensions", "0", "--data", "x.txt"], "expected --dimensions of at least 1, received 0"),
+        (["--layers", "two"], "expected --layers as a number, or indices separated by commas, received 'two'"),
+        (
+            ["--layers", "0,1", "--strategy", "search", "--data", "x.txt"],
+            "expected --layers as a number with --strategy search, received 0,1; leave --strategy out",
         ),
         (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
         (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
@@ -122,6 +134,90 @@ def test_too_many_layers_are_rejected(run, place, folder):
     assert done.code == 2
     message = f"expected --layers from 1 to 2, received 3; {folder} has 3 layers, and pruning must leave fewer"
     assert done.err == f"error: {message}\n"  # nothing was loaded
+    assert not (place.folder / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ("0,3", "expected layer indices from 0 to 2 in --layers, received 3"),
+        ("0,0", "expected different layer indices in --layers, fewer than the 3 layers"),
+        ("0,1,2", "received 0,1,2; pruning must leave fewer"),
+    ],
+)
+def test_wrong_indices_are_rejected(run, place, folder, layers, message):
+    done = run("prune", folder, "--layers", layers, "--out", place.folder / "never")
+    assert done.code == 2 and message in done.err and done.err.startswith("error: ")  # nothing was loaded
+    assert not (place.folder / "never").exists()
+
+
+def test_layers_are_named_by_index(run, place, folder):
+    from kerasbert.tasks.auto import load_task
+
+    assert run("prune", folder, "--layers", "0,2", "--out", place.folder / "named").code == 0
+    whole, named = (load_task(path).variables_by_path() for path in (folder, place.folder / "named"))
+    path = "encoder.layers.{}.attention.query.kernel"
+    np.testing.assert_array_equal(named[path.format(1)], whole[path.format(2)])
+
+
+@pytest.fixture(scope="module")
+def corpus(place):
+    """Unlabelled texts, a line each."""
+    path = place.folder / "unlabelled.txt"
+    lines = Path(place.train).read_text("utf-8").splitlines()[1:]
+    path.write_text("\n".join(line.partition("\t")[0] for line in lines) + "\n", "utf-8")
+    return path
+
+
+def test_a_search_shows_its_choices_and_keeps_the_best(run, place, folder, corpus):
+    search = ["--layers", 2, "--strategy", "search", "--data", corpus]
+    done = run("prune", folder, *search, "--out", place.folder / "searched", "--json")
+    found = json.loads(done.out)
+    assert done.code == 0 and (found["tried"], found["measure"]) == (3, "agreement")
+    ranks = [(-each["similarity"], each["error"]) for each in found["search"]]
+    assert ranks == sorted(ranks) and found["layers"] == found["search"][0]["layers"]
+    top = next(each for each in found["search"] if each["layers"] == [0, 1])
+    assert "top" in top["strategies"]
+    named = ",".join(map(str, found["layers"]))
+    assert run("prune", folder, "--layers", named, "--out", place.folder / "same").code == 0
+    weights = [(place.folder / name / "model.safetensors").read_bytes() for name in ("searched", "same")]
+    assert weights[0] == weights[1]
+    lines = run("prune", folder, *search, "--out", place.folder / "shown").out.splitlines()
+    table = [line.split() for line in lines[lines.index("") :]]
+    assert ["layers", "kept", "agreement", "strategy"] in table and any(row[:1] == [named] for row in table)
+
+
+def test_vectors_are_shortened(run, place, corpus):
+    short = place.folder / "short"
+    done = run("prune", place.checkpoint, "--dimensions", 6, "--data", corpus, "--out", short, "--json")
+    found = json.loads(done.out)
+    assert done.code == 0 and (found["before"]["dimensions"], found["after"]["dimensions"]) == (16, 6)
+    assert found["after"]["parameters"] == found["before"]["parameters"] + 16 * 6
+    lines = run("prune", place.checkpoint, "--dimensions", 5, "--data", corpus, "--out", place.folder / "five").out
+    assert "numbers in a vector 16 5" in [" ".join(line.split()) for line in lines.splitlines()]
+    file = place.folder / "short.tflite"
+    assert run("convert", short, "--recipe", "float32", "-o", file).code == 0
+    vectors = {}
+    for model in (short, file):
+        assert run("predict", model, "a good film", "so bad", "--out", place.folder / "v.npy", "--overwrite").code == 0
+        vectors[model] = np.load(place.folder / "v.npy")
+    assert vectors[file].shape == (2, 6)
+    np.testing.assert_allclose(vectors[file], vectors[short], atol=1e-5)
+    settings = json.loads(run("inspect", file, "--json").out)
+    assert settings and run("validate", file, "--against", short).code == 0
+
+
+def test_only_sentence_encoders_have_dimensions(run, place, folder, corpus):
+    done = run("prune", folder, "--dimensions", 6, "--data", corpus, "--out", place.folder / "never")
+    assert done.code == 2 and "received a model of the task type 'single_label'; leave --dimensions out" in done.err
+    done = run("prune", place.checkpoint, "--dimensions", 16, "--data", corpus, "--out", place.folder / "never")
+    assert done.code == 2 and "expected from 1 to 15 dimensions, received 16" in done.err
+    few = place.folder / "few.txt"
+    few.write_text("a good film\nso bad\n", "utf-8")
+    done = run("prune", place.checkpoint, "--dimensions", 6, "--data", few, "--out", place.folder / "never")
+    assert (
+        done.code == 2 and "in at least 6 directions, one for each dimension, received 2; pass more texts" in done.err
+    )
     assert not (place.folder / "never").exists()
 
 

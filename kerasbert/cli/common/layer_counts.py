@@ -1,8 +1,26 @@
-"""Checks of `--layers` and `--top-layers` against a model's config, before TensorFlow is loaded."""
+"""Parsing of `--layers`, and checks of it and of `--top-layers` against a model's config, before TensorFlow is loaded."""
 
 from collections.abc import Sequence
 
 from kerasbert.errors import KerasBertError
+
+
+def parse_layers(text: str) -> int | list[int]:
+    """Parse `--layers`: a number of layers, or their indices.
+
+    Args:
+        text: The option's value.
+
+    Raises:
+        KerasBertError: When it is neither.
+    """
+    try:
+        numbers = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise KerasBertError(
+            f"expected --layers as a number, or indices separated by commas, received {text!r}; 4 and 0,3,5 are examples"
+        ) from None
+    return numbers if "," in text else numbers[0]
 
 
 def check_layer_count(folder: str, layers: int | Sequence[int], fewer: bool = False, option: str = "--layers") -> None:
@@ -30,4 +48,9 @@ def check_layer_count(folder: str, layers: int | Sequence[int], fewer: bool = Fa
     if invalid := [number for number in layers if not 0 <= number < count]:
         raise KerasBertError(
             f"expected layer indices from 0 to {count - 1} in {option}, received {invalid[0]}; {folder} has {count} layers"
+        )
+    if fewer and not 0 < len(set(layers)) == len(layers) < count:
+        raise KerasBertError(
+            f"expected different layer indices in {option}, fewer than the {count} layers of {folder}, received "
+            f"{','.join(map(str, layers))}; pruning must leave fewer"
         )

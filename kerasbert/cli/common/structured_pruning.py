@@ -1,16 +1,19 @@
-"""Structured pruning for `kerasbert prune`: removes layers, heads, feed-forward neurons and tokens from a saved model."""
+"""Structured pruning for `kerasbert prune`: removes layers, heads, feed-forward neurons, tokens and dimensions of vectors."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kerasbert.cli.common.layer_counts import parse_layers
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import score
+from kerasbert.data.records import data_suffix
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.config_fields import check_fields, flag, option
 
 if TYPE_CHECKING:
+    from kerasbert.compression.pruning.structured import LayerChoice
     from kerasbert.console.tables import Block
     from kerasbert.data.table import Dataset
     from kerasbert.processors import Processor
@@ -21,9 +24,11 @@ _SIZES = {
     "heads": "heads",
     "feed_forward": "feed-forward",
     "vocabulary": "vocabulary",
+    "dimensions": "numbers in a vector",
     "parameters": "parameters",
     "bytes": "bytes of weights",
 }
+_SHOWN_CHOICES = 5  # of a search, beside those of fixed strategies
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,11 @@ class StructuredConfig:
         KerasBertError: When a fraction is out of range, or an option needs another one.
     """
 
-    layers: int | None = option(None, "Number of layers to keep.")
+    layers: str | None = option(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
     strategy: str = option(
         "top",
-        "Layers to remove with --layers: top, bottom, alternate, alternate-top, symmetric or contribution.",
+        "Layers to remove when --layers is a count: top, bottom, alternate, alternate-top, symmetric or contribution. search tries "
+        "choices on --data and keeps the layers whose outputs are closest to the model's.",
         "NAME",
     )
     heads: float | None = option(None, "Fraction of the attention heads to remove.", "FRACTION")
@@ -49,7 +55,15 @@ class StructuredConfig:
     characters: bool = option(
         True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
     )
-    data: str | None = option(None, "Labelled data for measuring importance; a few hundred rows are enough.", "FILE")
+    dimensions: int | None = option(
+        None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
+    )
+    data: str | None = option(
+        None,
+        "Data for measuring: a data file of the task, labelled for --heads and --feed-forward, of which a few hundred rows are enough; "
+        "or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
+        "FILE",
+    )
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -64,17 +78,29 @@ class StructuredConfig:
         ):
             if given and getattr(self, needed) is None:
                 raise KerasBertError(f"expected {flag(needed)} with {name}, received none; add it, or leave out {name}")
-        measured = [flag(name) for name in ("heads", "feed_forward") if getattr(self, name) is not None]
-        measured += ["--strategy contribution"] if self.strategy == "contribution" else []
-        if measured and self.data is None:
+        if isinstance(self.kept_layers, list) and self.strategy != "top":
             raise KerasBertError(
-                f"expected --data for {measured[0]}, which measures importance, received none; add a labelled file"
+                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
             )
+        measured = [flag(name) for name in ("heads", "feed_forward", "dimensions") if getattr(self, name) is not None]
+        measured += [f"--strategy {self.strategy}"] if self.strategy in ("contribution", "search") else []
+        if measured and self.data is None:
+            advice = "add a labelled file" if self.needs_labels else "add a file of texts"
+            raise KerasBertError(f"expected --data for {measured[0]}, which is measured on it, received none; {advice}")
+
+    @property
+    def kept_layers(self) -> int | list[int] | None:
+        """The number of layers to keep, or their indices.
+
+        Raises:
+            KerasBertError: When the option is neither.
+        """
+        return None if self.layers is None else parse_layers(self.layers)
 
     @property
     def removes(self) -> list[str]:
         """The given options that remove parts."""
-        names = ("layers", "heads", "feed_forward", "vocabulary")
+        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions")
         return [flag(name) for name in names if getattr(self, name) is not None]
 
     @property
@@ -84,7 +110,7 @@ class StructuredConfig:
 
 
 def prune_structures(model: str, config: StructuredConfig, training: TrainConfig) -> Result:
-    """Remove layers, heads, feed-forward neurons and tokens from a saved model, in this order, and save it.
+    """Remove layers, heads, feed-forward neurons, tokens and dimensions from a saved model, in this order, and save it.
 
     Args:
         model: A saved folder or a hub name.
@@ -94,60 +120,102 @@ def prune_structures(model: str, config: StructuredConfig, training: TrainConfig
     Raises:
         KerasBertError: When a file cannot be used, or the model lacks the parts.
     """
-    from kerasbert.cli.common.data_files import check_known_labels, check_labels, read_described
-    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.data_files import check_labels
     from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.training_data import load_processor
     from kerasbert.training.run_folder import RunFolder
 
     out = Path(training.require("out"))
-    if config.layers is not None:
-        check_layer_count(model, config.layers, fewer=True)
-    processor = load_processor(model)
-    tables = {path: read_described(type(processor), path, training) for path in (config.data, training.dev) if path}
-    labelled = [path for path in (config.data if config.needs_labels else None, training.dev) if path]
-    for path in labelled:
-        check_known_labels(processor, tables[path])
-    texts = _read_texts(processor, config.vocabulary, training) if config.vocabulary else None
+    tables = _read_tables(model, config, training)
     with loading("the model"):
+        from kerasbert.compression.pruning.structured.dimensions import check_reducible
         from kerasbert.compression.pruning.structured.model_surgery import check_float
         from kerasbert.tasks.auto import load_task
 
         task = load_task(model)
         check_float(task)
-    for path in labelled:
-        check_labels(task.processor, tables[path])
-    dev = tables[training.dev] if training.dev else None
+    if config.dimensions is not None:
+        check_reducible(task, config.dimensions)
+    for name in _labelled(config, training):
+        check_labels(task.processor, tables[name])
+    dev = tables.get(training.dev or "")
     before, dev_before = _sizes(task), score(task, dev, "the original model")
-    pruned = _prune(task, config, tables[config.data] if config.data else None, texts, training.batch_size)
+    search = _search(task, config, tables)
+    pruned = _prune(task, config, search, tables, training.batch_size)
     dev_after = score(pruned, dev, "the pruned model")
     pruned.save_pretrained(out)
     RunFolder(out).clear()  # of a model that was replaced
     data = {
         "model": model, "out": out, "before": before, "after": _sizes(pruned), "dev_before": dev_before, "dev_after": dev_after,
+        **_search_data(task, search),
     }  # fmt: skip
     return Result(data, _blocks(data))
 
 
+def _labelled(config: StructuredConfig, training: TrainConfig) -> list[str]:
+    """Return the files whose labels are used."""
+    return [path for path in (config.data if config.needs_labels else None, training.dev) if path]
+
+
+def _read_tables(model: str, config: StructuredConfig, training: TrainConfig) -> "dict[str, Dataset]":
+    """Read all data files by their names, and check them and the options against the model's files before TensorFlow is loaded."""
+    from kerasbert.cli.common.data_files import check_known_labels, read_described
+    from kerasbert.cli.common.layer_counts import check_layer_count
+    from kerasbert.cli.common.training_data import load_processor
+
+    if config.kept_layers is not None:
+        check_layer_count(model, config.kept_layers, fewer=True)
+    processor = load_processor(model)
+    if config.dimensions is not None and processor.name != "embedding":
+        raise KerasBertError(
+            f"expected a sentence encoder for --dimensions, received a model of the task type {processor.name!r}; leave --dimensions out"
+        )
+    labelled = _labelled(config, training)
+    tables = {path: read_described(type(processor), path, training) for path in dict.fromkeys(labelled)}
+    for path in labelled:
+        check_known_labels(processor, tables[path])
+    for path in (config.data, config.vocabulary):
+        if path and path not in tables:
+            tables[path] = _read_texts(processor, path, training)
+    return tables
+
+
+def _search(task: "Task", config: StructuredConfig, tables: "dict[str, Dataset]") -> "list[LayerChoice]":
+    """Return the choices of layers that a search tries, the best one first; none without a search."""
+    from kerasbert.cli.common.progress import progress
+    from kerasbert.compression.pruning.structured import search_layers
+
+    if config.strategy != "search" or not isinstance(config.kept_layers, int):
+        return []
+    with progress("searching layers"):
+        return search_layers(task, config.kept_layers, tables[config.data or ""])
+
+
 def _prune(
-    task: "Task", config: StructuredConfig, data: "Dataset | None", texts: "Dataset | None", batch_size: int
+    task: "Task",
+    config: StructuredConfig,
+    search: "list[LayerChoice]",
+    tables: "dict[str, Dataset]",
+    batch_size: int,
 ) -> "Task":
     from kerasbert.cli.common.progress import progress
     from kerasbert.compression.pruning import structured
 
+    data, layers = tables.get(config.data or ""), list(search[0].layers) if search else config.kept_layers
     with progress("pruning"):
-        if config.layers is not None:
-            task = structured.drop_layers(
-                task, config.layers, strategy=config.strategy, data=data, batch_size=batch_size
-            )
+        if isinstance(layers, list):
+            task = structured.drop_layers(task, layers=layers)
+        elif layers is not None:
+            task = structured.drop_layers(task, layers, strategy=config.strategy, data=data, batch_size=batch_size)
         if config.heads is not None:
             task = structured.prune_heads(
                 task, config.heads, data=data, per_layer=config.heads_per_layer, batch_size=batch_size
             )
         if config.feed_forward is not None:
             task = structured.prune_feed_forward(task, config.feed_forward, data=data, batch_size=batch_size)
-        if texts is not None:
-            task = structured.trim_vocabulary(task, texts, characters=config.characters)
+        if config.vocabulary is not None:
+            task = structured.trim_vocabulary(task, tables[config.vocabulary], characters=config.characters)
+        if config.dimensions is not None:
+            task = structured.reduce_dimensions(task, config.dimensions, data, batch_size)
     return task
 
 
@@ -156,7 +224,6 @@ def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Da
     from kerasbert.cli.common.data_files import read_described
     from kerasbert.cli.common.progress import note
     from kerasbert.data.plain_text import read_text
-    from kerasbert.data.records import data_suffix
 
     if data_suffix(Path(path)) != ".txt":
         return read_described(type(processor), path, training)
@@ -169,15 +236,38 @@ def _sizes(task: "Task") -> dict[str, Any]:
     """Return a model's sizes, JSON-able."""
     from kerasbert.compression.pruning.structured.model_surgery import feed_forward_widths, head_counts, weights_by_path
 
-    values = weights_by_path(task).values()
+    values, width = weights_by_path(task).values(), getattr(task.processor, "width", None)
     return {
         "layers": task.config.num_hidden_layers,
         "heads": head_counts(task),
         "feed_forward": feed_forward_widths(task),
         "vocabulary": task.config.vocab_size,
+        **({} if width is None else {"dimensions": width}),
         "parameters": sum(value.size for value in values),
         "bytes": sum(value.nbytes for value in values),
     }
+
+
+def _search_data(task: "Task", search: "list[LayerChoice]") -> dict[str, Any]:
+    """Return the layers that were chosen, and the choices that are shown: the best ones, and those of fixed strategies."""
+    from kerasbert.compression.pruning.structured.output_similarity import measure_name
+
+    if not search:
+        return {}
+    shown = [choice for place, choice in enumerate(search) if place < _SHOWN_CHOICES or choice.strategies]
+    return {
+        "layers": search[0].layers,
+        "tried": len(search),
+        "measure": measure_name(task.processor.compared_as),
+        "search": [asdict(choice) for choice in shown],
+    }
+
+
+def _search_rows(choices: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [
+        (",".join(map(str, choice["layers"])), f"{choice['similarity']:.4f}", ", ".join(choice["strategies"]))
+        for choice in choices
+    ]
 
 
 def _blocks(data: dict[str, Any]) -> "list[Block]":
@@ -185,9 +275,13 @@ def _blocks(data: dict[str, Any]) -> "list[Block]":
     from kerasbert.training.trainer import format_metrics
 
     rows = [
-        (title, *(_format_size(data[side][name]) for side in ("before", "after"))) for name, title in _SIZES.items()
+        (title, *(_format_size(data[side][name]) for side in ("before", "after")))
+        for name, title in _SIZES.items()
+        if name in data["before"]
     ]
     blocks: list[Block] = [f"saved {data['out']}", "", Table(("size", "before", "after"), rows)]
+    if "search" in data:
+        blocks += ["", Table(("layers kept", data["measure"], "strategy"), _search_rows(data["search"]))]
     if data["dev_after"]:
         blocks.append(f"dev {format_metrics(data['dev_after'])}; before {format_metrics(data['dev_before'])}")
     return blocks

@@ -123,6 +123,7 @@ def make_dense(
     folded: Norm | None = None,
     prevent_bias_folding: bool = False,
     symmetric: bool = False,
+    has_bias: bool = True,
 ) -> Dense:
     """Make a Dense layer in float, or one with fake quantizers.
 
@@ -136,8 +137,9 @@ def make_dense(
         folded: a NoNorm of the output that is multiplied into kernel and bias.
         prevent_bias_folding: of the output, see `activation_quantizer`.
         symmetric: of the output, see `activation_quantizer`.
+        has_bias: whether there is a bias.
     """
-    options = {"initializer": initializer, "activation": activation, "folded": folded}
+    options = {"initializer": initializer, "activation": activation, "folded": folded, "has_bias": has_bias}
     if policy is None:
         return Dense(units, input_quantizer, path, **options)
     return QuantizedDense(

@@ -47,8 +47,8 @@ class SoftLabels(Objective):
             student_labels, teacher_labels = (", ".join(task.labels or ()) for task in (student, teacher))
             raise self.error(f"a teacher with the student's labels in their order ({student_labels})", teacher_labels)
         self.soft_loss, self.per_token = student.soft_loss, student.per_token
-        widths = [task.config.hidden_size for task in (student, teacher)]
-        if isinstance(student, SentenceEncoder) and widths[0] != widths[1]:
+        widths = [task.width for task in (student, teacher) if isinstance(task, SentenceEncoder)]
+        if len(set(widths)) > 1:
             raise self.error("vectors of one width", f"{widths[0]} and {widths[1]}; HiddenStates bridges widths")
         vocabularies = [task.config.vocab_size for task in (student, teacher)]
         if isinstance(student, MaskedLM) and vocabularies[0] != vocabularies[1]:

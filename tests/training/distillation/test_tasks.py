@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kerasbert import encoders, tasks
+from kerasbert.errors import KerasBertError
 from kerasbert.training.distillation import AttentionRelations, Distiller, HiddenStates, SoftLabels
 from kerasbert.training.distillation.forward_features import forward_features
 
@@ -75,3 +76,12 @@ def test_teacher_may_have_another_architecture(tiny, fit, kind, sizes):
     student = make(tiny, "TextClassifier", 8, labels=["a", "b"])
     distiller = Distiller(student, teacher, [HiddenStates("uniform"), AttentionRelations(relation_heads=2)])
     assert np.isfinite(list(fit(distiller, ["a good film", "so bad"]).values())).all()
+
+
+def test_vectors_of_one_width_are_compared(tiny):
+    encoder = encoders.BertEncoder(encoders.BertConfig(**{**tiny.sizes, **SMALL, "hidden_size": 16}))
+    teacher = tasks.SentenceEncoder(encoder, tiny.tokenizer(), sequence_length=16, dimensions=4)
+    student = make(tiny, "SentenceEncoder", 8, dimensions=4)
+    assert SoftLabels().bind_copy(student, teacher).soft_loss == "squared_error"
+    with pytest.raises(KerasBertError, match="vectors of one width for SoftLabels, received 8 and 4"):
+        SoftLabels().bind_copy(make(tiny, "SentenceEncoder", 8), teacher)

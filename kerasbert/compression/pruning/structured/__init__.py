@@ -1,18 +1,24 @@
-"""Structured pruning: whole layers, attention heads, feed-forward neurons and vocabulary entries are removed."""
+"""Structured pruning: whole layers, attention heads, feed-forward neurons, vocabulary entries and dimensions of vectors are removed."""
 
+from kerasbert.compression.pruning.structured.dimensions import reduce_dimensions
 from kerasbert.compression.pruning.structured.heads import prune_heads
 from kerasbert.compression.pruning.structured.importance import head_importance, neuron_importance
-from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers, layer_similarities
+from kerasbert.compression.pruning.structured.layer_search import LayerChoice, search_layers
+from kerasbert.compression.pruning.structured.layer_strategies import layer_similarities
+from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers
 from kerasbert.compression.pruning.structured.vocabulary import trim_vocabulary
 from kerasbert.compression.pruning.structured.widths import prune_feed_forward
 
 __all__ = [
     "STRATEGIES",
+    "LayerChoice",
     "drop_layers",
     "head_importance",
     "layer_similarities",
     "neuron_importance",
     "prune_feed_forward",
     "prune_heads",
+    "reduce_dimensions",
+    "search_layers",
     "trim_vocabulary",
 ]
