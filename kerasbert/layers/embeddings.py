@@ -61,5 +61,5 @@ class Embeddings(keras.layers.Layer):
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        rows = self.position_quantizer(self.position.slice(self.offset, length))
+        rows = self.position.slice(self.offset, length)
         return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

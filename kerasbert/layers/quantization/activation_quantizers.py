@@ -129,6 +129,7 @@ class StaticFakeQuant(ActivationFakeQuant):
     Attributes:
         bits: 8, or 16, which are symmetric.
         clip_min: the range need not reach below this value: the next function is flat there.
+        clip_max: nor above this one.
         must_include: the range reaches at least this far down.
         calibration_only: whether training leaves the range as calibration set it.
         phase: in training, `waiting` quantizes nothing, `moving` moves the range, `frozen` keeps it; see `QuantizationSchedule`.
@@ -143,6 +144,7 @@ class StaticFakeQuant(ActivationFakeQuant):
         *,
         symmetric: bool = False,
         clip_min: float | None = None,
+        clip_max: float | None = None,
         must_include: float = 0.0,
         calibration_only: bool = False,
         **options: Any,
@@ -153,7 +155,7 @@ class StaticFakeQuant(ActivationFakeQuant):
             MovingAverageQuantizer,
         )
 
-        self.bits, self.clip_min, self.must_include = bits, clip_min, must_include
+        self.bits, self.clip_min, self.clip_max, self.must_include = bits, clip_min, clip_max, must_include
         self.calibration_only = calibration_only
         self.phase = "moving"
         wide = bits > 8  # TFLite's 16-bit activations are symmetric
@@ -186,8 +188,9 @@ class StaticFakeQuant(ActivationFakeQuant):
     def _quantize(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
         if self.call_index in self._shared_calls:
             return super()._quantize(x, training)
-        if self.clip_min is not None and self.has_variable_range:  # a fixed range clips by itself
-            x = tf.maximum(x, tf.cast(self.clip_min, x.dtype))
+        if self.has_variable_range:  # a fixed range clips by itself
+            x = x if self.clip_min is None else tf.maximum(x, tf.cast(self.clip_min, x.dtype))
+            x = x if self.clip_max is None else tf.minimum(x, tf.cast(self.clip_max, x.dtype))
         return self.quantized(x, training) if self.observer is None else self.observer(self, x)
 
     def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
@@ -288,6 +291,50 @@ class FixedRangeFakeQuant(StaticFakeQuant):
         return self._fixed_range
 
 
+class TableFakeQuant(StaticFakeQuant):
+    """8 bits on the grid of the embedding table whose rows arrive unchanged: one tensor has one grid.
+
+    Between two grids a converter puts an operator, and what that rounds differs from kernel to kernel.
+
+    Args:
+        path: the name that policies match.
+        bits: 8.
+        bound: returns the largest magnitude of the table.
+        options: those of `StaticFakeQuant`.
+    """
+
+    def __init__(self, path: str, bits: int, bound: Callable[[], Any], **options: Any):
+        self._bound = bound
+        super().__init__(path, bits, **options)
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The range of the table as it is now, for each call; or what `freeze_ranges` has set."""
+        return self._frozen or [self._table_range()] * self.num_calls
+
+    @ranges.setter
+    def ranges(self, ranges: list[Range]) -> None:
+        self._frozen = ranges
+
+    def _table_range(self) -> Range:
+        scale = tf.stop_gradient(self._bound()) / 127.0  # -127..127
+        return -128.0 * scale, 127.0 * scale
+
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        if isinstance(self.minimum, float):
+            return super().quantized(x, training)
+        data = tf.cast(x, tf.float32)
+        return tf.cast(tf.quantization.fake_quant_with_min_max_vars(data, self.minimum, self.maximum), x.dtype)
+
+    @property
+    def has_variable_range(self) -> bool:
+        return False
+
+    @property
+    def variable_ranges(self) -> list[Range]:
+        return []
+
+
 def activation_quantizer(
     policy: QuantizationPolicy | None,
     path: str,
@@ -299,7 +346,9 @@ def activation_quantizer(
     symmetric: bool = False,
     calibration_only: bool = False,
     clip_min: float | None = None,
+    clip_max: float | None = None,
     must_include: float = 0.0,
+    table_bound: Callable[[], Any] | None = None,
 ) -> ActivationFakeQuant:
     """Make the fake quantizer of an activation.
 
@@ -313,7 +362,9 @@ def activation_quantizer(
         symmetric: whether the zero point is in the middle of 8 bits.
         calibration_only: see `StaticFakeQuant`, like the last two.
         clip_min: the lowest value that the range must reach.
+        clip_max: the highest value that the range must reach.
         must_include: a value that the range always includes.
+        table_bound: of rows of a table, a function that returns its largest magnitude.
     """
     if integer_only:
         policy = integer_part(policy)
@@ -326,8 +377,11 @@ def activation_quantizer(
     if kind != "static":
         return (DynamicFakeQuant if kind == "dynamic" else ActivationFakeQuant)(path, **common)
     static = {
-        **common, "symmetric": symmetric, "clip_min": clip_min, "must_include": must_include, "calibration_only": calibration_only,
+        **common, "symmetric": symmetric, "clip_min": clip_min, "clip_max": clip_max, "must_include": must_include,
+        "calibration_only": calibration_only,
     }  # fmt: skip
+    if table_bound is not None:
+        return TableFakeQuant(path, policy.activation_bits, table_bound, **static)
     if fixed_range is not None:
         return FixedRangeFakeQuant(path, policy.activation_bits, fixed_range, **static)
     learned = policy.learned_ranges and not symmetric and not calibration_only

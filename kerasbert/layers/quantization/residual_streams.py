@@ -7,10 +7,11 @@ the layers that read it undo that (SmoothQuant, Xiao et al. 2022). All leave out
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.bottleneck import MobileBertBlock
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
-from kerasbert.layers.quantization.norms import IntegerNorm
+from kerasbert.layers.quantization.norms import IntegerNoNorm, IntegerNorm
 from kerasbert.layers.quantization.tie_ranges import last_norm
 from kerasbert.layers.transformer_block import TransformerBlock
 
@@ -23,6 +24,8 @@ def equalize_residuals(encoder: keras.layers.Layer) -> None:
     for block in encoder.layers:
         if isinstance(block, TransformerBlock):
             _equalize_block(block, before if calls.count(block) == 1 else None)
+        else:
+            _connect_no_norms(block)
         before = last_norm(block)
 
 
@@ -43,6 +46,18 @@ def _equalize_embeddings(embeddings: Embeddings) -> None:
         embeddings.norm.read_from(residual)
         for table in filter(None, tables):
             table.write_to(residual)
+    elif isinstance(embeddings.norm, IntegerNoNorm):
+        embeddings.norm.read_from(residual)
+
+
+def _connect_no_norms(block: MobileBertBlock) -> None:
+    """Tell the norms of a block which quantizers write what they read."""
+    pairs = [(block.attention_norm, block.attention_sum), *((each.norm, each.sum) for each in block.feed_forwards)]
+    if block.output_dense is not None:
+        pairs.append((block.output_norm, block.output_sum))
+    for norm, residual in pairs:
+        if isinstance(norm, IntegerNoNorm):
+            norm.read_from(residual)
 
 
 def _equalize_block(block: TransformerBlock, norm: Norm | None) -> None:
