@@ -29,6 +29,7 @@ class ActivationFakeQuant(keras.layers.Layer):
             equalization, also in float.
         equalized: whether outlier channels are scaled by `equalizer` (H,) (SmoothQuant, Xiao et al. 2022). Set before it is built.
         residual: whether it is the sum of a residual connection. The layers that write to it scale their outputs for it.
+        peak_ceiling: the largest peak of an equalized channel, as a multiple of the median one, if it is to be lower than calibration's.
         mean_offset: of a centered residual, a function that returns the constant mean of the other summand; None: not centered.
         call_index: the next call of a shared layer; each call has a range of its own.
         num_calls: the number of calls.
@@ -43,6 +44,7 @@ class ActivationFakeQuant(keras.layers.Layer):
         self.path, self.equalized, self.residual = path, equalized, residual
         self.prevent_bias_folding = prevent_bias_folding
         self.observer: Any = None
+        self.peak_ceiling = float("inf")
         self.equalizer: tf.Variable | None = None
         self.mean_offset: Callable[[], Any] | None = None
         self._carried: ActivationFakeQuant | None = None

@@ -69,13 +69,15 @@ class IntegerNoNorm(IntegerNorm, NoNorm):
         self._quantize_output(policy)
 
     def read_from(self, residual: ActivationFakeQuant) -> None:
-        """Declare the quantizer that writes the input."""
+        """Declare the sum that is read, whose scales are undone."""
         self._residuals["reads"] = residual
 
     def call(
         self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        return self._scaled(x, self.gamma, training, lowering, self._residuals.get("reads"))
+        scales = _scales(self.reads)
+        gamma = self.gamma if scales is None else self.gamma / scales
+        return self._scaled(x, gamma, training, lowering, self.reads)
 
 
 class IntegerLayerNorm(IntegerNorm, LayerNorm):

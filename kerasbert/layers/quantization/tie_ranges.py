@@ -27,7 +27,7 @@ def tie_ranges(encoder: keras.layers.Layer) -> Source:
         _tie_inside(block)
     source, source_call = output_quantizer(encoder.embeddings), 0
     for block, call in numbered_calls(encoder.stack()):
-        for quantizer in _inputs(block):
+        for quantizer in input_quantizers(block):
             _share(quantizer, source, call, source_call)
         source, source_call = output_quantizer(block), call
     return source, source_call
@@ -98,12 +98,12 @@ def _(block: MobileBertBlock) -> Norm:
 
 
 @singledispatch
-def _inputs(block: TransformerBlock) -> list[ActivationFakeQuant]:
+def input_quantizers(block: TransformerBlock) -> list[ActivationFakeQuant]:
     """Return the quantizers that read a block's input."""
     return [block.attention.input_quantizer]
 
 
-@_inputs.register
+@input_quantizers.register
 def _(block: MobileBertBlock) -> list[ActivationFakeQuant]:
     bottlenecks = [each for each in (block.bottleneck, block.shared_bottleneck) if each is not None]
     inputs = [bottleneck.input_quantizer for bottleneck in bottlenecks]
