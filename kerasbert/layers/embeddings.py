@@ -7,7 +7,6 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.factory import LayerFactory
-from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant
 
 
 class Embeddings(keras.layers.Layer):
@@ -30,7 +29,6 @@ class Embeddings(keras.layers.Layer):
         self.offset = config.position_offset
         self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
         self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
-        self.position_quantizer = ConstantFakeQuant(make.policy, make.at("position_rows").path)
         self.token_type: EmbeddingTable | None = None
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
