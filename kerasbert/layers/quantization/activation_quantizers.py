@@ -249,8 +249,15 @@ class StaticFakeQuant(ActivationFakeQuant):
             maximum.assign(0.0)
 
     def symmetrize_ranges(self) -> None:
-        """Widen the ranges of a symmetric quantizer to -128..127 scales."""
-        for minimum, maximum in self.variable_ranges if self._symmetric else ():
+        """Widen the ranges of a symmetric quantizer to -128..127 scales.
+
+        Also those that equalization has left with ends of one size: zero would lie between two values of the grid, and Keras and a
+        converter may round it to either side.
+        """
+        for minimum, maximum in self.variable_ranges:
+            equal = self.peak_ceiling < float("inf") and abs(float(minimum + maximum)) < 1e-3 * float(maximum)
+            if not self._symmetric and not equal:
+                continue
             scale = max(float(maximum) / 127, -float(minimum) / 128)
             minimum.assign(-128 * scale)
             maximum.assign(127 * scale)
