@@ -97,6 +97,7 @@ MEASUREMENTS = (
     ),
     Measurement("backends.split_k", "--model {task_folder} {dev}"),
     Measurement("backends.int8_backend_divergence", "--model {task_folder} {dev} {train}"),
+    Measurement("backends.integer_agreement"),
     Measurement("backends.edge_tpu_forecast", "--texts {dev} --vocabulary {vocabulary}"),
     Measurement("robustness.fuzz_readers"),
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),

@@ -1,4 +1,4 @@
-"""Integer-only files of a MobileBERT without norms give the answers of the Keras model: no norm takes back what one step rounds otherwise."""
+"""Integer-only files of a MobileBERT without norms give the answers of the Keras model: nothing takes back what a step rounds otherwise."""
 
 import numpy as np
 import pytest

@@ -17,7 +17,6 @@ _LOWEST = -8.0  # the exponential of lower values is less than half a scale of 8
 _LARGEST_SUM = 1.5  # of probabilities that were divided by their sum in 8 bits
 
 
-
 class _Part(NamedTuple):
     """What a probability has above a bound, up to the bound of the next part.
 

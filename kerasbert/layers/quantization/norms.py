@@ -152,9 +152,7 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
             grids = (tf.maximum(quantize(name, sums), _SMALLEST) for name in SQUARES)
             fine, coarse = map(tf.math.rsqrt, grids)
             inverse = quantize("inverse", tf.minimum(fine, coarse))
-        return self._scaled(
-            quantize("normal", x * inverse), gamma, training, lowering, self.quantizers["normal"]
-        )
+        return self._scaled(quantize("normal", x * inverse), gamma, training, lowering, self.quantizers["normal"])
 
 
 def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:

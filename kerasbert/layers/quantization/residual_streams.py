@@ -15,7 +15,6 @@ from kerasbert.layers.quantization.norms import IntegerNoNorm, IntegerNorm
 from kerasbert.layers.quantization.tie_ranges import input_quantizers, last_norm
 from kerasbert.layers.transformer_block import TransformerBlock
 
-
 # The largest peak of a channel as a multiple of the median one, where no norm scales rows. Tokens with large values are rare and take the
 # range from the others; what equal peaks gain there outweighs what kernels lose, whose rows undo it.
 NO_NORM_CEILING = 1.0
