@@ -99,6 +99,7 @@ MEASUREMENTS = (
     ),
     Measurement("backends.split_k", "--model {task_folder} {dev}"),
     Measurement("backends.int8_backend_divergence", "--model {task_folder} {dev} {train}"),
+    Measurement("backends.integer_agreement"),
     Measurement("backends.edge_tpu_forecast", "--texts {dev} --vocabulary {vocabulary}"),
     Measurement("zoo.vectors", "--beside {checkpoint} --data {data} --calibration {calibration}", result="zoo_vectors"),
     Measurement("zoo.finetuning", "--beside {checkpoint} --data {data}", result="zoo_finetuning"),

@@ -87,7 +87,7 @@ class ResidualFeedForward(keras.layers.Layer):
         self.feed_forward = FeedForward(make.at("feed_forward"), config.true_hidden_size, intermediate)
         self.adapter: keras.layers.Layer | None = None  # set by `insert_adapters`
         self.norm = make.norm("norm", config.normalization_type, epsilon)
-        self.sum = make.quantizer("sum", integer_only=True)
+        self.sum = make.quantizer("stream", integer_only=True, residual=True)
         self.dropout = Dropout(dropout)
 
     def call(
@@ -123,7 +123,7 @@ class MobileBertBlock(keras.layers.Layer):
         )  # fmt: skip
         self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`
         self.attention_norm = make.norm("attention_norm", config.normalization_type)
-        self.attention_sum = make.quantizer("attention_sum", integer_only=True)
+        self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
         dropout = 0.0 if config.use_bottleneck else config.hidden_dropout_prob
         self.attention_dropout = Dropout(dropout)
         last = config.num_feedforward_networks - 1
@@ -148,7 +148,7 @@ class MobileBertBlock(keras.layers.Layer):
         self.output_input = make.quantizer("output.input")
         self.output_dense = make.dense("output", config.hidden_size, self.output_input)
         self.output_norm = make.norm("output_norm", config.normalization_type)
-        self.output_sum = make.quantizer("output_sum", integer_only=True)
+        self.output_sum = make.quantizer("output_stream", integer_only=True, residual=True)
         self.output_dropout = Dropout(config.hidden_dropout_prob)
 
     @property

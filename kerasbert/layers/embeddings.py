@@ -7,7 +7,6 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.factory import LayerFactory
-from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant
 
 
 class Embeddings(keras.layers.Layer):
@@ -30,7 +29,6 @@ class Embeddings(keras.layers.Layer):
         self.offset = config.position_offset
         self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
         self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
-        self.position_quantizer = ConstantFakeQuant(make.policy, make.at("position_rows").path)
         self.token_type: EmbeddingTable | None = None
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
@@ -61,5 +59,5 @@ class Embeddings(keras.layers.Layer):
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        rows = self.position_quantizer(self.position.slice(self.offset, length))
+        rows = self.position.slice(self.offset, length)
         return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

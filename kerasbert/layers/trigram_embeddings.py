@@ -5,6 +5,7 @@ import tensorflow as tf
 from kerasbert.layers.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.lowering.options import LoweringOptions
+from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -23,7 +24,9 @@ class TrigramEmbeddings(Embeddings):
         self.trigram, self.transformation = trigram, None
         hidden = make.config.hidden_size
         if trigram or width != hidden:
-            quantizer = make.quantizer("transformation.input")
+            # Rows side by side lie on the grid of the table.
+            shares_grid = make.integer_only and isinstance(self.word, QuantizedEmbeddingTable) and self.word.quantized
+            quantizer = make.quantizer("transformation.input", table_bound=self.word.largest if shares_grid else None)
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 

@@ -6,7 +6,7 @@ import tf_keras as keras
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import ACTIVATIONS
 from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.quantization.dense import flat_below
+from kerasbert.layers.quantization.dense import flat_outside
 
 
 def test_activations_are_those_of_their_papers():
@@ -23,13 +23,18 @@ def test_activations_are_those_of_their_papers():
 @pytest.mark.parametrize("name", ["gelu", "gelu_new", "relu"])
 def test_activations_are_flat_below_the_clip_minimum(name):
     function = ACTIVATIONS[name]
-    floor = flat_below(function)
+    floor, ceiling = flat_outside(function)
     below = function(tf.constant(np.linspace(floor - 30, floor, 500).astype(np.float32))).numpy()
-    assert below.max() - below.min() < 2e-4
+    assert below.max() - below.min() < 2e-4 and ceiling is None
+
+
+def test_tanh_is_flat_on_both_sides():
+    low, high = flat_outside(tf.tanh)
+    assert np.tanh(high) > 1 - 1e-3 and np.tanh(low) < -1 + 1e-3
 
 
 def test_other_activations_have_no_flat_part():
-    assert flat_below(tf.tanh) is None and flat_below(None) is None
+    assert flat_outside(tf.nn.sigmoid) == flat_outside(None) == (None, None)
 
 
 def test_layer_norm_is_that_of_numpy():

@@ -128,8 +128,8 @@ def _set_equalizers(
         equalizer.assign(tf.zeros_like(equalizer))
     # At all quantizers: an observer before scaling also suspends the scales that other layers carry.
     _observe(model, quantizers, _ChannelPeakObserver(), run)
-    for _, equalizer in equalizers:
-        equalizer.assign(channel_factors(equalizer.numpy(), ceiling))
+    for quantizer, equalizer in equalizers:
+        equalizer.assign(channel_factors(equalizer.numpy(), min(ceiling, quantizer.peak_ceiling)))
 
 
 def channel_factors(peaks: np.ndarray, ceiling: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Quantization loss of every tensor of a model: activations, kernels, tables and constants, in float and in 8 bits."""
+"""Quantization loss of every tensor of a model: activations, kernels and tables, in float and in 8 bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ from kerasbert.layers.quantization.norms import SQUARES
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.base import Task
 
-STORED = ("kernel", "table", "constant")  # kinds of tensors that the file stores; all others are activations
+STORED = ("kernel", "table")  # kinds of tensors that the file stores; all others are activations
 NOTHING_LEFT = 6.0  # dB, or one bit: the noise is half of the signal
 
 
 @dataclass(frozen=True)
 class PointLoss:
-    """The quantization loss of one tensor: an activation at all tokens but padding, a kernel, a table or a constant.
+    """The quantization loss of one tensor: an activation at all tokens but padding, a kernel or a table.
 
     A channel is an index of the last axis: a head for attention scores and probabilities, an output for a kernel. A row is a token for
     activations, an input for a kernel, a token id for a table. The two grids of a norm's sums of squares count as one tensor.
@@ -41,7 +41,7 @@ class PointLoss:
     Attributes:
         path: The quantizer's path.
         call: Index of the call of a layer with shared weights.
-        kind: `static`, `dynamic`, `float`, `kernel`, `table` or `constant`.
+        kind: `static`, `dynamic`, `float`, `kernel` or `table`.
         signal_to_noise: Of the tensor against its float value, in dB, with every tensor in 8 bits: the loss accumulated up to here. For
             stored tensors the same as the next.
         own_signal_to_noise: Of the float tensor against itself on this quantizer's grid: the loss of this tensor alone. Large values

@@ -1,4 +1,4 @@
-"""Observers of every fake quantizer of a model while it runs: activations, kernels, embedding tables, constants."""
+"""Observers of every fake quantizer of a model while it runs: activations, kernels, embedding tables."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
-from kerasbert.layers.quantization.weight_quantizers import ConstantFakeQuant, KernelFakeQuant
+from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
 from kerasbert.layers.traversal import sublayers
 from kerasbert.processors import Features
 from kerasbert.tasks.base import Task
 
-Quantizer = ActivationFakeQuant | KernelFakeQuant | ConstantFakeQuant | QuantizedEmbeddingTable
+Quantizer = ActivationFakeQuant | KernelFakeQuant | QuantizedEmbeddingTable
 QuantizerKey = tuple[str, int]  # path and call index; the index is 0 for a quantizer with one call
 
 
@@ -40,12 +40,10 @@ def quantizer_key(quantizer: Quantizer) -> QuantizerKey:
 
 
 def quantizer_kind(quantizer: Quantizer) -> str:
-    """Return `static`, `dynamic` or `float` for an activation, otherwise `kernel`, `table` or `constant`."""
+    """Return `static`, `dynamic` or `float` for an activation, otherwise `kernel` or `table`."""
     if isinstance(quantizer, ActivationFakeQuant):
         return quantizer.kind
-    if isinstance(quantizer, QuantizedEmbeddingTable):
-        return "table"
-    return "kernel" if isinstance(quantizer, KernelFakeQuant) else "constant"
+    return "table" if isinstance(quantizer, QuantizedEmbeddingTable) else "kernel"
 
 
 def fake_quantize(quantizer: Quantizer, values: tf.Tensor) -> tf.Tensor:
@@ -63,7 +61,7 @@ def observe_quantizers(task: Task, observer: Observer) -> Iterator[None]:
         task: A quantized task.
         observer: Called with each quantizer and its values; the model continues with the result.
     """
-    kinds = (ActivationFakeQuant, KernelFakeQuant, ConstantFakeQuant, QuantizedEmbeddingTable)
+    kinds = (ActivationFakeQuant, KernelFakeQuant, QuantizedEmbeddingTable)
     quantizers = [quantizer for kind in kinds for quantizer in sublayers(task, kind)]
     for quantizer in quantizers:
         quantizer.observer = observer

@@ -52,7 +52,7 @@ def _draw_ratios(axes: Axes, losses: Sequence[PointLoss]) -> None:
     activations = [(i, loss) for i, loss in enumerate(losses) if loss.kind not in STORED]
     accumulated = [_height(loss.signal_to_noise) for _, loss in activations]
     axes.plot([i for i, _ in activations], accumulated, color="tab:blue", label="all in 8 bits, up to here")
-    series = {"tab:orange": ("activation alone", False), "tab:green": ("kernel, table or constant alone", True)}
+    series = {"tab:orange": ("activation alone", False), "tab:green": ("kernel or table alone", True)}
     for color, (label, stored) in series.items():
         selected = [
             (i, loss) for i, loss in enumerate(losses) if (loss.kind in STORED) == stored and loss.kind != "float"

@@ -6,7 +6,7 @@ the last one.
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import NamedTuple, cast
 
 import tensorflow as tf
 import tf_keras as keras
@@ -15,6 +15,22 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 
 _LOWEST = -8.0  # the exponential of lower values is less than half a scale of 8 bits
 _LARGEST_SUM = 1.5  # of probabilities that were divided by their sum in 8 bits
+
+
+class _Part(NamedTuple):
+    """What a probability has above a bound, up to the bound of the next part.
+
+    Attributes:
+        above: the bound, on the grid of probabilities.
+        grid: how coarse the grid of its products is; also their factors in the sum.
+    """
+
+    above: float
+    grid: float
+
+
+# The grids hold what each part can be. As factors of a sum they are exact in 8 bits: 8, 32 and 127.
+_PARTS = (_Part(0.0, 1.0), _Part(16 / 255, 4.0), _Part(64 / 255, 127 / 8))
 
 Quantize = Callable[[tf.Tensor, float, float], tf.Tensor]
 
@@ -77,6 +93,9 @@ def context_by_sums(
 ) -> tf.Tensor:
     """Sum the values, weighted by their probabilities: (1, S, S, N), v (1, S, W) -> (1, S, W).
 
+    Each product rounds. On one grid, which has to hold a whole value, the many products with small probabilities would be half a step or
+    less, and their sum would be lost. So a probability is cut into `_PARTS`, and the products of each part have a grid of their own.
+
     Args:
         probabilities: of each query and key.
         v: values.
@@ -85,10 +104,18 @@ def context_by_sums(
         high: the upper end.
     """
     _, length, width = cast("tuple[int, int, int]", v.shape)
-    heads = cast(int, probabilities.shape[-1])
-    spread = quantize(_convolved(probabilities, tf.transpose(_membership(width, heads))), 0.0, 1.0)
-    products = quantize(spread * tf.reshape(v, (1, 1, length, width)), min(low, 0.0), max(high, 0.0))
-    return tf.reshape(_summed(products), (1, length, width))
+    values = tf.reshape(v, (1, 1, length, width))
+    spread = tf.transpose(_membership(width, cast(int, probabilities.shape[-1])))
+    bounds = min(low, 0.0) / _PARTS[-1].grid, max(high, 0.0) / _PARTS[-1].grid
+    products, factors, rest = [], [], probabilities
+    for part in reversed(_PARTS):
+        share = rest if part.above == 0.0 else quantize(tf.nn.relu(rest - part.above), 0.0, 1.0)
+        rest = rest if part.above == 0.0 else quantize(rest - share, 0.0, 1.0)
+        # On one scale, so that all are summed at once: the factors of the sum undo what divides here.
+        share = quantize(_convolved(share, spread / part.grid), 0.0, 1.0 / part.grid)
+        products.append(quantize(share * values, *bounds))
+        factors += [part.grid] * length
+    return tf.reshape(_summed(tf.concat(products, axis=2), tf.constant(factors)), (1, length, width))
 
 
 def logistic_softmax(scores: tf.Tensor, quantize: Quantize) -> tf.Tensor:
@@ -112,9 +139,17 @@ def _divided_by_sum(x: tf.Tensor, quantize: Quantize, largest_sum: float, larges
     return quantize(quantize(x * inverse, 0.0, 1.0) * inverse, 0.0, 1.0)
 
 
-def _summed(x: tf.Tensor) -> tf.Tensor:
-    """Sum (1, S, S, C) along axis 2 to (1, S, 1, C), by a convolution: the reference SUM of LiteRT 2.3 returns zeros in 8 bits."""
-    return tf.nn.depthwise_conv2d(x, tf.ones((1, x.shape[2], x.shape[3], 1)), [1, 1, 1, 1], "VALID")
+def _summed(x: tf.Tensor, factors: tf.Tensor | None = None) -> tf.Tensor:
+    """Sum (1, S, T, C) along axis 2 to (1, S, 1, C), by a convolution: the reference SUM of LiteRT 2.3 returns zeros in 8 bits.
+
+    Args:
+        x: the summands.
+        factors: what each is multiplied with, (T,).
+    """
+    kernel = tf.ones((1, x.shape[2], x.shape[3], 1))
+    if factors is not None:
+        kernel *= tf.reshape(factors, (1, -1, 1, 1))
+    return tf.nn.depthwise_conv2d(x, kernel, [1, 1, 1, 1], "VALID")
 
 
 def _convolved(x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:

@@ -29,6 +29,7 @@ class ActivationFakeQuant(keras.layers.Layer):
             equalization, also in float.
         equalized: whether outlier channels are scaled by `equalizer` (H,) (SmoothQuant, Xiao et al. 2022). Set before it is built.
         residual: whether it is the sum of a residual connection. The layers that write to it scale their outputs for it.
+        peak_ceiling: the largest peak of an equalized channel, as a multiple of the median one, if it is to be lower than calibration's.
         mean_offset: of a centered residual, a function that returns the constant mean of the other summand; None: not centered.
         call_index: the next call of a shared layer; each call has a range of its own.
         num_calls: the number of calls.
@@ -43,6 +44,7 @@ class ActivationFakeQuant(keras.layers.Layer):
         self.path, self.equalized, self.residual = path, equalized, residual
         self.prevent_bias_folding = prevent_bias_folding
         self.observer: Any = None
+        self.peak_ceiling = float("inf")
         self.equalizer: tf.Variable | None = None
         self.mean_offset: Callable[[], Any] | None = None
         self._carried: ActivationFakeQuant | None = None
@@ -129,6 +131,7 @@ class StaticFakeQuant(ActivationFakeQuant):
     Attributes:
         bits: 8, or 16, which are symmetric.
         clip_min: the range need not reach below this value: the next function is flat there.
+        clip_max: nor above this one.
         must_include: the range reaches at least this far down.
         calibration_only: whether training leaves the range as calibration set it.
         phase: in training, `waiting` quantizes nothing, `moving` moves the range, `frozen` keeps it; see `QuantizationSchedule`.
@@ -143,6 +146,7 @@ class StaticFakeQuant(ActivationFakeQuant):
         *,
         symmetric: bool = False,
         clip_min: float | None = None,
+        clip_max: float | None = None,
         must_include: float = 0.0,
         calibration_only: bool = False,
         **options: Any,
@@ -153,7 +157,7 @@ class StaticFakeQuant(ActivationFakeQuant):
             MovingAverageQuantizer,
         )
 
-        self.bits, self.clip_min, self.must_include = bits, clip_min, must_include
+        self.bits, self.clip_min, self.clip_max, self.must_include = bits, clip_min, clip_max, must_include
         self.calibration_only = calibration_only
         self.phase = "moving"
         wide = bits > 8  # TFLite's 16-bit activations are symmetric
@@ -186,8 +190,9 @@ class StaticFakeQuant(ActivationFakeQuant):
     def _quantize(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
         if self.call_index in self._shared_calls:
             return super()._quantize(x, training)
-        if self.clip_min is not None and self.has_variable_range:  # a fixed range clips by itself
-            x = tf.maximum(x, tf.cast(self.clip_min, x.dtype))
+        if self.has_variable_range:  # a fixed range clips by itself
+            x = x if self.clip_min is None else tf.maximum(x, tf.cast(self.clip_min, x.dtype))
+            x = x if self.clip_max is None else tf.minimum(x, tf.cast(self.clip_max, x.dtype))
         return self.quantized(x, training) if self.observer is None else self.observer(self, x)
 
     def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
@@ -244,8 +249,15 @@ class StaticFakeQuant(ActivationFakeQuant):
             maximum.assign(0.0)
 
     def symmetrize_ranges(self) -> None:
-        """Widen the ranges of a symmetric quantizer to -128..127 scales."""
-        for minimum, maximum in self.variable_ranges if self._symmetric else ():
+        """Widen the ranges of a symmetric quantizer to -128..127 scales.
+
+        Also those that equalization has left with ends of one size: zero would lie between two values of the grid, and Keras and a
+        converter may round it to either side.
+        """
+        for minimum, maximum in self.variable_ranges:
+            equal = self.peak_ceiling < float("inf") and abs(float(minimum + maximum)) < 1e-3 * float(maximum)
+            if not self._symmetric and not equal:
+                continue
             scale = max(float(maximum) / 127, -float(minimum) / 128)
             minimum.assign(-128 * scale)
             maximum.assign(127 * scale)
@@ -288,6 +300,50 @@ class FixedRangeFakeQuant(StaticFakeQuant):
         return self._fixed_range
 
 
+class TableFakeQuant(StaticFakeQuant):
+    """8 bits on the grid of the embedding table whose rows arrive unchanged: one tensor has one grid.
+
+    Between two grids a converter puts an operator, and what that rounds differs from kernel to kernel.
+
+    Args:
+        path: the name that policies match.
+        bits: 8.
+        bound: returns the largest magnitude of the table.
+        options: those of `StaticFakeQuant`.
+    """
+
+    def __init__(self, path: str, bits: int, bound: Callable[[], Any], **options: Any):
+        self._bound = bound
+        super().__init__(path, bits, **options)
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The range of the table as it is now, for each call; or what `freeze_ranges` has set."""
+        return self._frozen or [self._table_range()] * self.num_calls
+
+    @ranges.setter
+    def ranges(self, ranges: list[Range]) -> None:
+        self._frozen = ranges
+
+    def _table_range(self) -> Range:
+        scale = tf.stop_gradient(self._bound()) / 127.0  # -127..127
+        return -128.0 * scale, 127.0 * scale
+
+    def quantized(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        if isinstance(self.minimum, float):
+            return super().quantized(x, training)
+        data = tf.cast(x, tf.float32)
+        return tf.cast(tf.quantization.fake_quant_with_min_max_vars(data, self.minimum, self.maximum), x.dtype)
+
+    @property
+    def has_variable_range(self) -> bool:
+        return False
+
+    @property
+    def variable_ranges(self) -> list[Range]:
+        return []
+
+
 def activation_quantizer(
     policy: QuantizationPolicy | None,
     path: str,
@@ -299,7 +355,9 @@ def activation_quantizer(
     symmetric: bool = False,
     calibration_only: bool = False,
     clip_min: float | None = None,
+    clip_max: float | None = None,
     must_include: float = 0.0,
+    table_bound: Callable[[], Any] | None = None,
 ) -> ActivationFakeQuant:
     """Make the fake quantizer of an activation.
 
@@ -313,7 +371,9 @@ def activation_quantizer(
         symmetric: whether the zero point is in the middle of 8 bits.
         calibration_only: see `StaticFakeQuant`, like the last two.
         clip_min: the lowest value that the range must reach.
+        clip_max: the highest value that the range must reach.
         must_include: a value that the range always includes.
+        table_bound: of rows of a table, a function that returns its largest magnitude.
     """
     if integer_only:
         policy = integer_part(policy)
@@ -326,8 +386,11 @@ def activation_quantizer(
     if kind != "static":
         return (DynamicFakeQuant if kind == "dynamic" else ActivationFakeQuant)(path, **common)
     static = {
-        **common, "symmetric": symmetric, "clip_min": clip_min, "must_include": must_include, "calibration_only": calibration_only,
+        **common, "symmetric": symmetric, "clip_min": clip_min, "clip_max": clip_max, "must_include": must_include,
+        "calibration_only": calibration_only,
     }  # fmt: skip
+    if table_bound is not None:
+        return TableFakeQuant(path, policy.activation_bits, table_bound, **static)
     if fixed_range is not None:
         return FixedRangeFakeQuant(path, policy.activation_bits, fixed_range, **static)
     learned = policy.learned_ranges and not symmetric and not calibration_only

@@ -39,10 +39,12 @@ class QuantizedDense(Dense):
         **options: Any,
     ):
         super().__init__(units, input_quantizer, path, **options)
+        low, high = flat_outside(self.activation)
         self.output_quantizer = activation_quantizer(
             policy,
             f"{path}.output",
-            clip_min=flat_below(self.activation),
+            clip_min=low,
+            clip_max=high,
             prevent_bias_folding=prevent_bias_folding,
             symmetric=symmetric,
         )
@@ -59,6 +61,8 @@ class QuantizedDense(Dense):
             product = self._accumulate(x, kernel)
         else:
             product = self.product(x, kernel, self.served_bias(), training)
+        if self.activation is tf.nn.relu:  # a part of the operator, which writes the tensor that the next layer reads
+            return tf.cast(self.output_quantizer(self.activation(product), training=training), x.dtype)
         product = tf.cast(self.output_quantizer(product, training=training), x.dtype)
         return self.activation(product) if self.activation else product
 
@@ -102,14 +106,16 @@ class QuantizedDense(Dense):
         return (total + tf.round(self.served_bias() / scale)) * scale
 
 
-def flat_below(activation: Activation | None) -> float | None:
-    """Return the input below which an activation is flat, to 2e-4, or None: an 8-bit range need not reach lower.
+def flat_outside(activation: Activation | None) -> tuple[float | None, float | None]:
+    """Return the inputs below and above which an activation is flat, or None: an 8-bit range need not reach beyond them.
 
-    The inputs of BERT's GELUs go down to -30.
+    The inputs of BERT's GELUs go down to -30, those of a pooler's tanh beyond 100. GELU is flat to 2e-4 there, and tanh to 7e-4, where 8
+    bits have steps of 8e-3. Its two ends put zero on the grid: between two values of it, Keras and a converter may round to either side.
     """
     if activation is None:
-        return None
-    return {gelu: -4.0, gelu_new: -4.0, tf.nn.relu: 0.0}.get(activation)
+        return None, None
+    bounds = {gelu: (-4.0, None), gelu_new: (-4.0, None), tf.nn.relu: (0.0, None), tf.tanh: (-4.0, 4.0 * 127 / 128)}
+    return bounds.get(activation, (None, None))
 
 
 def make_dense(

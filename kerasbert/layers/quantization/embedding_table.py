@@ -50,13 +50,15 @@ class QuantizedEmbeddingTable(EmbeddingTable):
         return self._for_residual(tf.convert_to_tensor(self.table))
 
     def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
-        return self._for_residual(super().slice(first, length))
+        return self.served_rows(super().slice(first, length))
 
     def rounded(self, rows: tf.Tensor) -> tf.Tensor:
         """Round rows (..., width) to the table's int8 grid."""
-        if self.bound is not None:
-            return table_fake_quant(rows, self.bound)
-        return table_fake_quant(rows, tf.reduce_max(tf.abs(self.float_table())))
+        return table_fake_quant(rows, self.largest())
+
+    def largest(self) -> float | tf.Tensor:
+        """Return the largest magnitude of the table before it is quantized, on which its grid depends."""
+        return tf.reduce_max(tf.abs(self.float_table())) if self.bound is None else self.bound
 
     def _for_residual(self, rows: tf.Tensor) -> tf.Tensor:
         if self._residual is not None and self._residual.mean_offset is not None:

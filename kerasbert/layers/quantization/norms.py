@@ -7,7 +7,11 @@ import tensorflow as tf
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
-from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizer
+from kerasbert.layers.quantization.activation_quantizers import (
+    ActivationFakeQuant,
+    StaticFakeQuant,
+    activation_quantizer,
+)
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 
 NORMS = ("layer_norm", "no_norm")
@@ -37,12 +41,23 @@ class IntegerNorm(Norm):
         self._residuals["writes"] = residual
 
     def _scaled(
-        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, lowering: LoweringOptions
-    ) -> tf.Tensor:
-        """Return gamma * normal + beta, with the scales of the residual that it is added to."""
+        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, lowering: LoweringOptions,
+        source: ActivationFakeQuant | None,
+    ) -> tf.Tensor:  # fmt: skip
+        """Return gamma * normal + beta, with the scales of the residual that it is added to.
+
+        Args:
+            normal: (..., H).
+            gamma: the factors, (H,).
+            training: whether the model is trained.
+            lowering: the options of the graph.
+            source: the quantizer that writes `normal`.
+        """
         scales, beta = _scales(self._residuals.get("writes")), self.beta
         if scales is not None:
             gamma, beta = gamma * scales, beta * scales
+        if isinstance(source, StaticFakeQuant) and source.observer is None and not training and not lowering.integer:
+            beta = _accumulated(beta, source.scale * tf.abs(gamma) / 127.0)
         return self.output_quantizer(_affine(normal, gamma, beta, lowering), training=training)
 
 
@@ -53,10 +68,16 @@ class IntegerNoNorm(IntegerNorm, NoNorm):
         super().__init__(path)
         self._quantize_output(policy)
 
+    def read_from(self, residual: ActivationFakeQuant) -> None:
+        """Declare the sum that is read, whose scales are undone."""
+        self._residuals["reads"] = residual
+
     def call(
         self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
-        return self._scaled(x, self.gamma, training, lowering)
+        scales = _scales(self.reads)
+        gamma = self.gamma if scales is None else self.gamma / scales
+        return self._scaled(x, gamma, training, lowering, self.reads)
 
 
 class IntegerLayerNorm(IntegerNorm, LayerNorm):
@@ -131,7 +152,7 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
             grids = (tf.maximum(quantize(name, sums), _SMALLEST) for name in SQUARES)
             fine, coarse = map(tf.math.rsqrt, grids)
             inverse = quantize("inverse", tf.minimum(fine, coarse))
-        return self._scaled(quantize("normal", x * inverse), gamma, training, lowering)
+        return self._scaled(quantize("normal", x * inverse), gamma, training, lowering, self.quantizers["normal"])
 
 
 def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:
@@ -150,6 +171,12 @@ def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy |
 
 def _scales(residual: ActivationFakeQuant | None) -> tf.Variable | None:
     return None if residual is None else residual.channel_scales
+
+
+def _accumulated(bias: tf.Tensor | tf.Variable, scale: tf.Tensor) -> tf.Tensor:
+    """Round a bias (H,) to whole scales of a 32-bit accumulator, of input times factor; a channel without a factor keeps its own."""
+    step = tf.maximum(scale, 1e-30)
+    return tf.where(scale > 0, tf.round(bias / step) * step, bias)
 
 
 def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, lowering: LoweringOptions) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 from functools import singledispatch
 
+import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.bottleneck import Bottleneck, MobileBertBlock
@@ -10,7 +11,7 @@ from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, StaticFakeQuant, share_range
 from kerasbert.layers.quantization.calls import numbered_calls
-from kerasbert.layers.transformer_block import TransformerBlock
+from kerasbert.layers.transformer_block import FeedForward, TransformerBlock
 
 Source = tuple[ActivationFakeQuant | None, int]  # the quantizer that writes a tensor, and the index of its call
 
@@ -27,7 +28,7 @@ def tie_ranges(encoder: keras.layers.Layer) -> Source:
         _tie_inside(block)
     source, source_call = output_quantizer(encoder.embeddings), 0
     for block, call in numbered_calls(encoder.stack()):
-        for quantizer in _inputs(block):
+        for quantizer in input_quantizers(block):
             _share(quantizer, source, call, source_call)
         source, source_call = output_quantizer(block), call
     return source, source_call
@@ -98,12 +99,12 @@ def _(block: MobileBertBlock) -> Norm:
 
 
 @singledispatch
-def _inputs(block: TransformerBlock) -> list[ActivationFakeQuant]:
+def input_quantizers(block: TransformerBlock) -> list[ActivationFakeQuant]:
     """Return the quantizers that read a block's input."""
     return [block.attention.input_quantizer]
 
 
-@_inputs.register
+@input_quantizers.register
 def _(block: MobileBertBlock) -> list[ActivationFakeQuant]:
     bottlenecks = [each for each in (block.bottleneck, block.shared_bottleneck) if each is not None]
     inputs = [bottleneck.input_quantizer for bottleneck in bottlenecks]
@@ -114,6 +115,13 @@ def _(block: MobileBertBlock) -> list[ActivationFakeQuant]:
 @singledispatch
 def _tie_inside(block: TransformerBlock) -> None:
     _share(block.feed_forward.input_quantizer, output_quantizer(block.attention_norm))
+    _tie_hidden(block.feed_forward)
+
+
+def _tie_hidden(feed_forward: FeedForward) -> None:
+    """Share the range before a ReLU, which starts at 0, with the range after it; training would move them apart."""
+    if feed_forward.intermediate.activation is tf.nn.relu:
+        _share(feed_forward.hidden, output_quantizer(feed_forward.intermediate))
 
 
 @_tie_inside.register
@@ -125,3 +133,5 @@ def _(block: MobileBertBlock) -> None:
     inputs += [] if block.output_dense is None else [block.output_input]
     for quantizer, norm in zip(inputs, norms, strict=False):
         _share(quantizer, output_quantizer(norm))
+    for network in block.feed_forwards:
+        _tie_hidden(network.feed_forward)

@@ -1,4 +1,4 @@
-"""Fake quantizers of kernels and of constants."""
+"""Fake quantizers of kernels."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.quantization.fake_quant import kernel_fake_quant, kernel_scale
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 class WeightFakeQuant(keras.layers.Layer):
@@ -50,16 +50,3 @@ class KernelFakeQuant(WeightFakeQuant):
     def scale(self, kernel: tf.Tensor) -> tf.Tensor:
         """Return the scale of each output channel, (out,)."""
         return kernel_scale(tf.cast(kernel, tf.float32), self.bits)
-
-
-class ConstantFakeQuant(WeightFakeQuant):
-    """A constant that is added to an activation: 8 bits over its range in an integer-only model."""
-
-    def __init__(self, policy: QuantizationPolicy | None, path: str):
-        integer = integer_part(policy)
-        super().__init__(path, integer is not None and integer.kernels)
-
-    def quantized(self, values: tf.Tensor) -> tf.Tensor:
-        low, high = (tf.stop_gradient(reduce(tf.cast(values, tf.float32))) for reduce in (tf.reduce_min, tf.reduce_max))
-        low, high = tf.minimum(low, 0.0), tf.maximum(high, 0.0)
-        return tf.quantization.fake_quant_with_min_max_vars(values, low, high)
