@@ -60,7 +60,7 @@ def records(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[dict]
     return found
 
 
-def markdown(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def markdown(columns: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown.
 
     Args:
@@ -175,5 +175,5 @@ def _number(found: Sequence[Result], digits: int) -> str:
     return f"{found[0].value:.{digits}f}" if found else _NONE
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+def _markdown_row(cells: Sequence[object]) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"

@@ -18,7 +18,7 @@ Task = Annotated[
     str | None, Option(metavar="NAME", help="Only models for this task, such as classification, tagging or embedding.")
 ]
 Texts = Annotated[
-    list[Path],
+    list[Path] | None,
     Option(
         metavar="PATH", help="For an encoder: text files (.txt, .txt.gz), one paragraph a line, or folders of them. Repeatable."
     ),
@@ -114,7 +114,7 @@ def get(
 def build(
     name: Name,
     out: Out,
-    texts: Texts = (),
+    texts: Texts = None,
     teacher: Teacher = None,
     train: Train = None,
     dev: Dev = None,
@@ -135,7 +135,7 @@ def build(
 
     model, work = find(name), work or out.with_name(f"{out.name}.build")
     if model.kind == ENCODER:
-        return _build_encoder(model, list(texts), teacher, out, work, overwrite)
+        return _build_encoder(model, texts or [], teacher, out, work, overwrite)
     return _build_file(model, train, dev, out, work)
 
 

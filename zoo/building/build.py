@@ -110,8 +110,9 @@ def _train_stages(
     from kerasbert.zoo.building.vectors import principal_directions
 
     keras.utils.set_random_seed(recipe.seed)
-    sizes = {"sequence_length": MAX_LENGTH, "max_position_embeddings": MAX_LENGTH}
-    full_teacher = kb.SentenceEncoder.from_pretrained(teacher_folder, **sizes)
+    full_teacher = kb.SentenceEncoder.from_pretrained(
+        teacher_folder, sequence_length=MAX_LENGTH, max_position_embeddings=MAX_LENGTH
+    )
     characters = _single_characters(full_teacher.tokenizer.vocabulary)
     teacher = trim_vocabulary(full_teacher, texts, characters, characters=False, size=recipe.vocabulary)
     if recipe.layers:
@@ -173,7 +174,9 @@ def train_stage(
     config = TrainConfig(epochs=stage.epochs, batch_size=stage.batch_size, seed=seed, learning_rate=stage.learning_rate)
     model = student
     if stage.objectives:
-        objectives = parse_objectives(stage.objectives, layers=dict(stage.layer_map) or None)
+        objectives = parse_objectives(
+            stage.objectives, layers={student: teacher for student, teacher in stage.layer_map} or None
+        )
         model = Distiller(student, teacher, objectives, label_weight=1.0)
     steps = stage.epochs * -(-count // stage.batch_size)
     optimizer = kb.adamw(stage.learning_rate, stage.warmup, steps)

@@ -4,8 +4,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from kerasbert.zoo.building.students import Student
 
@@ -35,7 +33,7 @@ def save_encoder(student: "Student", folder: str | os.PathLike) -> dict[str, int
     for path, variable in plain.variables_by_path().items():
         variable.assign(weights[path])
     plain.save_pretrained(folder, dtype="float16", shard_bytes=SHARD_BYTES)
-    parameters = sum(int(np.prod(variable.shape)) for variable in weights.values())
+    parameters = sum(variable.numpy().size for variable in weights.values())
     return {
         "parameters": parameters,
         "shards": len([name for name in os.listdir(folder) if name.endswith(".safetensors")]),

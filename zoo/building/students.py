@@ -12,6 +12,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.text import Tokenizer
+from kerasbert.training.distillation.objective import static_size
 from kerasbert.zoo.building.vectors import principal_directions
 
 POOLED_SCALE = 0.4  # root mean square of the pooler's targets, inside the linear range of tanh
@@ -27,7 +28,8 @@ class Student(kb.SentenceEncoder):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.encoder.pooler.trainable = True
+        pooler: Any = self.encoder.pooler
+        pooler.trainable = True
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
@@ -35,7 +37,7 @@ class Student(kb.SentenceEncoder):
         if not training:
             return super().call(inputs, training, lowering)
         output = self.encoder(inputs, training=True, lowering=lowering)
-        mask = tf.cast(inputs["attention_mask"], tf.float32)[..., None]
+        mask = tf.expand_dims(tf.cast(inputs["attention_mask"], tf.float32), -1)
         total = tf.reduce_sum(tf.cast(output.sequence, tf.float32) * mask, axis=1)
         return tf.stack([tf.math.l2_normalize(total, axis=-1), tf.cast(output.pooled, tf.float32)], axis=1)
 
@@ -58,7 +60,7 @@ class VectorLoss(keras.losses.Loss):
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
         mean, pooled = y_pred[:, 0], y_pred[:, 1]
-        scale = POOLED_SCALE * y_true.shape[-1] ** 0.5
+        scale = POOLED_SCALE * static_size(y_true, -1) ** 0.5
         distance = 1.0 - tf.reduce_sum(mean * y_true, axis=-1)
         error = tf.reduce_sum(tf.square(pooled / scale - y_true), axis=-1)
         student, teacher = (tf.matmul(vectors, vectors, transpose_b=True) for vectors in (mean, y_true))
@@ -101,7 +103,7 @@ def student_of_sizes(teacher: kb.SentenceEncoder, model_type: str, sizes: dict[s
     student = _student(encoder, teacher.tokenizer)
     old, new = teacher.variables_by_path(), student.variables_by_path()
     words, positions_table = old[_WORD_TABLE].numpy(), old[_POSITION_TABLE].numpy()
-    width = new[_WORD_TABLE].shape[1]
+    width = int(new[_WORD_TABLE].numpy().shape[1])
     directions = principal_directions(words - words.mean(axis=0), width)
     new[_WORD_TABLE].assign(words @ directions)
     if new[_POSITION_TABLE].shape[1] == width:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from kerasbert.cli.common.layer_counts import parse_layers
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import score
-from kerasbert.data.records import data_suffix
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.config_fields import check_fields, flag, option
@@ -224,6 +223,7 @@ def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Da
     from kerasbert.cli.common.data_files import read_described
     from kerasbert.cli.common.progress import note
     from kerasbert.data.plain_text import read_text
+    from kerasbert.data.records import data_suffix
 
     if data_suffix(Path(path)) != ".txt":
         return read_described(type(processor), path, training)

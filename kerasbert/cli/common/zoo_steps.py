@@ -10,6 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
 from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
+_PROGRAM = __name__.partition(".common")[0]  # the package of all commands, which runs as a process of its own
 _DONE = ".done"  # beside the result of a finished command
 
 
@@ -46,7 +47,7 @@ def _run(step: FileStep, arguments: list[str], out: Path) -> None:
             arguments = [*arguments, "--resume"]
         elif is_model_folder(out):
             arguments = [*arguments, "--overwrite"]
-    command = [sys.executable, "-m", "kerasbert.cli", *arguments]
+    command = [sys.executable, "-m", _PROGRAM, *arguments]
     code = subprocess.run(command, stdout=subprocess.DEVNULL, env=dict(os.environ), check=False).returncode
     if code:
         raise KerasBertError(

@@ -62,7 +62,7 @@ class QuantizedDense(Dense):
         else:
             product = self.product(x, kernel, self.served_bias(), training)
         if self.activation is tf.nn.relu:  # a part of the operator, which writes the tensor that the next layer reads
-            return tf.cast(self.output_quantizer(self.activation(product), training=training), x.dtype)
+            return tf.cast(self.output_quantizer(tf.nn.relu(product), training=training), x.dtype)
         product = tf.cast(self.output_quantizer(product, training=training), x.dtype)
         return self.activation(product) if self.activation else product
 

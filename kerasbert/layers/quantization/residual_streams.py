@@ -82,7 +82,7 @@ def _equalize_bottleneck_block(block: MobileBertBlock, before: Norm) -> None:
     before.write_to(outer)
     for quantizer in input_quantizers(block):
         quantizer.carry_scales(outer)
-    if block.bottleneck is not None:
+    if block.bottleneck is not None and block.output_dense is not None:
         block.bottleneck.dense.write_to(inner[0])
         if block.attends_in_bottleneck:
             block.attention.input_quantizer.carry_scales(inner[0])

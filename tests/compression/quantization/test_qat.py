@@ -122,7 +122,7 @@ def test_range_of_the_gelu_input_stops_at_minus_four(tiny):
     writes = quantized.encoder.layers[0].feed_forward.intermediate.output_quantizer
     assert float(writes.minimum) == -4 and float(writes.maximum) > 2
     np.testing.assert_allclose(quantized.predict(texts), model.predict(texts), atol=0.02)
-    others = [p for p in static_points(quantized) if p is not writes]
+    others = [p for p in static_points(quantized) if p is not writes and "pooler" not in p.path]
     assert all(point.clip_min is None for point in others)
 
 
