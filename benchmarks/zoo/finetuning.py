@@ -3,8 +3,8 @@
     python -m benchmarks.zoo.finetuning mini-en small-en --beside all-MiniLM-L6-v2 --data DATA
 
 Measured: the metric of each task's test part (SST-2: dev, which has labels) after the last epoch, in float. Every model is trained with the
-same settings but for the learning rate, which depends on the width: `--rate 192=3e-4` changes it. Models are names in the zoo, by
-default all encoders. Runs in the result file are kept, so an interrupted measurement can be continued.
+same settings but for the learning rate, which is lower for wide encoders. Models are names in the zoo, by default all encoders. Runs in
+the result file are kept, so an interrupted measurement can be continued.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from benchmarks.common import record
 from benchmarks.zoo.rows import add_models, make_result, model_names
 
 PACKAGES = ("tensorflow", "tf-keras", "tokenizers", "numpy")
-RATES = {384: 1e-4, 0: 3e-4}  # from this width on
+WIDE = 384  # hidden size from which the lower learning rates are used
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Case:
         metric: The metric of the table.
         epochs: Number of epochs.
         length: Tokens of a row.
+        rates: Learning rates of wide and of narrow encoders; see `WIDE`.
         batch_size: Rows of a batch.
     """
 
@@ -38,14 +39,15 @@ class Case:
     metric: str
     epochs: int
     length: int
+    rates: tuple[float, float]
     batch_size: int = 32
 
 
 CASES = {
-    "sst-2": Case("SST-2 dev", "accuracy", 3, 64),
-    "mrpc": Case("MRPC test", "accuracy", 5, 128),
-    "conll2003": Case("CoNLL-2003 test", "entity F1", 5, 128),
-    "assistant": Case("assistant test", "accuracy", 10, 32),
+    "sst-2": Case("SST-2 dev", "accuracy", 3, 64, (1e-4, 3e-4)),
+    "mrpc": Case("MRPC test", "accuracy", 5, 128, (1e-4, 3e-4)),
+    "conll2003": Case("CoNLL-2003 test", "entity F1", 5, 128, (2e-4, 5e-4)),
+    "assistant": Case("assistant test", "accuracy", 10, 32, (3e-4, 5e-4)),
 }
 
 
@@ -93,8 +95,7 @@ def _train(model: str, name: str, seed: int, arguments: argparse.Namespace) -> t
     keras.utils.set_random_seed(seed)
     keras.mixed_precision.set_global_policy(arguments.precision)
     task = kind.from_pretrained(model, sequence_length=case.length, **options)
-    width = task.config.hidden_size
-    rate = arguments.rate.get(width) or next(rate for least, rate in RATES.items() if width >= least)
+    rate = arguments.rate or case.rates[task.config.hidden_size < WIDE]
     steps = case.epochs * -(-len(train[0] if isinstance(train[0], list) else train[0][0]) // case.batch_size)
     task.compile(kb.adamw(rate, 0.1, steps))
     task.fit(*train, batch_size=case.batch_size, epochs=case.epochs, seed=seed, verbose=0)
@@ -115,7 +116,7 @@ def _data(name: str, data: Path) -> tuple[Any, tuple, tuple, dict[str, Any]]:
         train, test = read_table(data / "sst-2/train.tsv.gz"), read_table(data / "sst-2/dev.tsv.gz")
         return kb.TextClassifier, (train.x, train.y), (test.x, test.y), {"labels": ["0", "1"]}
     if name == "mrpc":
-        columns = {"text": "#1 String", "pair": "#2 String", "label": "Quality"}
+        columns = {"text": "#1 String", "pair": "#2 String", "label": "Quality", "delimiter": "\t"}
         train = read_table(data / "mrpc/train.tsv.gz", **columns)
         test = read_table(data / "mrpc/msr_paraphrase_test-labelled.txt.gz", **columns)
         return kb.TextClassifier, (train.x, train.y), (test.x, test.y), {"labels": ["0", "1"]}
@@ -127,24 +128,17 @@ def _data(name: str, data: Path) -> tuple[Any, tuple, tuple, dict[str, Any]]:
     return kb.TextClassifier, (train.texts, train.intents), (test.texts, test.intents), {"labels": assistant.INTENTS}
 
 
-def _rates(text: str) -> tuple[int, float]:
-    width, _, rate = text.partition("=")
-    return int(width), float(rate)
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_models(parser)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the data sets")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    parser.add_argument("--rate", nargs="+", type=_rates, default=[], metavar="WIDTH=RATE")
-    parser.add_argument("--precision", choices=("float32", "mixed_bfloat16"), default="mixed_bfloat16")
+    parser.add_argument("--rate", type=float, metavar="X", help="another learning rate, to choose one on other data")
+    parser.add_argument("--precision", choices=("float32", "mixed_bfloat16"), default="float32")
     parser.add_argument("--dry-run", action="store_true", help="leave zoo/results.csv as it is")
     record.add_output(parser, "zoo_finetuning")
-    arguments = parser.parse_args()
-    arguments.rate = dict(arguments.rate)
-    return arguments
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -32,13 +32,15 @@ def main() -> None:
     arguments = _arguments()
     from kerasbert.zoo.results import add_results
 
-    load, measured, lines = record.load(), {}, []
+    load = record.load()
+    measured = json.loads(arguments.json.read_text("utf-8"))["models"] if arguments.json.is_file() else {}
     for name in model_names(arguments):
+        lines: list = []
         measured[Path(name).name] = _measure(name, arguments, lines)
         print(name, json.dumps(measured[Path(name).name]), flush=True)
-    if not arguments.dry_run:
-        add_results(lines)
-    record.write(arguments.json, {"models": measured}, record.versions(PACKAGES), load)
+        if not arguments.dry_run:
+            add_results(lines)
+        record.write(arguments.json, {"models": measured}, record.versions(PACKAGES), load)
 
 
 def _measure(name: str, arguments: argparse.Namespace, lines: list) -> dict:
