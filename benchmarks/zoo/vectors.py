@@ -52,7 +52,7 @@ def _measure(name: str, arguments: argparse.Namespace, lines: list) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "int8.tflite"
         calibration = read_text(arguments.calibration, max_rows=arguments.rows).x
-        kb.export.convert(task, "static_wi8_ai8", calibration=calibration).save(path)
+        kb.export.convert(task, "static_wi8_ai8", length=[32, 64, 128], calibration=calibration).save(path)
         opened = kb.open(path, threads=2)
         sides["int8"] = (
             "xnnpack",

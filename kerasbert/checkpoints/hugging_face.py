@@ -227,13 +227,13 @@ def converted(tensors: Mapping[str, np.ndarray], dtype: str) -> dict[str, np.nda
         raise KerasBertError(f"expected a dtype of {', '.join(DTYPES)}, received {dtype!r}")
     if dtype == DTYPES[0]:
         return dict(tensors)
-    converted = {}
+    result = {}
     for name, tensor in tensors.items():
         floating = tensor.dtype.kind == "f"
         if floating and not np.abs(tensor).max(initial=0.0) <= np.finfo(dtype).max:
             raise KerasBertError(f"expected numbers within {dtype} in {name}, received larger ones; save as float32")
-        converted[name] = tensor.astype(dtype) if floating else tensor
-    return converted
+        result[name] = tensor.astype(dtype) if floating else tensor
+    return result
 
 
 def _check_sizes(path: Path, config: dict[str, Any]) -> None:

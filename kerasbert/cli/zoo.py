@@ -127,9 +127,7 @@ def build(
 
     The same command continues a build that was interrupted.
 
-    Example: kerasbert zoo build small-en --texts texts/ --teacher all-MiniLM-L6-v2 --out small-en
-
-    Example: kerasbert zoo build intents --out intents.tflite
+    Example: kerasbert zoo build mini-en --texts texts/ --teacher all-MiniLM-L6-v2 --out mini-en
     """
     from kerasbert.zoo.catalog import ENCODER, find
 
