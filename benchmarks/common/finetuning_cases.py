@@ -50,6 +50,16 @@ CASES = {
         metric="F1",
         extra_evaluations=(("xquad-en", "xquad/xquad.en.json.gz"),),
     ),  # fmt: skip
+    "squad2": Case(
+        "question-answering",
+        "squad2/dev-half-without-xquad.json.gz",
+        "xquad/xquad.en.json.gz",
+        5,
+        length=128,
+        learning_rate=1e-4,
+        metric="F1",
+        extra_evaluations=(("subjqa", "subjqa/test.json.gz"),),
+    ),  # fmt: skip
 }
 
 WARMUP, WEIGHT_DECAY, CLIP_NORM = 0.06, 0.01, 1.0

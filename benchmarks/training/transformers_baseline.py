@@ -103,7 +103,7 @@ class Tagging:
 class QuestionAnswering:
     """Question answering over windows, with the official example's features, n-best search and "no answer" (SQuAD 2)."""
 
-    n_best, longest_answer, stride = 20, 30, 128
+    n_best, longest_answer = 20, 30
 
     def __init__(self, case: Case, data: Path, checkpoint: str) -> None:
         from kerasbert.data.squad import read_squad
@@ -124,7 +124,7 @@ class QuestionAnswering:
             [str(example[i]).strip() if i == 0 else example[i] for example in table.x] for i in (0, 1)
         )
         return self.tokenizer(
-            questions, contexts, truncation="only_second", max_length=self.case.length, stride=self.stride,
+            questions, contexts, truncation="only_second", max_length=self.case.length, stride=self.case.length // 3,
             return_overflowing_tokens=True, return_offsets_mapping=True,
         )  # fmt: skip
 

@@ -26,6 +26,10 @@ Texts = Annotated[
 Teacher = Annotated[
     str | None, Option(metavar="FOLDER", help="For an encoder: a sentence encoder with a WordPiece vocabulary.")
 ]
+MaxTexts = Annotated[
+    int | None,
+    Option(metavar="N", min=100, help="For an encoder: train on at most N texts, to try the command. Default: those of the recipe."),
+]  # fmt: skip
 Train = Annotated[str | None, Option(metavar="FILE", help="For a file: the training data. Default: the bundled data.")]
 Dev = Annotated[str | None, Option(metavar="FILE", help="For a file: the development data. Default: the bundled data.")]
 Out = Annotated[Path, Option("--out", "-o", metavar="PATH", help="The file or folder to write.")]
@@ -116,6 +120,7 @@ def build(
     out: Out,
     texts: Texts = None,
     teacher: Teacher = None,
+    max_texts: MaxTexts = None,
     train: Train = None,
     dev: Dev = None,
     work: Work = None,
@@ -133,13 +138,13 @@ def build(
 
     model, work = find(name), work or out.with_name(f"{out.name}.build")
     if model.kind == ENCODER:
-        return _build_encoder(model, texts or [], teacher, out, work, overwrite)
+        return _build_encoder(model, texts or [], teacher, max_texts, out, work, overwrite)
     return _build_file(model, train, dev, out, work)
 
 
 def _build_encoder(
-    model: "ZooModel", texts: list[Path], teacher: str | None, out: Path, work: Path, overwrite: bool
-) -> Result:
+    model: "ZooModel", texts: list[Path], teacher: str | None, max_texts: int | None, out: Path, work: Path, overwrite: bool
+) -> Result:  # fmt: skip
     from kerasbert.cli.common.destinations import check_out_folder
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.errors import KerasBertError
@@ -153,6 +158,7 @@ def _build_encoder(
     if teacher is None:
         raise KerasBertError("expected --teacher, a sentence encoder such as all-MiniLM-L6-v2, received none; add it")
     recipe = Recipe.read(model.path / FILE)
+    recipe = recipe if max_texts is None else recipe.reduced(max_texts)
     check_out_folder(out, teacher, overwrite=overwrite)
     with progress(TRAINING) as bar:
 

@@ -1,6 +1,7 @@
 """Builds of zoo encoders: samples of texts, recipes, vectors, and a tiny build that is killed and goes on."""
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,6 +121,13 @@ def test_shipped_recipes_are_valid(model):
     assert Recipe.read(model.path / "recipe.toml").stages
 
 
+def test_reduced_recipe_has_fewer_texts_in_every_stage():
+    full = recipe()
+    assert [stage.texts for stage in full.reduced(100).stages] == [64, 100]
+    assert [stage.texts for stage in full.reduced(10).stages] == [10, 10]
+    assert replace(full.reduced(10), stages=full.stages) == full
+
+
 # -- builds ----------------------------------------------------------------------------------------------------------------------------
 
 
@@ -201,7 +209,8 @@ def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type,
     ("changes", "message"),
     [
         ({"vocabulary": 32}, "recipe's 32 WordPiece tokens, received 31 of WordPiece"),
-        ({"layers": [0, 3]}, "layer 3, received one of 3 layers"),
+        ({"layers": [0, 3]}, "recipe's 4 layers, received one of 3"),
+        ({"layers": [], "sizes": {"num_hidden_layers": 4}}, "recipe's 4 layers, received one of 3"),
     ],
 )
 def test_teacher_that_lacks_vocabulary_or_layers_is_an_error(texts, teacher, tmp_path, changes, message):
@@ -225,3 +234,15 @@ def test_teacher_with_another_kind_of_vocabulary_is_an_error(texts, tmp_path):
     kb.SentenceEncoder(AlbertEncoder(config), tokenizer, sequence_length=128).save_pretrained(tmp_path / "albert")
     with pytest.raises(KerasBertError, match="WordPiece tokens, received 40 of SentencePiece; take another teacher"):
         build_encoder(recipe(), text_files([texts]), tmp_path / "albert", tmp_path / "work")
+
+
+def test_too_few_texts_are_an_error(teacher, tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_text("\n".join(dict.fromkeys(paragraphs(60, 1))), "utf-8")
+    with pytest.raises(KerasBertError, match="at least 100 sentences, received [0-9]+; give more texts"):
+        build_encoder(recipe(), [path], teacher, tmp_path / "work")
+
+
+@pytest.mark.parametrize(("count", "expected"), [(100, 10), (150, 15), (160, 16), (100_000, 16)])
+def test_few_texts_hold_out_a_share(count, expected):
+    assert build.held_out(count) == expected

@@ -1,6 +1,7 @@
 """The zoo's models by name: suggestions, damaged files, and loading."""
 
 import shutil
+import zlib
 
 import pytest
 
@@ -27,6 +28,11 @@ def copied(tmp_path, monkeypatch):
 def test_every_file_has_the_recorded_sha256():
     for model in kb.zoo.models():
         catalog.check_files(model)
+
+
+def test_models_leave_the_wheel_below_60_megabytes():
+    compressed = sum(len(zlib.compress(path.read_bytes(), 6)) for model in catalog.models() for path in model.parts())
+    assert compressed < 57_000_000, "the rest of the package takes up to 3 MB"
 
 
 def test_every_checksum_belongs_to_a_model():

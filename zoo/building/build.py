@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     import kerasbert as kb
     from kerasbert.zoo.building.students import Student
 
-DEV_TEXTS = 2048  # texts that are held out, to measure each epoch
+DEV_TEXTS, DEV_SHARE = (
+    2048,
+    0.1,
+)  # texts that are held out, to measure each epoch: this number, or this share of few texts
+FEWEST_TEXTS = 100
 MAX_LENGTH = 128  # tokens of a training text, and positions of a student
 READING = "reading texts"
 TEACHER = "teacher's vectors"
@@ -46,7 +50,8 @@ def build_encoder(
         The trained student.
 
     Raises:
-        KerasBertError: When the teacher has another kind of vocabulary or a smaller one, or lacks a layer of the recipe.
+        KerasBertError: When there are too few texts, or the teacher has another kind of vocabulary or a smaller one, or has fewer
+            layers than the recipe needs.
     """
     import kerasbert as kb
     from kerasbert.zoo.building.vectors import teacher_vectors
@@ -55,6 +60,8 @@ def build_encoder(
     texts = sample_texts(files, TextCounts(recipe.sentences, recipe.passages), recipe.seed)
     random.Random(recipe.seed).shuffle(texts)
     texts = texts[: recipe.used_texts(len(texts)) + DEV_TEXTS]
+    if len(texts) < FEWEST_TEXTS:
+        raise KerasBertError(f"expected at least {FEWEST_TEXTS} sentences, received {len(texts)}; give more texts")
     full_teacher = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=MAX_LENGTH)
     _check_teacher(full_teacher, recipe)
     vectors = teacher_vectors(
@@ -87,9 +94,11 @@ def _check_teacher(teacher: "kb.SentenceEncoder", recipe: Recipe) -> None:
             "teacher, such as all-MiniLM-L6-v2"
         )
     layers = teacher.config.num_hidden_layers
-    if recipe.layers and max(recipe.layers) >= layers:
+    needed = max(recipe.layers) + 1 if recipe.layers else recipe.sizes.get("num_hidden_layers", 0)
+    if needed > layers:
         raise KerasBertError(
-            f"expected a teacher with the recipe's layer {max(recipe.layers)}, received one of {layers} layers; take another teacher"
+            f"expected a teacher with at least the recipe's {needed} layers, received one of {layers}; take another teacher, such as "
+            "all-MiniLM-L6-v2"
         )
 
 
@@ -147,7 +156,7 @@ def train_stage(
         student: The student, trained in place.
         teacher: The teacher with the student's vocabulary.
         stage: The stage.
-        texts: The training texts; the last `DEV_TEXTS` are held out.
+        texts: The training texts; the last ones are held out, see `held_out`.
         vectors: Their target vectors.
         path: The file of the texts, whose digest tells whether a checkpoint belongs to them.
         folder: The folder of the stage's checkpoint and result.
@@ -168,9 +177,10 @@ def train_stage(
         for name, variable in student.variables_by_path().items():
             variable.assign(finished.variables_by_path()[name])
         return
-    count = min(stage.texts or len(texts), len(texts) - DEV_TEXTS)
+    dev_count = held_out(len(texts))
+    count = min(stage.texts or len(texts), len(texts) - dev_count)
     data = Table(path, texts[:count], vectors[:count])  # type: ignore[arg-type]
-    dev = Table(path, texts[-DEV_TEXTS:], vectors[-DEV_TEXTS:])  # type: ignore[arg-type]
+    dev = Table(path, texts[-dev_count:], vectors[-dev_count:])  # type: ignore[arg-type]
     config = TrainConfig(epochs=stage.epochs, batch_size=stage.batch_size, seed=seed, learning_rate=stage.learning_rate)
     model = student
     if stage.objectives:
@@ -185,6 +195,11 @@ def train_stage(
     if not resume:
         run.begin(config)
     train(model, data, dev, config, run, resume=resume, progress=progress)
+
+
+def held_out(count: int) -> int:
+    """Return the number of texts that are held out of `count` texts, to measure each epoch."""
+    return min(DEV_TEXTS, round(DEV_SHARE * count))
 
 
 def _single_characters(vocabulary: Sequence[str]) -> list[str]:

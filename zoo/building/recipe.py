@@ -1,7 +1,7 @@
 """The recipe of a zoo encoder: `recipe.toml` in its folder."""
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,6 +68,15 @@ class Recipe:
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""
         return max((stage.texts or count for stage in self.stages), default=count)
+
+    def reduced(self, texts: int) -> Self:
+        """Return a recipe of the same model that trains on fewer texts in every stage.
+
+        Args:
+            texts: The largest number of training texts.
+        """
+        stages = [replace(stage, texts=min(stage.texts or texts, texts)) for stage in self.stages]
+        return replace(self, stages=stages)
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Self:

@@ -1,5 +1,6 @@
 """Objectives on attention probabilities, and on relations of queries, keys and values."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
@@ -89,7 +90,7 @@ class AttentionRelations(Objective):
 
     Args:
         teacher_layer: The teacher's layer; negative numbers count from the top.
-        relation_heads: Number of relation heads; None takes the teacher's attention heads.
+        relation_heads: Number of relation heads. None: the teacher's attention heads, or the largest smaller number that divides both widths.
         relations: One or several of `query`, `key` and `value`.
         weight: Factor of the loss in the sum of all objectives.
 
@@ -120,9 +121,14 @@ class AttentionRelations(Objective):
         self.layer = self.teacher_layer % layers
         student_attention = list(student.encoder.stack())[-1].attention
         teacher_attention = list(teacher.encoder.stack())[self.layer].attention
-        self._heads = teacher_attention.heads if self.relation_heads is None else self.relation_heads
-        for model, attention in (("student", student_attention), ("teacher", teacher_attention)):
-            width = attention.heads * attention.head_size
+        widths = {
+            "student": student_attention.heads * student_attention.head_size,
+            "teacher": teacher_attention.heads * teacher_attention.head_size,
+        }
+        common = math.gcd(*widths.values())
+        fitting = max(heads for heads in range(1, teacher_attention.heads + 1) if common % heads == 0)
+        self._heads = fitting if self.relation_heads is None else self.relation_heads
+        for model, width in widths.items():
             if self._heads < 1 or width % self._heads:
                 raise self.error(
                     f"relation_heads that divide the width of attention ({width} in the {model})",

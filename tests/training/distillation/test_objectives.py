@@ -181,6 +181,12 @@ def test_attention_relations_match_the_formula(bound):
     np.testing.assert_allclose(value(relations, one, other), real_mean(divergence, mask), rtol=1e-3)
 
 
+@pytest.mark.parametrize(("heads", "size", "expected"), [(4, 4, 4), (3, 8, 4), (5, 4, 4), (3, 6, 2)])
+def test_default_relation_heads_divide_both_widths(bound, heads, size, expected):
+    sizes = {"hidden_size": heads * size, "num_attention_heads": heads}
+    assert bound(AttentionRelations(), **sizes)._heads == expected
+
+
 @pytest.mark.parametrize("kind", [kind for kind in OBJECTIVES.values() if kind is not PatientStates])
 def test_padding_does_not_change_losses(models, kind):
     teacher = models.teacher
