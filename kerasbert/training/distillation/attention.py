@@ -90,7 +90,7 @@ class AttentionRelations(Objective):
 
     Args:
         teacher_layer: The teacher's layer; negative numbers count from the top.
-        relation_heads: Number of relation heads. None: the teacher's attention heads, or the largest smaller number that divides both widths.
+        relation_heads: Number of relation heads. None: the largest number, up to the teacher's heads, that divides both widths.
         relations: One or several of `query`, `key` and `value`.
         weight: Factor of the loss in the sum of all objectives.
 
