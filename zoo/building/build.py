@@ -4,16 +4,18 @@ import contextlib
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.training.trainer import ProgressCallback
+from kerasbert.zoo.building.pairs import make_rows, single_rows
 from kerasbert.zoo.building.recipe import Recipe, Stage
 from kerasbert.zoo.building.texts import TextCounts, sample_texts
 
@@ -64,18 +66,54 @@ def build_encoder(
         raise KerasBertError(f"expected at least {FEWEST_TEXTS} sentences, received {len(texts)}; give more texts")
     full_teacher = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=MAX_LENGTH)
     _check_teacher(full_teacher, recipe)
-    vectors = teacher_vectors(
-        full_teacher,
-        texts,
-        work / "vectors",
-        lambda done, total: progress.progress(TEACHER, done, total, ()),
-    )
+
+    def encode(batch: list[str]) -> np.ndarray:
+        report = lambda done, total: progress.progress(TEACHER, done, total, ())  # noqa: E731 (a function of one line)
+        return teacher_vectors(full_teacher, batch, work / "vectors", report)
+
+    vectors = encode(texts)
     path = work / "texts.txt"
     work.mkdir(parents=True, exist_ok=True)
     with atomic_file(path) as partial:
         partial.write_text("\n".join(texts) + "\n", "utf-8")
     with _precision(recipe.precision):
-        return _train_stages(recipe, teacher, texts, vectors, path, work, progress)
+        return _train_stages(recipe, teacher, TeacherTexts(path, texts, vectors, vectors, encode), work, progress)
+
+
+@dataclass(frozen=True)
+class TeacherTexts:
+    """The training texts with the teacher's vectors; the last texts are held out, see `held_out`.
+
+    Attributes:
+        path: The file of the texts, whose digest tells whether a checkpoint belongs to them.
+        texts: The texts.
+        vectors: The teacher's vectors.
+        targets: The vectors that a student learns: the teacher's, along fewer directions for a student of fewer dimensions.
+        encode: Computes the teacher's vectors of other texts.
+    """
+
+    path: Path
+    texts: list[str]
+    vectors: np.ndarray
+    targets: np.ndarray
+    encode: Callable[[list[str]], np.ndarray]
+
+    def tables(self, stage: Stage, seed: int) -> "tuple[Table, Table]":
+        """Return the rows of a stage, and those that are held out.
+
+        Args:
+            stage: The stage.
+            seed: The seed of the choice of second texts.
+        """
+        dev_count = held_out(len(self.texts))
+        count = min(stage.texts or len(self.texts), len(self.texts) - dev_count)
+        rows, labels = self.texts[:count], single_rows(self.targets)
+        if stage.pairs:
+            rows, labels[:count, -1] = make_rows(rows, self.vectors[:count], stage.pairs, seed, self.encode)
+        return (
+            Table(self.path, rows, labels[:count]),  # type: ignore[arg-type]
+            Table(self.path, self.texts[-dev_count:], labels[-dev_count:]),  # type: ignore[arg-type]
+        )
 
 
 def _check_teacher(teacher: "kb.SentenceEncoder", recipe: Recipe) -> None:
@@ -105,9 +143,7 @@ def _check_teacher(teacher: "kb.SentenceEncoder", recipe: Recipe) -> None:
 def _train_stages(
     recipe: Recipe,
     teacher_folder: Path,
-    texts: list[str],
-    vectors: np.ndarray,
-    path: Path,
+    data: TeacherTexts,
     work: Path,
     progress: ProgressCallback,
 ) -> "Student":
@@ -123,19 +159,19 @@ def _train_stages(
         teacher_folder, sequence_length=MAX_LENGTH, max_position_embeddings=MAX_LENGTH
     )
     characters = _single_characters(full_teacher.tokenizer.vocabulary)
-    teacher = trim_vocabulary(full_teacher, texts, characters, characters=False, size=recipe.vocabulary)
+    teacher = trim_vocabulary(full_teacher, data.texts, characters, characters=False, size=recipe.vocabulary)
     if recipe.layers:
         student = student_of_layers(teacher, recipe.layers)
     else:
         student = student_of_sizes(teacher, recipe.model_type, recipe.sizes)
     width = student.config.hidden_size
-    if width < vectors.shape[1]:
-        vectors = projected_targets(vectors, principal_directions(vectors, width))
+    if width < data.vectors.shape[1]:
+        data = replace(data, targets=projected_targets(data.vectors, principal_directions(data.vectors, width)))
     done: list[Stage] = []
     for stage in recipe.stages:
         done.append(stage)
         folder = work / f"stage-{len(done)}-{_digest(recipe, done)}"
-        train_stage(student, teacher, stage, texts, vectors, path, folder, recipe.seed, progress)
+        train_stage(student, teacher, stage, data, folder, recipe.seed, progress)
     return student
 
 
@@ -143,9 +179,7 @@ def train_stage(
     student: "Student",
     teacher: "kb.SentenceEncoder",
     stage: Stage,
-    texts: list[str],
-    vectors: np.ndarray,
-    path: Path,
+    data: TeacherTexts,
     folder: Path,
     seed: int,
     progress: ProgressCallback,
@@ -156,20 +190,17 @@ def train_stage(
         student: The student, trained in place.
         teacher: The teacher with the student's vocabulary.
         stage: The stage.
-        texts: The training texts; the last ones are held out, see `held_out`.
-        vectors: Their target vectors.
-        path: The file of the texts, whose digest tells whether a checkpoint belongs to them.
+        data: The training texts.
         folder: The folder of the stage's checkpoint and result.
         seed: Seed of the order of the texts.
         progress: Functions that report progress.
     """
     import kerasbert as kb
-    from kerasbert.data.table import Table
     from kerasbert.training.config import TrainConfig
     from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.run_folder import RunFolder
     from kerasbert.training.trainer import train
-    from kerasbert.zoo.building.students import VectorLoss, mean_cosine
+    from kerasbert.zoo.building.students import VectorLoss, mean_cosine, pair_error
 
     run = RunFolder(folder)
     if (folder / "config.json").is_file() and not run.unfinished:
@@ -177,10 +208,7 @@ def train_stage(
         for name, variable in student.variables_by_path().items():
             variable.assign(finished.variables_by_path()[name])
         return
-    dev_count = held_out(len(texts))
-    count = min(stage.texts or len(texts), len(texts) - dev_count)
-    data = Table(path, texts[:count], vectors[:count])  # type: ignore[arg-type]
-    dev = Table(path, texts[-dev_count:], vectors[-dev_count:])  # type: ignore[arg-type]
+    train_rows, dev_rows = data.tables(stage, seed)
     config = TrainConfig(epochs=stage.epochs, batch_size=stage.batch_size, seed=seed, learning_rate=stage.learning_rate)
     model = student
     if stage.objectives:
@@ -188,13 +216,17 @@ def train_stage(
             stage.objectives, layers={student: teacher for student, teacher in stage.layer_map} or None
         )
         model = Distiller(student, teacher, objectives, label_weight=1.0)
-    steps = stage.epochs * -(-count // stage.batch_size)
+    steps = stage.epochs * -(-len(train_rows) // stage.batch_size)
     optimizer = kb.adamw(stage.learning_rate, stage.warmup, steps)
-    model.compile(optimizer, loss=VectorLoss(stage.pooled, stage.cosines), metrics=[mean_cosine])
+    model.compile(
+        optimizer,
+        loss=VectorLoss(stage.pooled, stage.cosines),
+        metrics=[mean_cosine, pair_error] if stage.pairs else [mean_cosine],
+    )
     resume = run.unfinished
     if not resume:
         run.begin(config)
-    train(model, data, dev, config, run, resume=resume, progress=progress)
+    train(model, train_rows, dev_rows, config, run, resume=resume, progress=progress)
 
 
 def held_out(count: int) -> int:
@@ -208,9 +240,17 @@ def _single_characters(vocabulary: Sequence[str]) -> list[str]:
 
 
 def _digest(recipe: Recipe, stages: Sequence[Stage]) -> str:
-    """Eight hex digits of everything in the recipe that determines the result of these stages."""
-    values = {**asdict(recipe), "stages": [asdict(stage) for stage in stages]}
+    """Eight hex digits of everything in the recipe that determines the result of these stages; a new setting does not change them."""
+    values = {**_without_defaults(recipe), "stages": [_without_defaults(stage) for stage in stages]}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _without_defaults(settings: Recipe | Stage) -> dict[str, Any]:
+    defaults = {
+        each.name: each.default if each.default_factory is MISSING else each.default_factory()
+        for each in fields(settings)
+    }
+    return {name: value for name, value in asdict(settings).items() if value != defaults[name]}
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ class Stage:
         cosines: Weight of the differences of a batch's cosines; see `VectorLoss`.
         objectives: Distillation objectives beside the vectors, such as `hidden=1,relations=1`. The teacher then runs in every step.
         layer_map: `[student layer, teacher layer]` of each compared pair; empty for the objectives' own map.
+        pairs: Share of the texts that get a second text in their row; see `kerasbert.zoo.building.pairs`.
     """
 
     epochs: int
@@ -37,6 +38,7 @@ class Stage:
     cosines: float = 0.0
     objectives: str = ""
     layer_map: list[list[int]] = field(default_factory=list)
+    pairs: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,11 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.text import Tokenizer
 from kerasbert.training.distillation.objective import static_size
+from kerasbert.zoo.building.pairs import SINGLE, JointEmbedding
 from kerasbert.zoo.building.vectors import principal_directions
 
 POOLED_SCALE = 0.4  # root mean square of the pooler's targets, inside the linear range of tanh
+PAIRS_WEIGHT, EACH_NUMBER = 7.0, 0.05  # of the loss of a pair
 _WORD_TABLE, _POSITION_TABLE = "encoder.embeddings.word.table", "encoder.embeddings.position.table"
 
 
@@ -31,6 +33,10 @@ class Student(kb.SentenceEncoder):
         pooler: Any = self.encoder.pooler
         pooler.trainable = True
 
+    @property
+    def processor(self) -> JointEmbedding:
+        return JointEmbedding(width=self.width)
+
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> tf.Tensor:
@@ -43,34 +49,52 @@ class Student(kb.SentenceEncoder):
 
 
 class VectorLoss(keras.losses.Loss):
-    """The distance of a student's vectors from the teacher's.
+    """The distance of a student's vectors from the teacher's; and for rows of two texts, of their cosine from the teacher's.
 
-    The sum of 1 - cosine of the mean vector, the squared distance of the pooled vector from the target scaled to `POOLED_SCALE`, and the
-    mean squared difference of the batch's cosines, each pair of its texts.
+    For a single text it is the sum of 1 - cosine of the mean vector, the squared distance of the pooled vector from the target scaled to
+    `POOLED_SCALE`, and the mean squared difference of its cosines with the batch's other single texts. For a pair, the mean of the pooled
+    vector's numbers learns to be the cosine of both texts.
 
     Args:
         pooled: Weight of the pooled vector's distance.
         cosines: Weight of the cosines' differences.
+        pairs: Weight of the pairs.
         name: The name of the loss.
     """
 
-    def __init__(self, pooled: float, cosines: float, name: str = "vector_loss"):
+    def __init__(self, pooled: float, cosines: float, pairs: float = PAIRS_WEIGHT, name: str = "vector_loss"):
         super().__init__(reduction=keras.losses.Reduction.SUM_OVER_BATCH_SIZE, name=name)
-        self.pooled, self.cosines = pooled, cosines
+        self.pooled, self.cosines, self.pairs = pooled, cosines, pairs
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+        vectors, truth = y_true[:, :-1], y_true[:, -1]
+        single = tf.cast(truth >= SINGLE, tf.float32)
         mean, pooled = y_pred[:, 0], y_pred[:, 1]
-        scale = POOLED_SCALE * static_size(y_true, -1) ** 0.5
-        distance = 1.0 - tf.reduce_sum(mean * y_true, axis=-1)
-        error = tf.reduce_sum(tf.square(pooled / scale - y_true), axis=-1)
-        student, teacher = (tf.matmul(vectors, vectors, transpose_b=True) for vectors in (mean, y_true))
-        difference = tf.reduce_mean(tf.math.squared_difference(student, teacher), axis=-1)
-        return distance + self.pooled * error + self.cosines * difference
+        scale = POOLED_SCALE * static_size(vectors, -1) ** 0.5
+        distance = 1.0 - tf.reduce_sum(mean * vectors, axis=-1)
+        error = tf.reduce_sum(tf.square(pooled / scale - vectors), axis=-1)
+        student, teacher = (tf.matmul(each, each, transpose_b=True) for each in (mean, vectors))
+        squares = tf.math.squared_difference(student, teacher) * single
+        difference = tf.math.divide_no_nan(tf.reduce_sum(squares, axis=-1), tf.reduce_sum(single))
+        vector_loss = distance + self.pooled * error + self.cosines * difference
+        return single * vector_loss + (1.0 - single) * self.pairs * _pair_loss(pooled, truth)
+
+
+def _pair_loss(pooled: tf.Tensor, cosine: tf.Tensor) -> tf.Tensor:
+    """The squared distance of the numbers' mean from the cosine, and a little of each number's, so that all of them take part."""
+    each = tf.reduce_mean(tf.math.squared_difference(pooled, cosine[:, None]), axis=-1)
+    return tf.math.squared_difference(tf.reduce_mean(pooled, axis=-1), cosine) + EACH_NUMBER * each
 
 
 def mean_cosine(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
-    """Return the cosine of each mean vector with its target."""
-    return tf.reduce_sum(y_pred[:, 0] * y_true, axis=-1)
+    """Return the cosine of each mean vector with its target; of pairs without meaning."""
+    return tf.reduce_sum(y_pred[:, 0] * y_true[:, :-1], axis=-1)
+
+
+def pair_error(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+    """Return the error of each pair's cosine, 0 for single texts."""
+    error = tf.abs(tf.reduce_mean(y_pred[:, 1], axis=-1) - y_true[:, -1])
+    return tf.where(y_true[:, -1] >= SINGLE, tf.zeros_like(error), error)
 
 
 def student_of_layers(teacher: kb.SentenceEncoder, layers: Sequence[int]) -> Student:
