@@ -35,15 +35,13 @@ class JointEmbedding(Embedding):
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         paired = [isinstance(example, tuple) for example in examples]
-        singles, pairs = np.flatnonzero(np.logical_not(paired)), np.flatnonzero(paired)
-        columns = {
-            "singles": (singles, [examples[row] for row in singles], None),
-            "pairs": (pairs, *([examples[row][side] for row in pairs] for side in (0, 1))),
-        }
+        singles, pairs = np.flatnonzero(np.logical_not(paired)).tolist(), np.flatnonzero(paired).tolist()
+        first, second = ([examples[row][side] for row in pairs] for side in (0, 1))
+        parts = ((singles, [examples[row] for row in singles], None), (pairs, first, second))
         ids: list[Sequence[int]] = [()] * len(examples)
         types: list[Sequence[int]] = [()] * len(examples)
         truncated = 0
-        for rows, texts, others in columns.values():
+        for rows, texts, others in parts:
             encoded = tokenizer.encode(texts, others, max_length=length)
             truncated += encoded.truncated
             for row, row_ids, row_types in zip(rows, encoded.input_ids, encoded.token_type_ids, strict=True):
@@ -74,7 +72,7 @@ def single_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 def make_rows(
-    texts: Sequence[str], vectors: np.ndarray, share: float, seed: int, encode: Callable[[list[str]], np.ndarray]
+    texts: list[str], vectors: np.ndarray, share: float, seed: int, encode: Callable[[list[str]], np.ndarray]
 ) -> tuple[list[Example], np.ndarray]:
     """Give some texts a second one: a similar text, any other text, or the same one with some words left out, replaced or moved.
 
@@ -89,15 +87,15 @@ def make_rows(
         The texts and pairs, each pair in either order; and the cosine of both vectors for each row, `SINGLE` without a second text.
     """
     generator = np.random.default_rng(seed)
-    rows = np.flatnonzero(generator.random(len(texts)) < share)
+    rows = np.flatnonzero(generator.random(len(texts)) < share).tolist()
     similar = _similar(vectors, generator)
     others, kinds = similar[rows], generator.choice(len(KINDS), len(rows), p=KINDS)
     others[kinds == ANY] = generator.integers(0, len(texts), int((kinds == ANY).sum()))
-    second, second_vectors = [texts[other] for other in others], vectors[others]
-    altered = np.flatnonzero(kinds == ALTERED)
+    second, second_vectors = [texts[other] for other in others.tolist()], vectors[others]
+    altered = np.flatnonzero(kinds == ALTERED).tolist()
     for place in altered:
         second[place] = alter(texts[rows[place]], texts[others[place]], generator)
-    if len(altered):
+    if altered:
         second_vectors[altered] = encode([second[place] for place in altered])
     examples: list[Example] = list(texts)
     cosines = np.full(len(texts), SINGLE, np.float32)
