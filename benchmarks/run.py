@@ -105,6 +105,7 @@ MEASUREMENTS = (
     Measurement("zoo.finetuning", "--beside {checkpoint} --data {data}", result="zoo_finetuning"),
     Measurement("zoo.latency", "--beside {checkpoint} --calibration {calibration}", result="zoo_latency"),
     Measurement("zoo.search", "search --float {search_float} --texts {calibration}", result="zoo_search"),
+    Measurement("zoo.rebuild", result="zoo_rebuild"),
     Measurement("robustness.fuzz_readers"),
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
     Measurement("robustness.kills"),
@@ -120,6 +121,7 @@ HELPERS = {
     "training.training_pytorch": "a child process of training.training_throughput",
     "latency.tokenization_engine": "a child process of latency.tokenization",
     "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
+    "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "reports.compression_tables": "writes the tables of docs/compression.md from results",
     "reports.targets_tables": "writes the tables of docs/targets.md from results",
 }

@@ -30,10 +30,10 @@ def main() -> None:
     """Measure, and add the lines to `zoo/results.csv` unless `--dry-run` is given."""
     arguments = _arguments()
     import kerasbert as kb
-    from kerasbert.model_names import resolve
+    from kerasbert.model_names import shipped_model
     from kerasbert.zoo.results import add_results
 
-    load, path = record.load(), Path(resolve(arguments.model))
+    load, path = record.load(), shipped_model(arguments.model) or Path(arguments.model)
     task = kb.load_task(arguments.float)
     data = task.processor.read(
         arguments.data, label_column=arguments.label_column, text_column=arguments.text_column, max_rows=arguments.rows
