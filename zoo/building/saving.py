@@ -1,4 +1,7 @@
-"""Writes a trained student as an encoder of the zoo: a sentence encoder's folder, in float16, in small files."""
+"""Writes a trained student as an encoder of the zoo: a sentence encoder's folder, in float16, in small files.
+
+The numbers are rounded to bfloat16's eight significant bits first. A file's size stays the same, but a wheel compresses it to five sixths.
+"""
 
 import os
 from dataclasses import replace
@@ -24,6 +27,8 @@ def save_encoder(student: "Student", folder: str | os.PathLike) -> dict[str, int
     Raises:
         KerasBertError: When the folder has files but no model of kerasbert.
     """
+    import tensorflow as tf
+
     import kerasbert as kb
 
     config = replace(student.config, hidden_dropout_prob=DROPOUT, attention_probs_dropout_prob=DROPOUT)
@@ -31,7 +36,7 @@ def save_encoder(student: "Student", folder: str | os.PathLike) -> dict[str, int
     plain = kb.SentenceEncoder(encoder, student.tokenizer, sequence_length=student.sequence_length)
     weights = student.variables_by_path()
     for path, variable in plain.variables_by_path().items():
-        variable.assign(weights[path])
+        variable.assign(tf.cast(tf.cast(weights[path], tf.bfloat16), tf.float32))
     plain.save_pretrained(folder, dtype="float16", shard_bytes=SHARD_BYTES)
     parameters = sum(variable.numpy().size for variable in weights.values())
     return {
