@@ -49,7 +49,7 @@ def test_get_copies_an_encoder_that_loads(capsys, tmp_path):
     code, _, _ = run(capsys, "zoo", "get", "small-en", "-o", tmp_path / "mine")
     assert code == 0 and SentenceEncoder.from_pretrained(tmp_path / "mine").config.vocab_size > 5000
     code, _, err = run(capsys, "zoo", "get", "small-en", "-o", tmp_path / "mine")
-    assert code == 2 and str(tmp_path / "mine") in err
+    assert code == 2 and str(tmp_path / "mine") in err and "--overwrite" in err
 
 
 def test_get_keeps_a_folder_of_other_files(capsys, tmp_path):
