@@ -66,6 +66,25 @@ def test_build_without_texts_is_an_error(capsys, tmp_path, texts, message):
     assert code == 2 and message in err and not (tmp_path / "out").exists()
 
 
+def test_build_saves_an_encoder_and_its_intermediate_results(capsys, tmp_path, monkeypatch):
+    from kerasbert.data import assistant
+    from kerasbert.tasks import SentenceEncoder
+    from kerasbert.zoo.building.recipe import Recipe, Stage
+
+    small = Recipe(2500, 200, 0, [Stage(1, 1e-3, batch_size=32)], layers=[0, 2])
+    monkeypatch.setattr(Recipe, "read", lambda path: small)
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(assistant.load("train").texts[:200]), "utf-8")
+    out = tmp_path / "out"
+    arguments = ["--texts", texts, "--teacher", "mini-en", "--max-texts", "100", "-o", out]
+    code, text, err = run(capsys, "zoo", "build", "small-en", *arguments)
+    assert code == 0, err
+    assert f"saved {out}" in text and f"{out}.build can be deleted" in text
+    assert SentenceEncoder.from_pretrained(out).config.num_hidden_layers == 2
+    code, text, err = run(capsys, "zoo", "build", "small-en", *arguments)
+    assert code == 2 and text == "" and "--overwrite" in err
+
+
 def test_commands_take_names_of_the_zoo(capsys):
     code, out, _ = run(capsys, "inspect", "small-en", "--json")
     assert code == 0 and json.loads(out)["model_type"] == "bert"
