@@ -10,7 +10,6 @@ from kerasbert.zoo import tables
 from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums
 from kerasbert.zoo.results import Result, select
 
-_LICENCE = "apache-2.0"
 _TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
 _PIPELINES = {
     "embedding": "sentence-similarity",
@@ -66,7 +65,7 @@ def card(model: ZooModel, results: Sequence[Result]) -> str:
         for result in sorted(own, key=lambda result: result.key)
     ]  # fmt: skip
     metadata = ModelCardData(
-        license=_LICENCE, language="en", library_name="kerasbert", base_model=_TEACHER, model_name=model.name,
+        license=model.licence, language="en", library_name="kerasbert", base_model=_TEACHER, model_name=model.name,
         pipeline_tag=_PIPELINES[model.task], tags=["tflite", "on-device"], eval_results=evaluations,
     )  # fmt: skip
     return f"---\n{metadata.to_yaml()}\n---\n{_markdown_body(model, results)}\n"
@@ -105,7 +104,8 @@ def _sections(model: ZooModel, results: Sequence[Result]) -> list[Section]:
     return [
         Section(model.name, (model.summary, _usage(model))),
         Section("Results", _results(model, results)),
-        Section("Training", (model.training, *_texts())),
+        Section("Training", (model.training,)),
+        Section("Licences", (f"Licence of the weights: {model.licence}.", *_fine_tuning(model), *_texts())),
         Section("Limits", ("\n".join(f"- {each}" for each in model.limits),)),
         Section("Files", _files(model)),
     ]
@@ -134,6 +134,12 @@ def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table |
     return (Table(columns, rows), Code(tuple(dict.fromkeys(each.command for each in own))))
 
 
+def _fine_tuning(model: ZooModel) -> tuple[str | Table, ...]:
+    if not model.fine_tuning:
+        return ()
+    return "The data of the fine-tuning:", Table(("data", "licence", "source"), model.fine_tuning)
+
+
 def _texts() -> tuple[str, Table]:
     with open(_TEXTS, newline="", encoding="utf-8") as file:
         entries = sorted(csv.DictReader(file), key=lambda entry: entry["licence"])
@@ -142,9 +148,7 @@ def _texts() -> tuple[str, Table]:
         found = list(group)
         words = sum(int(entry["words"]) for entry in found) / 1e6
         rows.append((licence, f"{words:.1f}", ", ".join(entry["file"] for entry in found)))
-    about = (
-        "The texts, by licence, with millions of words. `zoo/texts.csv` names the repository, commit and path of each."
-    )
+    about = "The encoder's texts, by licence, with millions of words. `zoo/texts.csv` names the repository, commit and path of each."
     return about, Table(("licence", "words, M", "files"), rows)
 
 

@@ -35,6 +35,8 @@ class ZooModel:
         data: The data of this metric.
         training: How it was trained, in Markdown.
         limits: What it is not good for, one sentence each.
+        licence: The licence of the weights, as Hugging Face's metadata spells it.
+        fine_tuning: Data, licence and source of each data set that a file was trained on, beside its encoder's texts.
     """
 
     name: str
@@ -46,6 +48,8 @@ class ZooModel:
     data: str
     training: str = ""
     limits: tuple[str, ...] = ()
+    licence: str = "apache-2.0"
+    fine_tuning: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def path(self) -> Path:
