@@ -1,6 +1,7 @@
 """Model cards, generated from the catalog, the measurements, the recipe and the table of texts."""
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +19,7 @@ _PIPELINES = {
     "question-answering": "question-answering",
 }
 _TEXTS = ROOT / "texts.csv"
+_LINE_IN_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n| {4}|- )")  # which a terminal wraps at its own width
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,14 @@ def terminal_card(model: ZooModel, results: Sequence[Result]) -> list[Block]:
     for section in _sections(model, results):
         blocks += ["", section.title]
         for block in section.blocks:
-            blocks.append("\n".join(f"    {line}" for line in block.lines) if isinstance(block, Code) else block)
+            blocks += [*[""] * isinstance(block, Code), _terminal_block(block)]
     return blocks
+
+
+def _terminal_block(block: "str | Table | Code") -> Block:
+    if isinstance(block, Code):
+        return "\n".join(f"    {line}" for line in block.lines)
+    return _LINE_IN_PARAGRAPH.sub(" ", block).strip() if isinstance(block, str) else block
 
 
 def _markdown_body(model: ZooModel, results: Sequence[Result]) -> str:

@@ -35,6 +35,13 @@ def test_show_is_the_card(capsys):
     assert code == 0 and out.startswith("small-en\n") and "licence" in out and "model.safetensors" in out
 
 
+def test_show_leaves_the_breaks_of_paragraphs_to_the_terminal(capsys):
+    _, out, _ = run(capsys, "zoo", "show", "small-en")
+    training = out.partition("\nTraining\n")[2].partition("\nLicences\n")[0].strip().split("\n\n")
+    assert len(training) == 3 and not any("\n" in paragraph for paragraph in training)
+    assert training[1].startswith("    kerasbert zoo build small-en")
+
+
 @pytest.mark.parametrize("command", ["show", "get", "build"])
 def test_unknown_name_suggests_the_nearest(capsys, tmp_path, command):
     (tmp_path / "a.txt").write_text("a text", "utf-8")
