@@ -3,7 +3,7 @@
     python -m benchmarks.zoo.rebuild
 
 Measured: the correlation between the cosines of the student's vectors and those of the teacher's, over pairs of held-out texts. The exit
-code is 1 if it is outside `BAND`, which was chosen from seeds 1 to 5 on two cores.
+code is 1 if it is outside `BAND`, which was chosen from seeds 1 to 5 on two cores (0.57 to 0.64; without training 0.23).
 """
 
 import argparse
@@ -20,7 +20,7 @@ from benchmarks.common import record
 ENCODER, TEACHER = "albert-small-en", "mini-en"
 SIZES = {"num_hidden_layers": 3}  # those of the teacher
 TEXTS, VOCABULARY, BATCH_SIZE = 1_400, 3_000, 32
-BAND = (0.55, 0.80)
+BAND = (0.50, 0.72)
 PACKAGES = ("tensorflow", "tf-keras", "tokenizers", "numpy")
 
 
