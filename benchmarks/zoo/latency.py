@@ -55,7 +55,7 @@ def main() -> None:
                     data = f"{length} tokens, 1 thread"
                     lines.append(make_result(name, "int8", data, f"speed, {names[-1]} = 1", [ratio], "xnnpack"))
                 print(f"{name}, {length} tokens: {median:.3f} ms, {ratio:.2f} x {names[-1]}", flush=True)
-    lines += [make_result(name, "int8", "encoder", "size MB", [sizes[name] / 1e6], "") for name in names]
+    lines += [make_result(name, "int8", f"{LENGTHS[-1]} tokens", "size MB", [sizes[name] / 1e6], "") for name in names]
     if not arguments.dry_run:
         add_results(lines)
     summary = {

@@ -65,7 +65,6 @@ def _measure(name: str, arguments: argparse.Namespace, lines: list) -> dict:
             short = Path(name).name
             for (data, metric), value in scores.items():
                 lines.append(make_result(short, file, data, metric, [value], backend))
-        lines.append(make_result(Path(name).name, "int8", "encoder", "size MB", [path.stat().st_size / 1e6], ""))
     return {file: {", ".join(key): value for key, value in scores.items()} for file, scores in results.items()}
 
 
