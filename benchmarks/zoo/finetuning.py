@@ -50,7 +50,7 @@ CASES = {
     "sst-2": Case("SST-2", "accuracy", 3, 64, (1e-4, 1e-3), (3e-4, 3e-3)),
     "mrpc": Case("MRPC", "accuracy", 5, 128, (1e-4, 1e-4), (3e-4, 3e-4)),
     "conll2003": Case("CoNLL-2003", "entity F1", 5, 128, (2e-4, 2e-3), (5e-4, 5e-3)),
-    "assistant": Case("assistant", "accuracy", 10, 32, (3e-4, 3e-3), (5e-4, 5e-3)),
+    "assistant": Case("assistant", "accuracy", 10, 32, (1e-4, 1e-2), (2e-4, 5e-3)),
 }
 
 
