@@ -57,11 +57,11 @@ def card(model: ZooModel, results: Sequence[Result]) -> str:
     """
     from huggingface_hub import EvalResult, ModelCardData
 
-    own = [result for result in select(results, model=model.name) if not result.metric.endswith((" ms", " MB"))]
+    own = [result for result in select(results, model=model.name) if _is_score(result)]
     evaluations = [
         EvalResult(
             task_type=_PIPELINES[model.task], dataset_type=result.data.rpartition(" ")[0].lower(), dataset_name=result.data,
-            metric_type=result.metric.lower().replace(" ", "_"), metric_value=round(result.value, 4),
+            metric_type=re.sub(r"\W+", "_", result.metric.lower()), metric_value=round(result.value, 4),
             metric_name=f"{result.metric}, {result.file}, {result.backend}",
         )
         for result in sorted(own, key=lambda result: result.key)
@@ -129,9 +129,7 @@ def _usage(model: ZooModel) -> Code:
 
 
 def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table | Code, ...]":
-    own = sorted(
-        select(results, model=model.name), key=lambda result: (result.metric.endswith((" ms", " MB")), result.key)
-    )
+    own = sorted(select(results, model=model.name), key=lambda result: (not _is_score(result), result.key))
     if not own:
         return ("Not measured yet.",)
     rows = [
@@ -140,6 +138,11 @@ def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table |
     ]  # fmt: skip
     columns = ("data", "metric", "model", "backend", "value", "machine", "date")
     return (Table(columns, rows), Code(tuple(dict.fromkeys(each.command for each in own))))
+
+
+def _is_score(result: Result) -> bool:
+    """Return True for a number from 0 to 1, which says how good a model is and not how small or fast."""
+    return not result.metric.endswith((" ms", " MB", "/s")) and not result.metric.startswith("speed")
 
 
 def _fine_tuning(model: ZooModel) -> tuple[str | Table, ...]:
