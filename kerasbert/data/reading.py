@@ -58,6 +58,17 @@ def read_texts(path: str | os.PathLike, options: FileOptions) -> TextTable:
     return read_table(Path(path), **options.columns, **options.limits)
 
 
+def read_sentences(path: str | os.PathLike, options: FileOptions) -> Dataset:
+    """Texts or pairs with scores or nothing, of a table (`read_table`); or the lines of a `.txt` file (`read_text`)."""
+    from kerasbert.data.plain_text import read_text
+
+    path, limits = Path(path), options.limits
+    if data_suffix(path) != ".txt" or limits["delimiter"] is not None:
+        return read_texts(path, options)
+    _refuse_columns(path, options.columns, "lines of text")
+    return read_text(path, max_rows=limits["max_rows"])
+
+
 def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
     """Words with tags: CoNLL columns or JSON lines (`read_conll`), or a CSV file (`read_tagged_table`)."""
     from kerasbert.data.conll import read_conll

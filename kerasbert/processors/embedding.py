@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.data.labels import LabelSet
+from kerasbert.data.reading import read_sentences
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
 from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
@@ -42,6 +43,7 @@ class Embedding(Processor):
     outputs = ("embedding",)
     compared_as = "embedding"
     needs_labels = False
+    reader = staticmethod(read_sentences)
     display = Display(("dimensions", "norm", "first values", "text"), _lines)
 
     def examples(self, x: Any) -> list:

@@ -31,6 +31,15 @@ def test_texts_come_from_tables(files, problem):
     assert (table.x, table.y) == (["x"], ["body one"])
 
 
+def test_sentences_come_from_lines_too(files):
+    table = read_for("embedding", files / "plain.txt", max_rows=2)
+    assert (table.x, table.y) == (["one line", "another line"], None)
+    with pytest.raises(KerasBertError, match="no text column for a file of lines of text, received 'a'"):
+        read_for("embedding", files / "plain.txt", text="a")
+    (files / "columns.txt").write_text("text;score\none;1\n")
+    assert read_for("embedding", files / "columns.txt", delimiter=";").x == ["one"]
+
+
 def test_words_with_tags(files):
     table = read_for("tagging", files / "tags.txt")
     assert [list(words) for words in table.x] == [["Ann", "sings"], ["Bob"]]
