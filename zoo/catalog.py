@@ -34,9 +34,8 @@ class ZooModel:
         metric: The metric of the table of models, as `zoo/results.csv` spells it.
         data: The data of this metric.
         training: How it was trained, in Markdown.
-        limits: What it is not good for, one sentence each.
+        limits: What it is not good for, one sentence each, beside what the card says of every encoder.
         licence: The licence of the weights, as Hugging Face's metadata spells it.
-        fine_tuning: Data, licence and source of each data set that a file was trained on, beside its encoder's texts.
     """
 
     name: str
@@ -49,7 +48,6 @@ class ZooModel:
     training: str = ""
     limits: tuple[str, ...] = ()
     licence: str = "apache-2.0"
-    fine_tuning: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def path(self) -> Path:
