@@ -49,7 +49,7 @@ def _build(seed: int, work: Path) -> float:
     texts = [text for split in assistant.SPLITS for text in assistant.load(split).texts]
     source = work / "assistant.txt"
     source.write_text("\n".join(texts) + "\n", "utf-8")
-    recipe = Recipe.read(find(TEACHER).path.parent / ENCODER / FILE).reduced(TEXTS)
+    recipe = Recipe.read(find(ENCODER).path / FILE).reduced(TEXTS)
     recipe = replace(
         recipe, seed=seed, vocabulary=VOCABULARY, precision="float32", sizes={**recipe.sizes, **SIZES},
         stages=[replace(stage, batch_size=BATCH_SIZE) for stage in recipe.stages],
