@@ -9,6 +9,7 @@ from itertools import groupby
 from kerasbert.console.tables import Block, Table
 from kerasbert.files.json_text import read_json_object
 from kerasbert.zoo import tables
+from kerasbert.zoo.building.file_recipe import FileRecipe
 from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums
 from kerasbert.zoo.results import Result, select
 
@@ -120,7 +121,7 @@ def _sections(model: ZooModel, results: Sequence[Result]) -> list[Section]:
         Section(model.name, (model.summary, _usage(model))),
         Section("Results", _results(model, results)),
         Section("Training", _training(model)),
-        Section("Licences", (f"Licence of the weights: {model.licence}.", *_texts())),
+        Section("Licences", (f"Licence of the weights: {model.licence}.", *_fine_tuning(model), *_texts())),
         Section("Limits", ("\n".join(f"- {each}" for each in _limits(model)),)),
         Section("Files", _files(model)),
     ]
@@ -149,18 +150,25 @@ def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table |
 
 def _training(model: ZooModel) -> "tuple[str | Code, ...]":
     if model.kind != ENCODER:
-        return (model.training,)
+        return _file_training(model)
     command = f"kerasbert zoo build {model.name} --texts text-en/ --texts books-en/ --teacher all-MiniLM-L6-v2 --out {model.name}"
     return model.training.strip(), _TRAINING_TEXTS, Code((command,)), _UNSEEN
 
 
+def _file_training(model: ZooModel) -> "tuple[str | Code, ...]":
+    recipe = FileRecipe.read(model.path.with_suffix(".toml"))
+    data = "".join(f" --{name} {name.upper()}" for name in recipe.used_data())
+    about = f"`files/{model.name}.toml` has the commands that made it from {model.encoder}, with every setting. They run again by:"
+    return model.training.strip(), about, Code((f"kerasbert zoo build {model.name}{data} --out {model.name}.tflite",))
+
+
 def _limits(model: ZooModel) -> tuple[str, ...]:
-    if model.kind != ENCODER:
-        return model.limits
-    vocabulary = read_json_object(model.path / "config.json")["vocab_size"]
+    vocabulary = read_json_object(ROOT / model.encoder / "config.json")["vocab_size"]
     return (
         "English, lower case; other scripts become unknown tokens.",
-        "Texts of more than 128 tokens are cut.",
+        "Texts of more than 128 tokens are cut."
+        if model.task != "question-answering"
+        else "Long texts are read in overlapping windows of 128 tokens, so an answer that needs two distant passages is not found.",
         f"Words outside of its {vocabulary:,} tokens are spelled in pieces, and names more often than other words.",
         "It was not measured for bias. It will have taken over that of its teacher and of its texts, many of which are American.",
         *model.limits,
@@ -170,6 +178,12 @@ def _limits(model: ZooModel) -> tuple[str, ...]:
 def _is_score(result: Result) -> bool:
     """Return True for a number from 0 to 1, which says how good a model is and not how small or fast."""
     return not result.metric.endswith((" ms", " MB", "/s")) and not result.metric.startswith("speed")
+
+
+def _fine_tuning(model: ZooModel) -> tuple[str | Table, ...]:
+    if not model.fine_tuning:
+        return ()
+    return "The data of the fine-tuning:", Table(("data", "licence", "source"), model.fine_tuning)
 
 
 def _texts() -> tuple[str, Table]:

@@ -21,6 +21,7 @@ PAGES = ("README.md", "docs/zoo.md")
 TABLES: dict[str, Callable[[Sequence[Result]], str]] = {
     "models": tables.models_table,
     "encoders": tables.encoders_table,
+    "files": tables.files_table,
     "probes": tables.probes_table,
     "published": tables.published_table,
 }

@@ -3,13 +3,15 @@
 import csv
 from collections.abc import Sequence
 
-from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, models
+from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel, models
 from kerasbert.zoo.results import Result, select
 
 COLUMNS = ("model", "task", "quality, int8", "MB", "ms")
 LATENCY, SIZE = "latency ms", "size MB"
 LATENCY_DATA = "32 tokens, 1 thread"
 _PUBLISHED = ROOT / "published.csv"
+SHARE = "share of "  # before the name of a metric: the int8 file's value as a share of the float model's
+BACKENDS = {"xnnpack": "CPU, XNNPACK", "reference": "CPU, reference", "gpu": "GPU", "wasm": "browser"}
 _NONE = "-"
 _ENCODER_SCORES = (
     ("STS-B test", "Spearman"),
@@ -102,6 +104,26 @@ def encoders_table(results: Sequence[Result]) -> str:
         ]
         size = _number(select(results, model=name, file="int8", metric=SIZE), 1)
         lines.append((name, size, *scores, f"{speed[0].value:.1f}" if speed else _NONE))
+    return markdown(columns, lines)
+
+
+def files_table(results: Sequence[Result]) -> str:
+    """Return the table of files for one task in Markdown: the float model's quality, and the file's on each backend.
+
+    Args:
+        results: All measurements.
+    """
+    columns = ("model", "data", "metric", "float", *BACKENDS.values(), "share kept, lowest")
+    lines = []
+    for model in (model for model in models() if model.kind == FILE):
+        values = {"model": model.name, "data": model.data}
+        qualities = [
+            _score(select(results, **values, file="int8", metric=model.metric, backend=backend)) for backend in BACKENDS
+        ]
+        shares = [result.value for result in select(results, **values, file="int8", metric=f"{SHARE}{model.metric}")]
+        share = f"{100 * min(shares):.1f} %" if shares else _NONE
+        exact = _score(select(results, **values, file="float", metric=model.metric))
+        lines.append((model.name, model.data, model.metric, exact, *qualities, share))
     return markdown(columns, lines)
 
 

@@ -52,13 +52,13 @@ CASES = {
     ),  # fmt: skip
     "squad2": Case(
         "question-answering",
-        "squad2/dev-half-without-xquad.json.gz",
+        "squad2/train.json.gz",  # of benchmarks.zoo.squad_articles
         "xquad/xquad.en.json.gz",
         5,
         length=128,
         learning_rate=1e-4,
         metric="F1",
-        extra_evaluations=(("subjqa", "subjqa/test.json.gz"),),
+        extra_evaluations=(("held-out-articles", "squad2/dev.json.gz"),),
     ),  # fmt: skip
 }
 

@@ -32,6 +32,7 @@ def main() -> None:
     import kerasbert as kb
     from kerasbert.model_names import shipped_model
     from kerasbert.zoo.results import add_results
+    from kerasbert.zoo.tables import SHARE
 
     load, path = record.load(), shipped_model(arguments.model) or Path(arguments.model)
     task = kb.load_task(arguments.float)
@@ -47,7 +48,7 @@ def main() -> None:
             found = check.metrics[index]
             lines.append(make_result(name, "int8", arguments.named, found.name, [found.model], backend))
             if not index:
-                share = make_result(name, "int8", arguments.named, f"share of {found.name}", [found.share], backend)
+                share = make_result(name, "int8", arguments.named, f"{SHARE}{found.name}", [found.share], backend)
                 lines.append(share)
     lines.append(make_result(name, "int8", "file", "size MB", [path.stat().st_size / 1e6], ""))
     for line in lines:

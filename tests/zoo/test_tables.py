@@ -21,3 +21,13 @@ def test_quality_of_a_file_is_that_on_xnnpack():
 def test_what_was_not_measured_is_a_dash():
     assert tables.rows([MODEL], [replace(RESULT, backend="gpu")])[0][2:] == ("-", "-", "-")
     assert tables.records([MODEL], [])[0]["quality"] is None
+
+
+def test_share_of_a_file_is_the_lowest_of_its_backends(monkeypatch):
+    monkeypatch.setattr(tables, "models", lambda: (MODEL,))
+    lines = [
+        replace(RESULT, file="float", backend="keras", value=0.86), RESULT, replace(RESULT, backend="wasm", value=0.84),
+        replace(RESULT, metric="share of accuracy", value=0.988), replace(RESULT, metric="share of accuracy", value=0.977, backend="wasm"),
+    ]  # fmt: skip
+    row = tables.files_table(lines).splitlines()[-1]
+    assert row == "| tone | SST-2 dev | accuracy | 0.8600 | 0.8500 | - | - | 0.8400 | 97.7 % |"
