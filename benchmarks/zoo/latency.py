@@ -1,8 +1,9 @@
-"""Size and latency of encoders' int8 files, all models in one run.
+"""Latency of int8 files of encoders and of the zoo's task files, all models in one run; and sizes of the encoders' files.
 
-    python -m benchmarks.zoo.latency mini-en small-en --beside all-MiniLM-L6-v2 --calibration texts.txt
+    python -m benchmarks.zoo.latency mini-en small-en intents --beside all-MiniLM-L6-v2 --calibration texts.txt
 
-Measured: bytes of each static int8 file of sentence vectors, and the median time for one full row of 32 and of 128 tokens on one thread.
+Measured: bytes of each encoder's static int8 file of sentence vectors, and the median time for one full row of 32 and of 128 tokens on one
+thread.
 The models alternate in every round. The last model named is the reference of the ratios. Absolute times need an idle machine.
 """
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.zoo.rows import add_models, make_result, model_names
+from kerasbert.model_names import shipped_model
 
 LENGTHS = (32, 128)
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "numpy")
@@ -35,10 +37,13 @@ def main() -> None:
         for length in LENGTHS:
             opened = {}
             for model, name in zip(model_names(arguments), names, strict=True):
-                path = Path(folder) / f"{name}-{length}.tflite"
-                task = kb.SentenceEncoder.from_pretrained(model, sequence_length=length)
-                kb.export.convert(task, "static_wi8_ai8", calibration=texts).save(path)
-                sizes[name], opened[name] = path.stat().st_size, open_model(path)
+                path = _task_file(model)
+                if path is None:
+                    path = Path(folder) / f"{name}-{length}.tflite"
+                    task = kb.SentenceEncoder.from_pretrained(model, sequence_length=length)
+                    kb.export.convert(task, "static_wi8_ai8", calibration=texts).save(path)
+                    sizes[name] = path.stat().st_size
+                opened[name] = open_model(path, length=length)
             inputs = {name: np.ones((1, length), np.int32) for name in INPUT_NAMES}
             times: dict[str, list[float]] = {name: [] for name in names}
             for _ in range(arguments.rounds):
@@ -55,7 +60,9 @@ def main() -> None:
                     data = f"{length} tokens, 1 thread"
                     lines.append(make_result(name, "int8", data, f"speed, {names[-1]} = 1", [ratio], "xnnpack"))
                 print(f"{name}, {length} tokens: {median:.3f} ms, {ratio:.2f} x {names[-1]}", flush=True)
-    lines += [make_result(name, "int8", f"{LENGTHS[-1]} tokens", "size MB", [sizes[name] / 1e6], "") for name in names]
+    lines += [
+        make_result(name, "int8", f"{LENGTHS[-1]} tokens", "size MB", [size / 1e6], "") for name, size in sizes.items()
+    ]
     if not arguments.dry_run:
         add_results(lines)
     summary = {
@@ -70,6 +77,12 @@ def main() -> None:
     }
     result = {"reference": names[-1], "bytes": sizes, "rounds": arguments.rounds, "lengths": summary}
     record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def _task_file(model: str) -> Path | None:
+    """The file of a model of the zoo for one task; None for an encoder."""
+    path = shipped_model(model)
+    return path if path is not None and path.is_file() else None
 
 
 def _arguments() -> argparse.Namespace:

@@ -2,9 +2,10 @@
 
     python -m benchmarks.zoo.search search --float mini-en --texts texts.txt
 
-Measured, with 2,000 sentences as queries over 20,000 others: the share of the ten nearest sentences by float vectors that are among the ten
-nearest by int8 vectors of the same file; the share of those by the float model's vectors that are among those by the file's; and the
-time of a query, from text to ten results, on one thread. MODEL is a name in the zoo or a file.
+Measured, with 2,000 sentences as queries over 20,000 others: "vectors", the share of the ten nearest sentences by the file's float
+vectors that are among the ten nearest by its int8 vectors; "file", the share of those by the float model's vectors that are among those
+by the file's; "both", the file's int8 vectors against the float model's; and the time of a query, from text to ten results, on one
+thread. MODEL is a name in the zoo or a file.
 """
 
 import argparse
@@ -42,9 +43,9 @@ def main() -> None:
     file, model = (_sides(encode, queries, corpus) for encode in (_encode(opened), encoder.predict))
     quantized = [to_int8(vectors) for vectors in file]
     recalls = {
-        "int8 vectors against float vectors": _recall(_nearest(*quantized), _nearest(*file)),
-        "int8 file against the float model": _recall(_nearest(*file), _nearest(*model)),
-        "int8 vectors of the file against the float model": _recall(_nearest(*quantized), _nearest(*model)),
+        "vectors": _recall(_nearest(*quantized), _nearest(*file)),
+        "file": _recall(_nearest(*file), _nearest(*model)),
+        "both": _recall(_nearest(*quantized), _nearest(*model)),
     }
     seconds = _query_times(_encode(opened), queries[:500], quantized[1])
     rate = 1 / float(np.median(seconds))
