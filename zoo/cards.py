@@ -10,7 +10,7 @@ from kerasbert.console.tables import Block, Table
 from kerasbert.files.json_text import read_json_object
 from kerasbert.zoo import tables
 from kerasbert.zoo.building.file_recipe import FileRecipe
-from kerasbert.zoo.catalog import ENCODER, ROOT, ZooModel, checksums
+from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel, checksums
 from kerasbert.zoo.results import Result, select
 
 _TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -128,11 +128,13 @@ def _sections(model: ZooModel, results: Sequence[Result]) -> list[Section]:
 
 
 def _usage(model: ZooModel) -> Code:
+    text = model.example
     calls = {
-        "embedding": f'vectors = kb.zoo.load("{model.name}").predict(["wake me at six"])  # of length 1',
-        "question-answering": f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
+        ("embedding", ENCODER): f'vectors = kb.zoo.load("{model.name}").predict(["{text}"])  # of length 1',
+        ("embedding", FILE): f'vectors = kb.zoo.load("{model.name}")(["{text}"])  # of length 1',
+        ("question-answering", FILE): f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
     }
-    call = calls.get(model.task, f'prediction = kb.zoo.load("{model.name}")("wake me at six")')
+    call = calls.get((model.task, model.kind), f'prediction = kb.zoo.load("{model.name}")("{text}")')
     return Code(("import kerasbert as kb", "", call), "python")
 
 
@@ -186,16 +188,16 @@ def _fine_tuning(model: ZooModel) -> tuple[str | Table, ...]:
     return "The data of the fine-tuning:", Table(("data", "licence", "source"), model.fine_tuning)
 
 
-def _texts() -> tuple[str, Table]:
+def _texts() -> tuple[str, str]:
     with open(_TEXTS, newline="", encoding="utf-8") as file:
         entries = sorted(csv.DictReader(file), key=lambda entry: entry["licence"])
-    rows = []
+    lines = []
     for licence, group in groupby(entries, key=lambda entry: entry["licence"]):
         found = list(group)
         words = sum(int(entry["words"]) for entry in found) / 1e6
-        rows.append((licence, f"{words:.1f}", ", ".join(entry["file"] for entry in found)))
-    about = "The encoder's texts, by licence, with millions of words. `zoo/texts.csv` names the repository, commit and path of each."
-    return about, Table(("licence", "words, M", "files"), rows)
+        lines.append(f"- {licence}: {words:.1f} million words of {', '.join(entry['file'] for entry in found)}")
+    about = "The encoder's texts, by licence. `zoo/texts.csv` names the repository, commit and path of each:"
+    return about, "\n".join(lines)
 
 
 def _files(model: ZooModel) -> tuple[Table, str]:

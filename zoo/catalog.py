@@ -36,6 +36,7 @@ class ZooModel:
         training: How it was trained, in Markdown.
         limits: What it is not good for, one sentence each, beside what the card says of every encoder.
         licence: The licence of the weights, as Hugging Face's metadata spells it.
+        example: A text that the card shows it with.
         fine_tuning: Data, licence and source of each data set that a file was trained on, beside its encoder's texts.
     """
 
@@ -49,6 +50,7 @@ class ZooModel:
     training: str = ""
     limits: tuple[str, ...] = ()
     licence: str = "apache-2.0"
+    example: str = "wake me at six"
     fine_tuning: tuple[tuple[str, str, str], ...] = ()
 
     @property
