@@ -179,7 +179,7 @@ def _limits(model: ZooModel) -> tuple[str, ...]:
 
 def _is_score(result: Result) -> bool:
     """Return True for a number from 0 to 1, which says how good a model is and not how small or fast."""
-    return not result.metric.endswith((" ms", " MB", "/s")) and not result.metric.startswith("speed")
+    return not result.metric.endswith((" ms", " MB", "/s")) and not result.metric.startswith(("speed", tables.SHARE))
 
 
 def _fine_tuning(model: ZooModel) -> tuple[str | Table, ...]:
