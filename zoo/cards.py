@@ -165,7 +165,7 @@ def _file_training(model: ZooModel) -> "tuple[str | Code, ...]":
 
 
 def _limits(model: ZooModel) -> tuple[str, ...]:
-    vocabulary = read_json_object(ROOT / model.encoder / "config.json")["vocab_size"]
+    vocabulary = _vocabulary_size(model)
     return (
         "English, lower case; other scripts become unknown tokens.",
         "Texts of more than 128 tokens are cut."
@@ -175,6 +175,15 @@ def _limits(model: ZooModel) -> tuple[str, ...]:
         "It was not measured for bias. It will have taken over that of its teacher and of its texts, many of which are American.",
         *model.limits,
     )
+
+
+def _vocabulary_size(model: ZooModel) -> int:
+    if model.kind == ENCODER:
+        return read_json_object(model.path / "config.json")["vocab_size"]
+    from kerasbert.export.tflite import metadata as packed_metadata
+
+    metadata = packed_metadata.read(model.path)
+    return metadata.vocab_size if metadata and metadata.vocab_size else 0
 
 
 def _is_score(result: Result) -> bool:

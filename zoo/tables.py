@@ -11,7 +11,7 @@ LATENCY, SIZE = "latency ms", "size MB"
 LATENCY_DATA = "32 tokens, 1 thread"
 _PUBLISHED = ROOT / "published.csv"
 SHARE = "share of "  # before the name of a metric: the int8 file's value as a share of the float model's
-BACKENDS = {"xnnpack": "CPU, XNNPACK", "reference": "CPU, reference", "gpu": "GPU", "wasm": "browser"}
+BACKENDS = {"xnnpack": "CPU, XNNPACK", "reference": "CPU, reference", "gpu": "GPU with CPU", "wasm": "browser"}
 _NONE = "-"
 _ENCODER_SCORES = (
     ("STS-B test", "Spearman"),

@@ -21,7 +21,7 @@ BACKENDS = ("cpu", "gpu", "web")
 CHECKS = {
     "cpu-xnnpack": "xnnpack",
     "cpu-reference": "reference",
-    "gpu-strict": "gpu",
+    "gpu-mixed": "gpu",
     "web-wasm": "wasm",
 }
 
@@ -41,6 +41,8 @@ def main() -> None:
     )
     report = kb.export.validate(path, against=task, data=data, on=arguments.on, reference_rows=len(data), threads=2)
     checks = {CHECKS[check.name]: check for check in report.checks if check.name in CHECKS and check.metrics}
+    if not checks:
+        raise SystemExit("; ".join(f"{check.name}: {check.status}, {check.reason}" for check in report.checks))
     lines, name = [], path.stem
     for index, metric in enumerate(next(iter(checks.values())).metrics):
         lines.append(make_result(name, "float", arguments.named, metric.name, [metric.reference]))

@@ -12,7 +12,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,13 +41,14 @@ def main() -> None:
     opened = kb.open(arguments.model, threads=1)
     encoder = kb.SentenceEncoder.from_pretrained(arguments.float)
     file, model = (_sides(encode, queries, corpus) for encode in (_encode(opened), encoder.predict))
-    quantized = [to_int8(vectors) for vectors in file]
+    query_vectors, table = (to_int8(vectors) for vectors in file)
+    found = _nearest(query_vectors.values, table.values, table.scales)
     recalls = {
-        "vectors": _recall(_nearest(*quantized), _nearest(*file)),
+        "vectors": _recall(found, _nearest(*file)),
         "file": _recall(_nearest(*file), _nearest(*model)),
-        "both": _recall(_nearest(*quantized), _nearest(*model)),
+        "both": _recall(found, _nearest(*model)),
     }
-    seconds = _query_times(_encode(opened), queries[:500], quantized[1])
+    seconds = _query_times(_encode(opened), queries[:500], table)
     rate = 1 / float(np.median(seconds))
     name, data = Path(arguments.model).stem, f"{len(corpus)} sentences"
     lines = [
@@ -65,13 +66,26 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def to_int8(vectors: np.ndarray) -> np.ndarray:
-    """Return unit vectors as int8 with one scale for all: 127 times the largest number of any.
+class Int8Vectors(NamedTuple):
+    """Vectors of one byte a number.
+
+    Attributes:
+        values: int8, `(texts, dimensions)`: 127 stands for the largest number of each vector.
+        scales: float32, `(texts, 1)`: what each vector's numbers are multiplied by.
+    """
+
+    values: np.ndarray
+    scales: np.ndarray
+
+
+def to_int8(vectors: np.ndarray) -> Int8Vectors:
+    """Return unit vectors in int8, each with a scale of its own.
 
     Args:
         vectors: `(texts, dimensions)`.
     """
-    return np.rint(vectors * (127 / np.abs(vectors).max())).astype(np.int8)
+    scales = np.abs(vectors).max(axis=1, keepdims=True) / 127
+    return Int8Vectors(np.rint(vectors / scales).astype(np.int8), scales.astype(np.float32))
 
 
 def _encode(opened: "OpenedModel") -> Encode:
@@ -82,27 +96,23 @@ def _sides(encode: Encode, queries: list[str], corpus: list[str]) -> tuple[np.nd
     return encode(queries), encode(corpus)
 
 
-def _nearest(queries: np.ndarray, corpus: np.ndarray) -> np.ndarray:
-    """The indices of the `TOP` nearest sentences of each query, unordered."""
-    kind = (
-        np.float32 if queries.dtype == np.int8 else queries.dtype
-    )  # sums of int8 products below 2**24 are exact in float32
-    found = [
-        np.argpartition(-(rows.astype(kind) @ corpus.astype(kind).T), TOP, axis=1)[:, :TOP]
-        for rows in np.array_split(queries, max(len(queries) // 250, 1))
-    ]
-    return np.concatenate(found)
+def _nearest(queries: np.ndarray, corpus: np.ndarray, scales: np.ndarray | float = 1.0) -> np.ndarray:
+    """The indices of the `TOP` nearest sentences of each query, unordered. A query's own scale does not change their order."""
+    kind = np.float32 if queries.dtype == np.int8 else queries.dtype  # sums of int8 products are exact in float32
+    table = corpus.astype(kind).T * np.transpose(scales)
+    parts = np.array_split(queries, max(len(queries) // 250, 1))
+    return np.concatenate([np.argpartition(-(rows.astype(kind) @ table), TOP, axis=1)[:, :TOP] for rows in parts])
 
 
 def _recall(found: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([len(set(a) & set(b)) / TOP for a, b in zip(found, truth, strict=True)]))
 
 
-def _query_times(encode: Encode, queries: list[str], corpus: np.ndarray) -> list[float]:
-    table, seconds = corpus.astype(np.float32), []
+def _query_times(encode: Encode, queries: list[str], corpus: Int8Vectors) -> list[float]:
+    table, seconds = corpus.values.astype(np.float32) * corpus.scales, []
     for query in queries:
         start = time.perf_counter()
-        scores = table @ to_int8(encode([query]))[0].astype(np.float32)
+        scores = table @ to_int8(encode([query])).values[0].astype(np.float32)
         best = np.argpartition(-scores, TOP)[:TOP]
         best[np.argsort(-scores[best])]
         seconds.append(time.perf_counter() - start)
