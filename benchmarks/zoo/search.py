@@ -32,6 +32,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
     from kerasbert.data.plain_text import read_text
+    from kerasbert.model_names import shipped_model
     from kerasbert.zoo.results import add_results
 
     load, texts = record.load(), read_text(arguments.texts, max_rows=arguments.sentences + arguments.queries).x
@@ -55,6 +56,8 @@ def main() -> None:
         make_result(name, "int8", data, f"recall@{TOP}, {what}", [value], "xnnpack") for what, value in recalls.items()
     ]
     lines.append(make_result(name, "int8", data, "queries/s", [rate], "xnnpack"))
+    path = shipped_model(arguments.model) or Path(arguments.model)
+    lines.append(make_result(name, "int8", "file", "size MB", [path.stat().st_size / 1e6], ""))
     for line in lines:
         print(f"{line.metric}: {line.value:.4f}")
     if not arguments.dry_run:
