@@ -78,7 +78,7 @@ def main() -> None:
                 print(json.dumps(runs[-1]), flush=True)
                 record.write(arguments.json, {"runs": runs}, record.versions(PACKAGES), load)
     if not arguments.dry_run:
-        _add(runs)
+        _add([run for run in runs if run["case"] in arguments.cases])
 
 
 def _add(runs: list[dict[str, Any]]) -> None:
