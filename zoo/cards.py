@@ -132,7 +132,10 @@ def _usage(model: ZooModel) -> Code:
     calls = {
         ("embedding", ENCODER): f'vectors = kb.zoo.load("{model.name}").predict(["{text}"])  # of length 1',
         ("embedding", FILE): f'vectors = kb.zoo.load("{model.name}")(["{text}"])  # of length 1',
-        ("question-answering", FILE): f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
+        (
+            "question-answering",
+            FILE,
+        ): f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
     }
     call = calls.get((model.task, model.kind), f'prediction = kb.zoo.load("{model.name}")("{text}")')
     return Code(("import kerasbert as kb", "", call), "python")
