@@ -101,7 +101,7 @@ def _sides(encode: Encode, queries: list[str], corpus: list[str]) -> tuple[np.nd
 
 def _nearest(queries: np.ndarray, corpus: np.ndarray, scales: np.ndarray | float = 1.0) -> np.ndarray:
     """The indices of the `TOP` nearest sentences of each query, unordered. A query's own scale does not change their order."""
-    kind = np.float32 if queries.dtype == np.int8 else queries.dtype  # sums of int8 products are exact in float32
+    kind = np.float32 if queries.dtype == np.int8 else queries.dtype
     table = corpus.astype(kind).T * np.transpose(scales)
     parts = np.array_split(queries, max(len(queries) // 250, 1))
     return np.concatenate([np.argpartition(-(rows.astype(kind) @ table), TOP, axis=1)[:, :TOP] for rows in parts])
