@@ -139,7 +139,7 @@ def build(
     model, work = find(name), work or out.with_name(f"{out.name}.build")
     if model.kind == ENCODER:
         return _build_encoder(model, texts or [], teacher, max_texts, out, work, overwrite)
-    return _build_file(model, train, dev, texts or [], out, work)
+    return _build_file(model, train, dev, out, work)
 
 
 def _build_encoder(
@@ -171,24 +171,17 @@ def _build_encoder(
     return Result({"name": model.name, "out": out, "work": work, **facts}, text)
 
 
-def _build_file(
-    model: "ZooModel", train: str | None, dev: str | None, texts: list[Path], out: Path, work: Path
-) -> Result:
+def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path, work: Path) -> Result:
     import shutil
 
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.zoo_steps import run_steps
-    from kerasbert.errors import KerasBertError
     from kerasbert.files.atomic import atomic_file
     from kerasbert.files.own_files import MODEL
     from kerasbert.zoo.building.file_recipe import FileRecipe
 
     recipe = FileRecipe.read(model.path.with_suffix(".toml"))
-    if len(texts) > 1:
-        raise KerasBertError(
-            f"expected one folder or file as --texts, received {len(texts)}; give a folder of all files"
-        )
-    data = recipe.data_files(train, dev, str(texts[0]) if texts else None)
+    data = recipe.data_files(train, dev)
     check_out_file(out, "--out", MODEL, ".tflite")
     built = run_steps(recipe, data, work)
     with atomic_file(out) as partial:

@@ -29,7 +29,7 @@ def test_lists_are_joined_and_the_model_comes_first():
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_shipped_recipes_are_valid(path):
     recipe = FileRecipe.read(path)
-    data = {**recipe.data_files("train.tsv", "dev.tsv", "texts"), "questions": "questions.json.gz"}
+    data = recipe.data_files("train.tsv", "dev.tsv")
     for step in recipe.steps:
         assert "{" not in " ".join(step.arguments("model", Path("out"), data))
 
@@ -39,16 +39,6 @@ def test_missing_data_are_named():
     with pytest.raises(KerasBertError, match=r"expected --train \(SST-2\), received none"):
         recipe.data_files(None, None)
     assert recipe.data_files("a.tsv", None) == {"train": "a.tsv"}
-
-
-def test_texts_that_become_questions_are_named():
-    steps = (FileStep("cloze-questions", {"texts": "{texts}", "count": 9}), FileStep("convert", {}))
-    recipe = FileRecipe("small-en", "English texts", steps)
-    assert recipe.used_data() == ["texts"] and not steps[0].makes_model and steps[0].suffix == ".json.gz"
-    with pytest.raises(KerasBertError, match=r"expected --texts \(English texts\), received none"):
-        recipe.data_files(None, None)
-    arguments = steps[0].arguments("small-en", Path("q.json.gz"), recipe.data_files(None, None, "wiki/"))
-    assert arguments == ["wiki/", "--count", "9", "--out", "q.json.gz"]
 
 
 def test_bundled_data_are_found():

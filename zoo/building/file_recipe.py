@@ -10,9 +10,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.toml_text import read_toml
 
 BUNDLED = "bundled"  # the assistant data that ship with the package
-COMMANDS = ("train", "prune", "quantize", "convert")  # of kerasbert
-QUESTIONS = "cloze-questions"  # a step that is no command of kerasbert, see `kerasbert.zoo.building.cloze_questions`
-USERS_DATA = ("train", "dev", "texts")
+COMMANDS = ("train", "prune", "quantize", "convert")
+USERS_DATA = ("train", "dev")
 
 
 @dataclass(frozen=True)
@@ -20,38 +19,24 @@ class FileStep:
     """A command that makes a part of the file.
 
     Attributes:
-        command: One of `COMMANDS`, or `QUESTIONS`.
-        options: Its options by name. `{train}`, `{dev}` and `{texts}` stand for the user's data, `{questions}` for the result
-            of `QUESTIONS`.
+        command: One of `COMMANDS`.
+        options: Its options by name. `{train}` and `{dev}` stand for the data files.
     """
-
-    @property
-    def makes_model(self) -> bool:
-        """Whether the next command reads the result as its model."""
-        return self.command != QUESTIONS
-
-    @property
-    def suffix(self) -> str:
-        """The ending of the result's name; "" for a folder."""
-        return {"convert": ".tflite", QUESTIONS: ".json.gz"}.get(self.command, "")
 
     command: str
     options: dict[str, Any]
 
     def arguments(self, model: str, out: Path, data: dict[str, str]) -> list[str]:
-        """Return the command line after `kerasbert`, or after the module's name for `QUESTIONS`.
+        """Return the command line after `kerasbert`.
 
         Args:
             model: The model that the command reads: the encoder, or the result of the command before.
             out: The result.
             data: The data files by the names of the placeholders.
         """
-        options = dict(self.options)
-        if self.command == QUESTIONS:
-            words = [options.pop("texts").format(**data)]
-        else:
-            words = [self.command, *(["--model", model] if self.command == "train" else [model])]
-        for name, value in options.items():
+        source = ["--model", model] if self.command == "train" else [model]
+        words = [self.command, *source]
+        for name, value in self.options.items():
             flag = "--" + name.replace("_", "-")
             if value is True:
                 words.append(flag)
@@ -89,10 +74,8 @@ class FileRecipe:
         steps = []
         for step in values.get("steps", []):
             command = step.pop("command", None)
-            if command not in (*COMMANDS, QUESTIONS):
-                raise KerasBertError(
-                    f"{path}: expected a command of {', '.join((*COMMANDS, QUESTIONS))}, received {command!r}"
-                )
+            if command not in COMMANDS:
+                raise KerasBertError(f"{path}: expected a command of {', '.join(COMMANDS)}, received {command!r}")
             steps.append(FileStep(command, step))
         if not steps or steps[-1].command != "convert" or not {"encoder", "data"} <= values.keys():
             raise KerasBertError(
@@ -101,24 +84,23 @@ class FileRecipe:
         return cls(values["encoder"], values["data"], tuple(steps))
 
     def used_data(self) -> list[str]:
-        """Return the names of the data that the user gives: of `train`, `dev` and `texts`; none if the data are bundled."""
+        """Return the names of the data files that the user gives: of `train` and `dev`; none if the data are bundled."""
         if self.data == BUNDLED:
             return []
         text = str([step.options for step in self.steps])
         return [name for name in USERS_DATA if f"{{{name}}}" in text]
 
-    def data_files(self, train: str | None, dev: str | None, texts: str | None = None) -> dict[str, str]:
+    def data_files(self, train: str | None, dev: str | None) -> dict[str, str]:
         """Return the data files by the names of the placeholders: those given, or the bundled ones.
 
         Args:
             train: The training data, or None.
             dev: The development data, or None.
-            texts: Text files, or None.
 
         Raises:
             KerasBertError: When the recipe needs data of the user's and there are none.
         """
-        given = {name: path for name, path in zip(USERS_DATA, (train, dev, texts), strict=True) if path is not None}
+        given = {name: path for name, path in zip(USERS_DATA, (train, dev), strict=True) if path is not None}
         if self.data == BUNDLED:
             return {"train": str(assistant.path("train")), "dev": str(assistant.path("dev")), **given}
         missing = [name for name in self.used_data() if name not in given]

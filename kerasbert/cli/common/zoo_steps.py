@@ -8,8 +8,7 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
-from kerasbert.zoo.building import cloze_questions
-from kerasbert.zoo.building.file_recipe import QUESTIONS, FileRecipe, FileStep
+from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
 _PROGRAM = __name__.partition(".common")[0]  # the package of all commands, which runs as a process of its own
 _DONE = ".done"  # beside the result of a finished command
@@ -30,18 +29,15 @@ def run_steps(recipe: FileRecipe, data: Mapping[str, str], work: Path) -> Path:
         KerasBertError: When a command fails. Its own message is on stderr.
     """
     work.mkdir(parents=True, exist_ok=True)
-    model, data = recipe.encoder, dict(data)
+    model = recipe.encoder
     for number, step in enumerate(recipe.steps, start=1):
-        out = work / f"{number}-{step.command}{step.suffix}"
+        out = work / (f"{number}-{step.command}" + (".tflite" if step.command == "convert" else ""))
         done = out.with_name(out.name + _DONE)
-        arguments = step.arguments(model, out, data)
+        arguments = step.arguments(model, out, dict(data))
         if not (done.is_file() and done.read_text("utf-8") == repr(arguments)):
             _run(step, arguments, out)
             done.write_text(repr(arguments), "utf-8")
-        if step.makes_model:
-            model = str(out)
-        else:
-            data["questions"] = str(out)
+        model = str(out)
     return Path(model)
 
 
@@ -51,10 +47,9 @@ def _run(step: FileStep, arguments: list[str], out: Path) -> None:
             arguments = [*arguments, "--resume"]
         elif is_model_folder(out):
             arguments = [*arguments, "--overwrite"]
-    program = cloze_questions.__name__ if step.command == QUESTIONS else _PROGRAM
-    command = [sys.executable, "-m", program, *arguments]
+    command = [sys.executable, "-m", _PROGRAM, *arguments]
     code = subprocess.run(command, stdout=subprocess.DEVNULL, env=dict(os.environ), check=False).returncode
     if code:
         raise KerasBertError(
-            f"expected the step {step.command} to end with exit code 0, received {code}; its message is above; the same command goes on"
+            f"expected `kerasbert {step.command}` to end with exit code 0, received {code}; its message is above; the same command goes on"
         )
