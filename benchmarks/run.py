@@ -123,6 +123,7 @@ HELPERS = {
     "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
+    "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "reports.compression_tables": "writes the tables of docs/compression.md from results",
     "reports.targets_tables": "writes the tables of docs/targets.md from results",
 }

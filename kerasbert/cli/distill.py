@@ -63,7 +63,9 @@ _TRAINING = OptionGroup(
     TrainConfig,
     without=(*options.NOT_FOR_SAVED_MODELS, "tokenize_as"),
     required=("train", "out"),
-    help={"sequence_length": "Sequence length in tokens. Default: that of the teacher."},
+    help={
+        "sequence_length": "Sequence length in tokens. Default: that of the teacher, or the student's longest if it is less."
+    },
 )
 
 
@@ -82,12 +84,14 @@ def distill(
     """
     run, data, dev = _prepare(config, training, resume, overwrite)
     teacher, student, objectives = _load(config, run.config)
+    from kerasbert.cli.common.training_data import label_dev_with_vectors
     from kerasbert.training.distillation import Distiller
     from kerasbert.training.trainer import format_metrics
 
     _check_labels(teacher.processor, data, dev, config.label_weight)
     student = _adapt_student(student, config, run.config, data)
     distiller = Distiller(student, teacher, objectives, config.label_weight, config.cache)
+    dev = label_dev_with_vectors(teacher, student, dev)
     teacher_metrics = score(teacher, dev, "the teacher")
     result = run.fit(distiller, data, dev)
     settings = {
@@ -142,6 +146,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
     with loading("the models"):
         import tf_keras as keras
 
+        from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
         from kerasbert.tasks.auto import load_task
         from kerasbert.training.distillation import parse_objectives, student_from
 
@@ -154,7 +159,8 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
             )
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
-            settings["sequence_length"] = training.sequence_length or teacher.sequence_length
+            longest = max_sequence_length(read_config(resolve(config.student)))
+            settings["sequence_length"] = training.sequence_length or min(teacher.sequence_length, longest)
             student = type(teacher).from_pretrained(config.student, **settings)
     return teacher, student, objectives
 

@@ -72,6 +72,25 @@ def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path)
     assert "of the teacher's tensors for 8 rows" in done.err and done.out.startswith("saved ")
 
 
+def test_sentence_vectors_with_texts_as_dev_data(place, run, tmp_path):
+    from kerasbert.tasks import SentenceEncoder
+
+    teacher, texts = tmp_path / "teacher", tmp_path / "texts.txt"
+    SentenceEncoder.from_pretrained(place.checkpoint, sequence_length=16).save_pretrained(teacher)
+    texts.write_text("a good film\nso bad\n" * 4)
+    command = ["distill", "--teacher", teacher, "--train", texts, "--dev", texts, "--label-weight", "0", "--json"]
+    done = run(*command, "--layers", "1", "--out", tmp_path / "student")
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["dev_teacher"]["cosine"] == pytest.approx(1, abs=1e-5)
+    assert result["dev_student"]["cosine"] < result["dev_teacher"]["cosine"]
+    narrow = tmp_path / "narrow"
+    SentenceEncoder.from_pretrained(place.checkpoint, sequence_length=16, dimensions=3).save_pretrained(narrow)
+    wider = ["--student", narrow, "--objectives", "hidden=1", "--out", tmp_path / "other"]
+    refused = run(*command, *wider)
+    assert refused.code == 2 and "the student's vectors have 3 numbers" in refused.err, refused.err
+
+
 @pytest.mark.parametrize(
     "options, expected",
     [

@@ -234,6 +234,34 @@ def prepare_tables(task: "Task", data: Dataset, dev: Dataset | None = None) -> t
     return data, dev
 
 
+def label_dev_with_vectors(teacher: "Task", student: "Task", dev: Dataset | None) -> Dataset | None:
+    """Return dev data with the teacher's vectors as labels, if it is a sentence encoder and the data has no labels; else the data.
+
+    Args:
+        teacher: The task whose vectors the student learns.
+        student: The student, whose metric is the cosine of its vectors and the teacher's.
+        dev: The dev data, or None.
+
+    Raises:
+        KerasBertError: When vectors of both differ in width.
+    """
+    from kerasbert.tasks import SentenceEncoder
+
+    if (
+        dev is None
+        or dev.y is not None
+        or not (isinstance(teacher, SentenceEncoder) and isinstance(student, SentenceEncoder))
+    ):
+        return dev
+    if student.width != teacher.width:
+        raise KerasBertError(
+            f"{dev.path}: expected pairs of texts with scores, as the student's vectors have {student.width} numbers and the teacher's "
+            f"{teacher.width}, received texts alone; give such pairs, or no --dev"
+        )
+    with progress("computing the teacher's vectors"):
+        return _label_with_vectors(teacher, dev)
+
+
 def _label_with_vectors(task: "Task", table: Dataset) -> Table:
     from kerasbert.processors.texts import columns
 
