@@ -12,13 +12,15 @@ CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install quickstart test test-environments lint bench clean
+.PHONY: help install quickstart test test-environments test-examples docs lint bench clean
 
 help:
 	@echo "make install      the environment in $(VENV), exact versions of constraints.txt (Python 3.11 or 3.12)"
 	@echo "make quickstart   fine-tune, quantize, convert, validate and report on the bundled data, offline"
 	@echo "make test         the tests"
 	@echo "make test-environments   those that need a GPU driver, a browser or another program (kerasbert setup)"
+	@echo "make test-examples   the commands and the code of the documents"
+	@echo "make docs         the site in site/, with every link checked"
 	@echo "make lint         ruff, check and format; pyright"
 	@echo "make bench        every measurement under benchmarks/"
 	@echo "make clean        remove build and test leftovers; keeps $(VENV) and runs/"
@@ -37,17 +39,23 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  fi; \
 	  "$$found" -m venv $(VENV); \
 	fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,presets,graph-text,japanese]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese]"
 	@touch $@
 
 quickstart: $(INSTALLED)
 	$(BIN)/kerasbert quickstart
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not environment"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not environment and not examples"
 
 test-environments: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m environment
+
+test-examples: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) -m examples tests/docs
+
+docs: $(INSTALLED)
+	$(BIN)/mkdocs build --strict --clean
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -58,5 +66,5 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf build dist .pytest_cache .ruff_cache .coverage *.egg-info
+	rm -rf build dist site .pytest_cache .ruff_cache .coverage *.egg-info
 	find . \( -path ./$(VENV) -o -path ./.git -o -path ./runs \) -prune -o -type d -name __pycache__ -exec rm -rf {} +

@@ -124,8 +124,7 @@ HELPERS = {
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
-    "reports.compression_tables": "writes the tables of docs/compression.md from results",
-    "reports.targets_tables": "writes the tables of docs/targets.md from results",
+    "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }
 
 INPUTS = {

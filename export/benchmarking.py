@@ -87,7 +87,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The measurements, the comparisons with a second file, and the machine."""
+    """The measurements of `benchmark`.
+
+    Attributes:
+        measurements: One entry for each file, length and number of threads.
+        comparisons: The latency ratios to a second file.
+        machine: The processor, the operating system and the versions of the runtime.
+
+    Example:
+        ```python
+        result = kb.export.benchmark("mine.tflite", runs=3, warmup=1)
+        print(result.table())
+        ```
+    """
 
     measurements: tuple[Measurement, ...]
     comparisons: tuple[Comparison, ...]
@@ -169,8 +181,17 @@ def benchmark(
             padded to the next multiple of 16 tokens if the file is resizable. An `.onnx` file with an open length pads nothing.
         rows: The number of texts to use, sampled evenly; by default all.
 
+    Returns:
+        The measurements.
+
     Raises:
-        KerasBertError: when a file does not open at a length, texts are given for a file without a tokenizer, or a count is below 1.
+        KerasBertError: When a file does not open at a length, texts are given for a file without a tokenizer, or a count is below 1.
+
+    Example:
+        ```python
+        result = kb.export.benchmark("mine.tflite", threads=[1, 2], runs=3, warmup=1)
+        [(each.threads, each.latency.p50) for each in result.measurements]  # seconds of a row
+        ```
     """
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
     _check_counts(threads, runs, warmup)

@@ -58,9 +58,18 @@ def convert(
         split_k: Whether float matrix products accumulate in parts, for GPUs that accumulate in fp16 (target gpu). Results are closer to
             float32, and 1.4 to 2.2 times slower (`passes.split_k`).
 
+    Returns:
+        The file's bytes with its metadata; `save` writes them.
+
     Raises:
-        KerasBertError: when an argument is unknown or does not fit the model, the recipe or the target; when ranges or calibration texts
+        KerasBertError: When an argument is unknown or does not fit the model, the recipe or the target; when ranges or calibration texts
             are missing; when the file would need a newer runtime than `min_runtime`.
+
+    Example:
+        ```python
+        model = kb.export.convert(int8, recipe="static_wi8_ai8", target="cpu")
+        model.save("model.tflite")
+        ```
     """
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
     task = _quantized_task(task, options, calibration)

@@ -68,6 +68,13 @@ class Inspection:
         signatures: The entry points.
         subgraphs: The number of graphs.
         metadata: The packed metadata without the vocabulary; None for a file without any.
+
+    Example:
+        ```python
+        content = kb.export.inspect("mine.tflite")
+        content.size, content.recipe, content.minimum_runtime
+        print(content.table())
+        ```
     """
 
     path: str
@@ -145,8 +152,20 @@ class Inspection:
 def inspect(path: str | os.PathLike) -> Inspection:
     """Inspect a `.tflite` file without running it.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The sizes, operators, signatures and metadata of the file.
+
     Raises:
-        KerasBertError: when the file is missing, is not a `.tflite` file, or is damaged.
+        KerasBertError: When the file is missing, is not a `.tflite` file, or is damaged.
+
+    Example:
+        ```python
+        content = kb.export.inspect("mine.tflite")
+        content.mac_shares["static"]  # the share of multiply-accumulates in int8
+        ```
     """
     data, name = load_bytes(path)
     return inspect_structure(read_file(data, name), packed_metadata.read(data, name), path)

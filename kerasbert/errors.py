@@ -15,6 +15,17 @@ class KerasBertError(ValueError):
 
     A message of more than 500 characters, such as one that quotes a huge cell, is shortened in its middle. Its start, the expected
     value, and its end, the advice, remain. Line breaks become spaces. Lone surrogates, which no terminal or file accepts, become escapes.
+
+    Args:
+        args: The message, one string.
+
+    Example:
+        ```python
+        try:
+            kb.load_task("no-such-folder")
+        except kb.KerasBertError as error:
+            print(error)
+        ```
     """
 
     def __init__(self, *args: object) -> None:

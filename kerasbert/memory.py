@@ -21,6 +21,12 @@ def keep_memory() -> bool:
 
     Returns:
         True if the settings are in effect.
+
+    Example:
+        ```python
+        import kerasbert as kb
+        kb.keep_memory()  # before the first use of TensorFlow
+        ```
     """
     if not _is_glibc() or _is_tuned_by_environment():
         return False

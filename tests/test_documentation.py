@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def imported_names(page: Path) -> list[tuple[str, str]]:
@@ -25,7 +25,7 @@ def imported_names(page: Path) -> list[tuple[str, str]]:
     return imported + [("kerasbert", name) for name in re.findall(r"\bkb\.(\w+)", "\n".join(lines))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_imports_of_a_page_resolve(page):
     missing = []
     for module, name in dict.fromkeys(imported_names(page)):

@@ -17,7 +17,7 @@ LAYERS = (
     ("training", "compression"),
     ("export",),
     ("zoo",),
-    ("cli",),
+    ("cli", "__main__"),
 )
 # Packages that only re-export lazy names (`kerasbert.export.convert`): importing one imports no submodule.
 FACADES = {"kerasbert", "kerasbert.compression", "kerasbert.export", "kerasbert.training"}

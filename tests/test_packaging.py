@@ -42,3 +42,13 @@ def test_constraints_pin_every_dependency_exactly():
     extras = PROJECT["project"]["optional-dependencies"].values()
     required = {name(requirement) for group in (PROJECT["project"]["dependencies"], *extras) for requirement in group}
     assert required - set(pinned) == set()
+
+
+def test_versions_agree():
+    version = PROJECT["project"]["version"]
+    source, citation = ((ROOT / path).read_text("utf-8") for path in ("kerasbert/__init__.py", "CITATION.cff"))
+    assert re.search(r'^__version__ = "(.+)"$', source, re.MULTILINE)[1] == version
+    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == version
+    assert (
+        re.search(r"^## \[.*\b(\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1] == version
+    )

@@ -11,5 +11,15 @@ SMALL_MODEL = "small-en"
 
 
 def small_model() -> Path:
-    """Return the folder of `small-en`, the encoder that the quickstart fine-tunes, for any `from_pretrained`."""
+    """Return the folder of `small-en`, the encoder that the quickstart fine-tunes, for any `from_pretrained`.
+
+    Returns:
+        The folder.
+
+    Example:
+        ```python
+        folder = kb.zoo.small_model()
+        task = kb.TextClassifier.from_pretrained(folder, labels=["negative", "positive"])
+        ```
+    """
     return find(SMALL_MODEL).path

@@ -38,6 +38,12 @@ class ZooModel:
         licence: The licence of the weights, as Hugging Face's metadata spells it.
         example: A text that the card shows it with.
         fine_tuning: Data, licence and source of each data set that a file was trained on, beside its encoder's texts.
+
+    Example:
+        ```python
+        model = kb.zoo.find("intents")
+        model.task, model.licence, model.path.name
+        ```
     """
 
     name: str
@@ -78,7 +84,17 @@ class ZooModel:
 
 @cache
 def models() -> tuple[ZooModel, ...]:
-    """Return the zoo's models: encoders, then files."""
+    """Return the zoo's models: encoders, then files.
+
+    Returns:
+        The models.
+
+    Example:
+        ```python
+        for model in kb.zoo.models():
+            print(model.name, model.kind, model.summary)
+        ```
+    """
     with open(ROOT / CATALOG, "rb") as file:
         entries = tomllib.load(file)
     return tuple(ZooModel(name=name, **{"encoder": name, **values}) for name, values in entries.items())
@@ -90,8 +106,16 @@ def find(name: str) -> ZooModel:
     Args:
         name: The name.
 
+    Returns:
+        The model.
+
     Raises:
         KerasBertError: When the zoo has no such model; the message suggests the nearest name.
+
+    Example:
+        ```python
+        kb.zoo.find("small-en").path  # the folder, for `from_pretrained`
+        ```
     """
     by_name = {model.name: model for model in models()}
     if name not in by_name:
@@ -112,6 +136,14 @@ def load(name: str) -> "SentenceEncoder | OpenedModel":
 
     Raises:
         KerasBertError: When the zoo has no such model, or a file of it was damaged or edited.
+
+    Example:
+        ```python
+        intents = kb.zoo.load("intents")
+        intents("wake me at six")["label"]
+        sentences = kb.zoo.load("small-en")
+        sentences.predict(["wake me at six"]).shape  # (1, width)
+        ```
     """
     model = find(name)
     check_files(model)

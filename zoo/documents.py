@@ -1,4 +1,4 @@
-"""Writes what is generated from the catalog and `results.csv`: the cards, and the tables of the README and of docs/zoo.md.
+"""Writes what is generated from the catalog and `results.csv`: the cards, and the zoo's tables of the README and of docs/.
 
     python -m kerasbert.zoo.documents
     python -m kerasbert.zoo.documents --golden small-en    # after a new build
@@ -17,7 +17,7 @@ from kerasbert.zoo.catalog import ROOT, checksums, find, models, write_checksums
 from kerasbert.zoo.golden import write_golden
 from kerasbert.zoo.results import Result, read_results
 
-PAGES = ("README.md", "docs/zoo.md")
+PAGES = ("README.md", "docs/guides/zoo.md", "docs/results/zoo.md")
 TABLES: dict[str, Callable[[Sequence[Result]], str]] = {
     "models": tables.models_table,
     "encoders": tables.encoders_table,

@@ -2,8 +2,8 @@
 
     python -m benchmarks.latency.architectures --presets bert-tiny albert-base mobilebert --lengths 32 128 384
 
-Measured: the median latency on one thread with full rows, file sizes of each recipe, and peak memory. Results are a JSON file, a table
-(printed, and beside the JSON as .md) and a plot.
+Measured: the median latency on one thread with full rows, file sizes of each recipe, and peak memory. Its tables and plot are in
+docs/results/ (`benchmarks.reports.results_pages`).
 
 Every step runs in its own process, so that its peak memory can be measured. One builds the Keras model, runs it once and converts it
 (float32, then dynamic int8 with a resizable length); others run the int8 file. Two checks are included: an ALBERT file contains its shared
@@ -33,11 +33,10 @@ ALBERT_BASE = {
     "dynamic_wi8_afp32": 12.5e6,
     "static_wi8_ai8": 12.5e6,
 }  # bytes, for a vocabulary of 30,000
-IMAGE = Path(__file__).parents[2] / "docs" / "images" / "architectures.png"
 
 
 def main() -> None:
-    """Measure every preset and write the result, the table and the plot."""
+    """Measure every preset and write the result."""
     arguments = _arguments()
     if arguments.child:
         print(json.dumps(_build_and_convert(**json.loads(arguments.child))))
@@ -45,14 +44,11 @@ def main() -> None:
     load, measured = record.load(), {}
     for name in _preset_names(arguments.presets):
         measured[name] = _measure(name, arguments)
-        print(_row(name, measured[name], arguments.lengths), flush=True)
+        print(_summary(name, measured[name], arguments.lengths), flush=True)
         # Written after each preset, because all of them take a quarter of an hour.
         failed = _failed_checks(measured)
         result = {"lengths": arguments.lengths, "presets": measured, "failed_checks": failed}
         record.write(arguments.json, result, record.versions(PACKAGES), load)
-    table = "\n".join([*_header(arguments.lengths), *(_row(n, f, arguments.lengths) for n, f in measured.items())])
-    arguments.json.with_suffix(".md").write_text(table + "\n", "utf-8")
-    _plot(measured, arguments.image)
     if failed:
         raise SystemExit(f"expected every check to pass, received {'; '.join(failed)}")
 
@@ -168,59 +164,16 @@ def _failed_checks(measured: dict) -> list[str]:
     return failures
 
 
-def _header(lengths: list[int]) -> list[str]:
-    titles = [
-        "preset",
-        "parameters",
-        "float32",
-        "dynamic int8",
-        *(f"{n} tokens" for n in lengths),
-        "running",
-        "converting",
-    ]
-    return ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"]
-
-
-def _row(name: str, facts: dict, lengths: list[int]) -> str:
-    sizes = [facts["recipes"].get(recipe, {}).get("file_bytes") for recipe in ("float32", "dynamic_wi8_afp32")]
+def _summary(name: str, facts: dict, lengths: list[int]) -> str:
+    """Format the facts of a preset for the terminal."""
+    sizes = {recipe: facts["recipes"].get(recipe, {}).get("file_bytes") for recipe in facts["recipes"]}
     running = facts.get("running", {})
-    times = [running.get(str(length), {}).get("seconds") for length in lengths]
-    peak = max((run["peak_bytes"] for run in running.values()), default=None)
-    converting = facts["recipes"].get("dynamic_wi8_afp32", {}).get("peak_bytes")
-    cells = [
-        name,
-        f"{facts['parameters'] / 1e6:.1f} M" if "parameters" in facts else "-",
-        *(format_bytes(size) if size else "-" for size in sizes),
-        *(format_seconds(seconds) for seconds in times),
-        *(format_bytes(value) if value else "-" for value in (peak, converting)),
+    times = {length: running[str(length)]["seconds"] for length in lengths if str(length) in running}
+    parts = [
+        *(f"{recipe} {format_bytes(size)}" for recipe, size in sizes.items() if size),
+        *(f"{length} tokens {format_seconds(seconds)}" for length, seconds in times.items()),
     ]
-    return "| " + " | ".join(cells) + " |"
-
-
-def _plot(measured: dict, path: Path) -> None:
-    """Plot latency at the middle length against file size, one point per preset."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    kinds = sorted({facts["model_type"] for facts in measured.values() if "running" in facts})
-    figure, axes = plt.subplots(figsize=(7, 4.2), dpi=90)
-    for name, facts in measured.items():
-        if "running" not in facts:
-            continue
-        lengths = sorted(facts["running"], key=int)
-        length = lengths[len(lengths) // 2]
-        size, seconds = facts["recipes"]["dynamic_wi8_afp32"]["file_bytes"], facts["running"][length]["seconds"]
-        axes.plot(size / 1e6, seconds * 1e3, "o", color=f"C{kinds.index(facts['model_type'])}")
-        axes.annotate(name, (size / 1e6, seconds * 1e3), fontsize=7, xytext=(4, 3), textcoords="offset points")
-        axes.set_ylabel(f"ms for {length} tokens, one thread")
-    axes.set(xscale="log", yscale="log", xlabel="MB, dynamic int8")
-    axes.grid(True, which="both", alpha=0.2)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Software": None})
-    plt.close(figure)
+    return f"{name}: {', '.join(parts) or 'nothing measured'}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -232,7 +185,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--build-length", type=int, default=BUILD_LENGTH, help="tokens in the Keras model's forward pass"
     )
-    parser.add_argument("--image", type=Path, default=IMAGE, metavar="FILE", help="where the plot goes")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     record.add_output(parser, "architectures")
     return parser.parse_args()

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.common import hard_strings, record
+from benchmarks.reports.tokenizers_tables import client_kinds
 from kerasbert.export.backends.client_tools.calls import CLIENTS, Client, ids_of
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.processors.embedding import Embedding
@@ -75,7 +76,7 @@ def main() -> None:
         }
         print(client.name, facts["characters"], flush=True)
     result = {"vocabulary": len(vocabulary), "tokens": LENGTH, "clients": clients}
-    print(_table(result))
+    print("\n".join(client_kinds(result)))
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
@@ -147,25 +148,6 @@ def _compare_characters(client: Client, per_text: int = 80) -> dict:
             row + [0] * (LENGTH - len(row)) != ids for row, ids in zip(expected, client_ids, strict=True)
         ),
     }
-
-
-def _table(result: dict) -> str:
-    """Format the Markdown table of docs/clients.md."""
-    kinds = result["clients"]["mediapipe"]["kinds"]
-    other = result["clients"]["task-library"]["kinds"]
-    lines = [
-        "| kind of text | tokenized otherwise | unknown tokens, BERT | unknown tokens, client |",
-        "|---|---|---|---|",
-    ]
-    for name, facts in sorted(kinds.items(), key=lambda item: item[1]["tokenized_otherwise"] / item[1]["texts"]):
-        in_task_library = other[name]["tokenized_otherwise"]
-        equal = in_task_library == facts["tokenized_otherwise"]
-        note = "" if equal else f" (Task Library {in_task_library})"
-        lines.append(
-            f"| {name} | {facts['tokenized_otherwise']:,} of {facts['texts']:,}{note} | {facts['unknown_tokens_bert']:.1%} | "
-            f"{facts['unknown_tokens_client']:.1%} |"
-        )
-    return "\n".join(lines)
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,1 +1,1 @@
-"""Writers of the measured tables and plots in docs/."""
+"""Writers of the measured tables and plots in docs/results/."""

@@ -106,7 +106,13 @@ def write_html(
         The path.
 
     Raises:
-        KerasBertError: when a file is there that kerasbert did not write.
+        KerasBertError: When a file is there that kerasbert did not write.
+
+    Example:
+        ```python
+        report = kb.export.validate("mine.tflite", against=int8, data=(texts, labels))
+        kb.export.write_html("report.html", report, inspection=kb.export.inspect("mine.tflite"))
+        ```
     """
     check_own(path, REPORT, "a report")
     title = title or (report.model if report else inspection.path if inspection else "kerasbert report")

@@ -82,8 +82,17 @@ def open_model(
         length: The sequence length of a resizable model; a fixed model accepts its own length only.
         verified: Whether `check_structure` has verified the file. Otherwise it is verified first, as runtimes crash on damaged files.
 
+    Returns:
+        The model, which runs packed inputs of batch 1; `inputs` and `outputs` describe its tensors.
+
     Raises:
-        KerasBertError: when the kernel set is unknown, the file is missing or damaged, or the model cannot take the length.
+        KerasBertError: When the kernel set is unknown, the file is missing or damaged, or the model cannot take the length.
+
+    Example:
+        ```python
+        model = kb.export.open_model("mine.tflite", threads=2)
+        model.inputs  # shape and dtype by input name
+        ```
     """
     if kernels not in KERNELS:
         raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}; name one of these")

@@ -23,18 +23,24 @@ Texts: TypeAlias = str | Sequence[str] | np.ndarray  # a text, several, or their
 def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = False) -> "OpenedModel":
     """Open a `.tflite` file of `kerasbert convert` without TensorFlow, or a saved folder or hub name in Keras.
 
-        model = kerasbert.open("model.tflite")
-        model("a gripping film")  # {"label": "positive", "score": 0.98, "probabilities": {...}}
-        model(["a gripping film", "two hours too long"], top_k=1)  # a list of such predictions
-
     Args:
         name_or_path: A file, a folder, the name of a model in the zoo, or a hub name.
         threads: CPU threads of the runtime, for a file.
         isolated: Whether a file runs in a process of its own, for files of unknown origin; see
             `kerasbert.export.runtime.predictor.open_predictor`.
 
+    Returns:
+        An object that is called with texts.
+
     Raises:
-        KerasBertError: when nothing is there, or it is damaged or has no kerasbert metadata.
+        KerasBertError: When nothing is there, or it is damaged or has no kerasbert metadata.
+
+    Example:
+        ```python
+        model = kb.open("mine.tflite")
+        model("the film was really lovely")  # {"label": "positive", "score": 0.98, "probabilities": {...}}
+        model(["the film was really lovely", "the soup was simply dull"], top_k=1)  # a list of such predictions
+        ```
     """
     name = os.fspath(name_or_path)
     if not os.path.exists(name) and (shipped := shipped_model(name)) is not None:
@@ -49,7 +55,7 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
 
 
 class OpenedModel:
-    """A model that predicts when it is called, as its task does (the table in docs/tasks.md). `open` makes it.
+    """A model that predicts when it is called, as its task does. `open` makes it.
 
     Args:
         name: The name under which it was opened.
@@ -58,6 +64,13 @@ class OpenedModel:
     Attributes:
         processor: The task's processor, see `kerasbert.processors`.
         labels: Names of the classes or tags; None for a task without labels.
+
+    Example:
+        ```python
+        model = kb.open("small-en")
+        model.similarity("wake me at six", "set an alarm for 6")
+        model.search("alarm", ["wake me at six", "play some jazz"], top_k=1)
+        ```
     """
 
     def __init__(self, name: str | os.PathLike, predictor: "Predictor | Task"):
@@ -97,7 +110,18 @@ class OpenedModel:
         return predictions[0] if isinstance(x, str) else predictions
 
     def score(self, x: Any, y: Any = None) -> dict[str, float]:
-        """Compute the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`."""
+        """Compute the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`.
+
+        Args:
+            x: Examples as the task takes them, or a table of `kerasbert.data`.
+            y: Labels; None takes those of the table.
+
+        Returns:
+            The metrics by name; the first is the main one.
+
+        Raises:
+            KerasBertError: When there are no labels, or an example or a label cannot be used.
+        """
         return self._predictor.score(x, y)
 
     def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:

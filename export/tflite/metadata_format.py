@@ -59,6 +59,12 @@ class Metadata:
         row_length: The task's longest row, to which texts are cut if the file is resizable. None in files of the first versions.
         lengths: The lengths of a file with a signature `serve_N` for each; None for a file with one signature.
         inputs: `ids`, or `text` for a file with the tokenizer in its graph.
+
+    Example:
+        ```python
+        metadata = kb.export.convert(int8).metadata
+        metadata.labels, metadata.sequence_length, metadata.recipe
+        ```
     """
 
     task: str

@@ -18,6 +18,13 @@ class TFLiteModel:
         content: The bytes of the file, with its metadata packed behind the FlatBuffer.
         metadata: The file's metadata.
         host: The bytes of the host model, which turns ids into vectors; only for a partitioned model (target edge-tpu).
+
+    Example:
+        ```python
+        model = kb.export.convert(task, recipe="dynamic_wi8_afp32")
+        len(model.content), model.metadata.recipe
+        model.save("dynamic.tflite")
+        ```
     """
 
     content: bytes
@@ -27,11 +34,14 @@ class TFLiteModel:
     def save(self, path: str | os.PathLike) -> Path:
         """Write the file, its metadata as `<file>.json`, and a host model as `<stem>.host.tflite`; each whole or not at all.
 
+        Args:
+            path: The file to write, `.tflite`.
+
         Returns:
             The path of the file.
 
         Raises:
-            KerasBertError: when one of them would replace a file that kerasbert did not write.
+            KerasBertError: When one of them would replace a file that kerasbert did not write.
         """
         path = Path(path)
         for place, kind in written_files(path, host=self.host is not None):

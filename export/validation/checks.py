@@ -110,6 +110,13 @@ class ValidationReport:
         notes: Lines for the reader.
         samples: Output -> (reference, model), each (points,), for the plots; not in `as_dict`.
         details: Rows and classes; None where no backend ran all rows.
+
+    Example:
+        ```python
+        report = kb.export.validate("mine.tflite", against="runs/mine-int8", data="dev.tsv")
+        report.ok, report.verdict
+        print(report.table())
+        ```
     """
 
     model: str

@@ -55,7 +55,7 @@ def validate(
     report: str | os.PathLike | None = None,
     isolated: bool = False,
 ) -> ValidationReport:
-    """Run a `.tflite` file on real rows and compares it, output by output and by the task's metric, with `against`.
+    """Run a `.tflite` file on real rows and compare it, output by output and by the task's metric, with `against`.
 
     How a check ends: see `kerasbert.export.validation.verdict.judge`.
 
@@ -83,6 +83,12 @@ def validate(
 
     Raises:
         KerasBertError: When a backend is unknown, a file cannot be read, or file, reference and data do not belong together.
+
+    Example:
+        ```python
+        report = kb.export.validate("mine.tflite", against=int8, data=(texts, labels), on=["cpu"])
+        report.verdict  # "passed", "failed", "not judged" or "incomplete"
+        ```
     """
     backends = select_backends(on)
     if report is not None:

@@ -24,6 +24,12 @@ class Tolerance:
         cosine: The least mean cosine, of embeddings only.
         metric_share: The least share of the reference's task metric.
         by_metric: Whether the metric alone proves the file. The other limits then only find a broken one.
+
+    Example:
+        ```python
+        limits = kb.export.Tolerance(agreement=0.9, metric_share=0.95)
+        kb.export.validate("mine.tflite", against=int8, data=(texts, labels), tolerance=limits).verdict
+        ```
     """
 
     max_error: float | None = None

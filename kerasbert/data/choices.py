@@ -72,6 +72,12 @@ def read_choices(
 
     Raises:
         KerasBertError: When the file cannot be read or has no rows, a column is missing, or a row lacks its prompt, choices or label.
+
+    Example:
+        ```python
+        data = kb.data.read_choices("choices.jsonl")
+        data.x[0], data.y[0]  # (prompt, choices), and the number of the correct choice
+        ```
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:

@@ -101,6 +101,12 @@ def read_conll(
     Raises:
         KerasBertError: When the file cannot be read, is not UTF-8 or has no sentence; when a column is missing; when a line has
             another number of columns than the first one, or a tag contains a space.
+
+    Example:
+        ```python
+        data = kb.data.read_conll("train.conll")
+        data.x[0], data.y[0]  # words and tags of a sentence
+        ```
     """
     path = Path(path)
     bad = BadRows(path, skip_bad_rows)

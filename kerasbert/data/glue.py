@@ -47,12 +47,12 @@ GLUE = {
 
 
 def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_rows: int | None = None) -> TextTable:
-    """Read a split of a GLUE task from its `.tsv` files, gzip-compressed or not.
+    r"""Read a split of a GLUE task from its `.tsv` files, gzip-compressed or not.
 
     Args:
         folder: The folder of the files or its parent: `folder/train.tsv`, `folder/CoLA/train.tsv.gz`. Case is ignored.
-        name: cola, sst-2, mrpc, sts-b, qqp, mnli, mnli-mm, qnli, rte or wnli.
-        split: train, dev or test. Test files have no labels.
+        name: Cola, sst-2, mrpc, sts-b, qqp, mnli, mnli-mm, qnli, rte or wnli.
+        split: Train, dev or test. Test files have no labels.
         max_rows: The maximum number of rows to read.
 
     Returns:
@@ -60,6 +60,14 @@ def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_ro
 
     Raises:
         KerasBertError: When the task or the split is unknown, or the file is missing or of another form.
+
+    Example:
+        ```python
+        import pathlib
+        pathlib.Path("SST-2").mkdir(exist_ok=True)
+        pathlib.Path("SST-2/dev.tsv").write_text("sentence\tlabel\na gripping film\t1\ntoo long\t0\n")
+        data = kb.data.read_glue(".", "sst-2", split="dev")
+        ```
     """
     if name.lower() not in GLUE:
         raise KerasBertError(f"expected a GLUE task among {', '.join(GLUE)}, received {name!r}")

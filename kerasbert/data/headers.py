@@ -10,6 +10,7 @@ PAIRS = {
     "#1 string": "#2 string",
     "premise": "hypothesis",
     "question": "sentence",
+    "text": "pair",
 }
 TEXTS = ("text", "sentence", "sentence1", "question", "utterance", "review", "question1", "#1 string", "premise")
 LABELS = ("label", "labels", "class", "intent", "score", "gold_label", "quality")

@@ -22,6 +22,13 @@ class LabelSet:
 
     Attributes:
         names: The distinct labels.
+
+    Example:
+        ```python
+        from kerasbert.data import LabelSet
+        names = LabelSet.from_values(["positive", "negative", "positive"])
+        names.names, names.index(["positive"])  # ("negative", "positive"), array([1])
+        ```
     """
 
     names: tuple[str, ...]
@@ -35,6 +42,9 @@ class LabelSet:
 
         Args:
             values: The label of each row.
+
+        Returns:
+            The labels.
 
         Raises:
             KerasBertError: When there are no rows, a row has no label, or all rows have the same one.
@@ -68,6 +78,9 @@ class LabelSet:
 
         Args:
             cells: The labels of each row, in a form that `split_labels` accepts.
+
+        Returns:
+            The labels.
 
         Raises:
             KerasBertError: When no row has a label, or a cell starts with `[` and is not a JSON list.

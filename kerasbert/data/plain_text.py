@@ -82,6 +82,12 @@ def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | No
 
     Raises:
         KerasBertError: When the file cannot be read, is not UTF-8 or has no text; when the unit is unknown.
+
+    Example:
+        ```python
+        texts = kb.data.read_text("texts.txt", max_rows=100)
+        texts.x[0], len(texts.documents())
+        ```
     """
     path = Path(path)
     if unit not in UNITS:
@@ -111,6 +117,13 @@ def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sen
 
     Raises:
         KerasBertError: When the objective is unknown, no document has two sentences, or "next_sentence" has a single document.
+
+    Example:
+        ```python
+        documents = ["It rained. We left.", "", "The soup was cold. I complained."]
+        pairs = kb.data.pairs_from_text(documents, objective="sentence_order")
+        pairs.x[0], pairs.y[0]
+        ```
     """
     if objective not in OBJECTIVES:
         raise KerasBertError(f"expected an objective of {', '.join(OBJECTIVES)}, received {objective!r}")

@@ -99,6 +99,12 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad
     Raises:
         KerasBertError: When the file cannot be read, has another form or no questions; when only some questions have answers, and the
             others are not marked as impossible.
+
+    Example:
+        ```python
+        data = kb.data.read_squad("questions.json")
+        data.x[0], data.y[0]  # (question, context), and its answers
+        ```
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:

@@ -19,6 +19,13 @@ class Dataset(Protocol):
     """The interface of all reader results: `Table` and its subclasses, and `TextTable`.
 
     `task.fit(dataset)`, `task.score(dataset)` and `task.dataset(dataset)` accept any of them.
+
+    Example:
+        ```python
+        from kerasbert.data import Dataset, read_table
+        data: Dataset = read_table("train.tsv")
+        task.score(data)["accuracy"]
+        ```
     """
 
     @property
@@ -51,11 +58,21 @@ class Dataset(Protocol):
     def describe(
         self, processor: "Processor | None" = None, tokenizer: "Tokenizer | None" = None, length: int | None = None
     ) -> str:
-        """Return one line about the number of examples, their labels and their lengths."""
+        """Return one line about the number of examples, their labels and their lengths.
+
+        Args:
+            processor: The processor of the task.
+            tokenizer: The tokenizer of the model.
+            length: The maximum sequence length in tokens.
+        """
         ...
 
     def select(self, rows: Sequence[int]) -> Self:
-        """Return the dataset with only these examples, in this order."""
+        """Return the dataset with only these examples, in this order.
+
+        Args:
+            rows: Indices of the examples, from 0 on.
+        """
         ...
 
     def groups(self) -> list[list[int]]:
@@ -73,6 +90,13 @@ class Table:
         y: One label for each example, or None for a file without labels.
         lines: The line of the file on which each example begins, for files with lines.
         bad: The skipped rows, when skipping was requested.
+
+    Example:
+        ```python
+        data = kb.data.read_conll("train.conll")
+        data.x[0], data.y[0], data.lines[0]
+        print(data.describe())
+        ```
     """
 
     path: Path
@@ -102,7 +126,11 @@ class Table:
         return "; ".join(part for part in [*parts, *self.remarks()] if part)
 
     def select(self, rows: Sequence[int]) -> Self:
-        """Return the table with only these examples, in this order."""
+        """Return the table with only these examples, in this order.
+
+        Args:
+            rows: Indices of the examples, from 0 on.
+        """
         y = None if self.y is None else [self.y[row] for row in rows]
         lines = [self.lines[row] for row in rows] if self.lines else []
         return replace(self, x=[self.x[row] for row in rows], y=y, lines=lines)

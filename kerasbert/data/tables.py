@@ -35,6 +35,13 @@ class TextTable:
         columns: All columns of the file; numbers from "0" on without a header.
         lines: The line of the file on which each row begins.
         bad: The skipped rows.
+
+    Example:
+        ```python
+        data = kb.data.read_table("train.tsv")
+        data.texts[0], data.labels[0], data.columns
+        print(data.describe())
+        ```
     """
 
     path: Path
@@ -76,7 +83,11 @@ class TextTable:
         return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *lengths])
 
     def select(self, rows: Sequence[int]) -> Self:
-        """Return the table with only these rows, in this order."""
+        """Return the table with only these rows, in this order.
+
+        Args:
+            rows: Indices of the rows, from 0 on.
+        """
         return replace(
             self,
             texts=[self.texts[row] for row in rows],
@@ -137,6 +148,12 @@ def read_table(
     Raises:
         KerasBertError: When the file is missing, empty, without rows, not UTF-8 or in another format; when a column is missing;
             when a row has another number of columns than the header.
+
+    Example:
+        ```python
+        data = kb.data.read_table("reviews.csv", text="review", label="rating")
+        task.score(data)["accuracy"]
+        ```
     """
     path = Path(path)
     if max_rows is not None and max_rows < 1:

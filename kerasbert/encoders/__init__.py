@@ -45,8 +45,19 @@ __all__ = [
 def encoder_class(model_type: str | None) -> type[Encoder]:
     """Return the encoder class that a config's `model_type` names.
 
+    Args:
+        model_type: The `model_type` of a config.json, such as `bert`.
+
+    Returns:
+        The class.
+
     Raises:
-        KerasBertError: when it is not supported.
+        KerasBertError: When it is not supported.
+
+    Example:
+        ```python
+        kb.encoders.encoder_class("albert")  # AlbertEncoder
+        ```
     """
     if model_type is None or model_type not in ENCODERS:
         raise KerasBertError(f"config.json: expected a model_type of {sorted(ENCODERS)}, received {model_type!r}")

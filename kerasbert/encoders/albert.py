@@ -16,7 +16,19 @@ from kerasbert.layers.quantization.factory import LayerFactory
 class AlbertConfig(EncoderConfig):
     """The sizes of an ALBERT. The defaults are those of albert-xxlarge, as in Hugging Face.
 
-    The layers are divided evenly among `num_hidden_groups` groups. All layers of a group are the same `inner_group_num` blocks.
+    The layers are divided evenly among `num_hidden_groups` groups. All layers of a group are the same `inner_group_num` blocks. See
+    `EncoderConfig` for the other attributes.
+
+    Attributes:
+        embedding_size: Width of the token embeddings.
+        num_hidden_groups: Number of groups.
+        inner_group_num: Number of blocks of a group.
+        classifier_dropout_prob: Dropout rate before the head of a classifier, from 0 to below 1.
+
+    Example:
+        ```python
+        kb.encoders.AlbertConfig(num_hidden_layers=4, hidden_size=128, num_attention_heads=2, intermediate_size=512)
+        ```
     """
 
     model_type: ClassVar[str] = "albert"
@@ -43,16 +55,28 @@ class AlbertConfig(EncoderConfig):
         return self.num_hidden_groups * self.inner_group_num
 
     def group(self, layer: int) -> int:
-        """Return the group whose blocks compute a layer."""
+        """Return the group whose blocks compute a layer.
+
+        Args:
+            layer: The number of the layer, from 0 on.
+        """
         return layer * self.num_hidden_groups // self.num_hidden_layers
 
 
 @keras.utils.register_keras_serializable("kerasbert")
 class AlbertEncoder(Encoder):
-    """Factorized embeddings and few blocks that are called many times.
+    """ALBERT (Lan et al. 2019): factorized embeddings and few blocks that are called many times.
 
     `layers` holds the blocks, group after group. The calls of a block share its weights and adapters, and each has activation ranges,
     a hidden state and attentions of its own.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.AlbertConfig(num_hidden_layers=2, hidden_size=64, num_attention_heads=2, intermediate_size=128)
+        encoder = kb.encoders.AlbertEncoder(config)  # random weights
+        ```
     """
 
     config_class = AlbertConfig

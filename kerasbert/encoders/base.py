@@ -31,6 +31,12 @@ class EncoderOutput(NamedTuple):
         pooled: (B, H), or None without a pooler.
         hidden_states: (B, S, H) of the embeddings and of each block, or None.
         attentions: (B, N, S, S) of each block, or None.
+
+    Example:
+        ```python
+        output = encoder(task.pack(texts[:2]))
+        output.sequence, output.pooled
+        ```
     """
 
     sequence: tf.Tensor
@@ -43,15 +49,23 @@ class Encoder(keras.layers.Layer):
     """Token ids to vectors. An architecture overrides `make_embeddings`, `make_block`, and `stack`, the order of the calls.
 
     Args:
-        config: the sizes.
-        policy: the activations and weights that are quantized while training, or None for float.
-        pooler: whether there is a pooled output.
-        adapters: the size of an adapter after each attention and feed-forward network (Houlsby et al. 2019), or None.
-        layer_mix: whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
-        cut: sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.PrunedSizes.to_dict`, or None.
+        config: The sizes.
+        policy: The activations and weights that are quantized while training, or None for float.
+        pooler: Whether there is a pooled output.
+        adapters: The width of an adapter after each attention and feed-forward network (Houlsby et al. 2019), or None.
+        layer_mix: Whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
+        cut: Sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.PrunedSizes.to_dict`, or None.
+        kwargs (Any): Arguments of `keras.layers.Layer`.
 
     Raises:
-        KerasBertError: when `adapters` is below 1 or `cut` does not fit the config.
+        KerasBertError: When `adapters` is below 1 or `cut` does not fit the config.
+
+    Example:
+        ```python
+        output = encoder(task.pack(texts[:2]), output_hidden_states=True, output_attentions=True)
+        output.sequence.shape  # (batch, length, hidden)
+        output.attentions[0].shape  # (batch, heads, length, length)
+        ```
     """
 
     config_class: type[EncoderConfig]
@@ -90,11 +104,26 @@ class Encoder(keras.layers.Layer):
         connect_quantizers(self)
 
     def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
-        """Make the layer from ids and token types (B, S) to (B, S, H)."""
+        """Make the layer from ids and token types (B, S) to (B, S, H).
+
+        Args:
+            make: Makes layers under the config and the policy.
+
+        Returns:
+            The layer.
+        """
         return Embeddings(make)
 
     def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
-        """Make a block: (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S)."""
+        """Make a block: (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S).
+
+        Args:
+            make: Makes layers under the config and the policy.
+            sizes: `heads` and `intermediate` of a pruned block.
+
+        Returns:
+            The layer.
+        """
         return TransformerBlock(make, **sizes)
 
     def stack(self) -> Sequence[keras.layers.Layer]:
@@ -125,6 +154,14 @@ class Encoder(keras.layers.Layer):
         """Return the input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
 
         `inputs` may hold these two instead, as `hidden` and `attention_bias` (B, S): an exporter splits the graph here.
+
+        Args:
+            inputs: Int32 tensors `(B, S)` by input name.
+            training: Whether dropout is applied.
+            lowering: The lowering options of the graph.
+
+        Returns:
+            The input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
         """
         if isinstance(inputs, Mapping) and "hidden" in inputs:
             return inputs["hidden"], inputs["attention_bias"][:, tf.newaxis, tf.newaxis]
@@ -136,7 +173,15 @@ class Encoder(keras.layers.Layer):
         return self.embeddings(input_ids, token_type_ids, training=training, lowering=lowering), bias
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        """Pool by the first token: (B, S, H) -> (B, H)."""
+        """Pool by the first token: (B, S, H) -> (B, H).
+
+        Args:
+            sequence: The sequence, (B, S, H).
+            training: Whether dropout is applied.
+
+        Returns:
+            The pooled vectors, (B, H).
+        """
         first = first_token(sequence)
         if self.pooler is None:
             return first
@@ -144,7 +189,11 @@ class Encoder(keras.layers.Layer):
         return self.pooled_quantizer(pooled, training=training)
 
     def summary(self, **options: Any) -> None:
-        """Print the layers, see `kerasbert.encoders.summary.show_summary`."""
+        """Print the layers, see `kerasbert.encoders.summary.show_summary`.
+
+        Args:
+            options: Keras' `line_length`, `print_fn`, `expand_nested`, `show_trainable` and `layer_range`.
+        """
         from kerasbert.encoders.summary import input_spec, show_summary
 
         show_summary(self, lambda inputs: self(inputs, training=False), input_spec(), **options)

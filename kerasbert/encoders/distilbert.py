@@ -12,7 +12,15 @@ from kerasbert.layers.config import EncoderConfig
 
 @dataclass(frozen=True)
 class DistilBertConfig(EncoderConfig):
-    """The sizes of a DistilBERT. The defaults are those of distilbert-base."""
+    """The sizes of a DistilBERT. The defaults are those of distilbert-base.
+
+    See `EncoderConfig` for the attributes.
+
+    Example:
+        ```python
+        kb.encoders.DistilBertConfig(num_hidden_layers=2, hidden_size=128, num_attention_heads=2, intermediate_size=512)
+        ```
+    """
 
     model_type: ClassVar[str] = "distilbert"
     aliases: ClassVar[dict[str, str]] = {
@@ -32,7 +40,18 @@ class DistilBertConfig(EncoderConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class DistilBertEncoder(Encoder):
-    """BERT's blocks over token and position embeddings. The pooler is the ReLU layer of its text classifiers."""
+    """DistilBERT (Sanh et al. 2019): BERT's blocks over token and position embeddings.
+
+    The pooler is the ReLU layer of its text classifiers.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.DistilBertConfig(num_hidden_layers=2, hidden_size=64, num_attention_heads=2, intermediate_size=128)
+        encoder = kb.encoders.DistilBertEncoder(config)  # random weights
+        ```
+    """
 
     config_class = DistilBertConfig
     pooler_activation = staticmethod(tf.nn.relu)

@@ -15,7 +15,18 @@ from kerasbert.layers.quantization.factory import LayerFactory
 
 @dataclass(frozen=True)
 class ElectraConfig(BertConfig):
-    """The sizes of an ELECTRA. The defaults are those of electra-small."""
+    """The sizes of an ELECTRA. The defaults are those of electra-small.
+
+    See `EncoderConfig` for the other attributes.
+
+    Attributes:
+        embedding_size: Width of the token embeddings.
+
+    Example:
+        ```python
+        kb.encoders.ElectraConfig(num_hidden_layers=2, hidden_size=128, num_attention_heads=2, intermediate_size=512)
+        ```
+    """
 
     model_type: ClassVar[str] = "electra"
 
@@ -27,7 +38,18 @@ class ElectraConfig(BertConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class ElectraEncoder(Encoder):
-    """BERT with embeddings of their own width. The pooler is the GELU layer of its text classifiers."""
+    """ELECTRA (Clark et al. 2020): BERT with embeddings of their own width.
+
+    The pooler is the GELU layer of its text classifiers.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.ElectraConfig(num_hidden_layers=2, hidden_size=64, num_attention_heads=2, intermediate_size=128)
+        encoder = kb.encoders.ElectraEncoder(config)  # random weights
+        ```
+    """
 
     config_class = ElectraConfig
     config: ElectraConfig

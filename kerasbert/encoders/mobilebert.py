@@ -13,7 +13,27 @@ from kerasbert.layers.trigram_embeddings import TrigramEmbeddings
 
 @dataclass(frozen=True)
 class MobileBertConfig(BottleneckConfig):
-    """The sizes and switches of a MobileBERT. The defaults are those of the published one."""
+    """The sizes and switches of a MobileBERT. The defaults are those of the published one.
+
+    See `EncoderConfig` for the other attributes.
+
+    Attributes:
+        embedding_size: Width of the token embeddings.
+        use_bottleneck: Whether blocks are between bottlenecks.
+        intra_bottleneck_size: Width between the bottlenecks.
+        use_bottleneck_attention: Whether queries, keys and values are all the output of the bottleneck.
+        key_query_shared_bottleneck: Whether queries and keys are the output of a bottleneck that they share; the values are the block's
+            input.
+        num_feedforward_networks: Number of feed-forward networks in a block.
+        normalization_type: `no_norm` or `layer_norm`.
+        trigram_input: Whether the embeddings of the previous and the next token are concatenated to those of a token.
+        classifier_activation: Whether the pooler is a Dense layer with tanh; otherwise the pooled output is the vector of the first token.
+
+    Example:
+        ```python
+        kb.encoders.MobileBertConfig(num_hidden_layers=2)
+        ```
+    """
 
     model_type: ClassVar[str] = "mobilebert"
 
@@ -35,10 +55,18 @@ class MobileBertConfig(BottleneckConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class MobileBertEncoder(Encoder):
-    """Trigram embeddings, and thin, deep blocks between bottlenecks.
+    """MobileBERT (Sun et al. 2020): trigram embeddings, and thin, deep blocks between bottlenecks.
 
     Without `classifier_activation` the pooler has no weights, and the pooled output is the vector of the first token. The last token of a
     text sees the token after it, which is padding or nothing, as in every implementation of this model.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.MobileBertConfig(num_hidden_layers=2, vocab_size=1000)
+        encoder = kb.encoders.MobileBertEncoder(config)  # random weights
+        ```
     """
 
     config_class = MobileBertConfig

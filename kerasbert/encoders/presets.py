@@ -69,8 +69,20 @@ PRESETS: Mapping[str, EncoderConfig] = MappingProxyType(
 def preset(name: str) -> EncoderConfig:
     """Return the configuration of a name. ALBERTs are those of version 2, with or without `-v2`.
 
+    Args:
+        name: One of `PRESETS`, such as `bert-tiny`.
+
+    Returns:
+        The config, of the class of its architecture.
+
     Raises:
-        KerasBertError: when there is no such preset.
+        KerasBertError: When there is no such preset.
+
+    Example:
+        ```python
+        config = kb.encoders.preset("bert-tiny")
+        encoder = kb.encoders.BertEncoder(config)  # random weights
+        ```
     """
     name = name.removesuffix("-v2") if name.startswith("albert-") else name
     if name not in PRESETS:

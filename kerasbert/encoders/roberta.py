@@ -11,7 +11,15 @@ from kerasbert.encoders.bert import BertConfig
 
 @dataclass(frozen=True)
 class RobertaConfig(BertConfig):
-    """The sizes of a RoBERTa. The defaults are those of roberta-base. Positions start at row `pad_token_id + 1` of their table."""
+    """The sizes of a RoBERTa. The defaults are those of roberta-base. Positions start at row `pad_token_id + 1` of their table.
+
+    See `EncoderConfig` for the attributes.
+
+    Example:
+        ```python
+        kb.encoders.RobertaConfig(num_hidden_layers=2, hidden_size=128, num_attention_heads=2, intermediate_size=512)
+        ```
+    """
 
     model_type: ClassVar[str] = "roberta"
 
@@ -28,6 +36,17 @@ class RobertaConfig(BertConfig):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class RobertaEncoder(Encoder):
-    """BERT with positions from `pad_token_id + 1` on. Padding must follow the text, since it has positions too."""
+    """RoBERTa (Liu et al. 2019): BERT with positions from `pad_token_id + 1` on.
+
+    Padding must follow the text, since it has positions too.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.RobertaConfig(num_hidden_layers=2, hidden_size=64, num_attention_heads=2, intermediate_size=128)
+        encoder = kb.encoders.RobertaEncoder(config)  # random weights
+        ```
+    """
 
     config_class = RobertaConfig

@@ -17,7 +17,30 @@ ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new
 
 @dataclass(frozen=True)
 class EncoderConfig(JsonConfig):
-    """Sizes and switches of an encoder. The defaults are those of BERT-base."""
+    """Sizes and switches of an encoder. The defaults are those of BERT-base.
+
+    Attributes:
+        vocab_size: Rows of the token embeddings.
+        hidden_size: Width of the hidden states.
+        num_hidden_layers: Number of transformer layers.
+        num_attention_heads: Attention heads of a layer; they divide the width.
+        intermediate_size: Inner width of the feed-forward networks.
+        hidden_act: Activation of the feed-forward networks, such as `gelu`, `gelu_new` or `relu`.
+        hidden_dropout_prob: Dropout rate of embeddings and layer outputs, from 0 to below 1.
+        attention_probs_dropout_prob: Dropout rate of attention probabilities, from 0 to below 1.
+        max_position_embeddings: Rows of the position embeddings.
+        type_vocab_size: Number of token types; 0 for an architecture without them.
+        initializer_range: Standard deviation of new weights.
+        layer_norm_eps: Epsilon of layer norms.
+        pad_token_id: Id of the padding token.
+        tie_word_embeddings: Whether the decoder of a masked language model shares the token embeddings.
+
+    Example:
+        ```python
+        config = kb.encoders.BertConfig(num_hidden_layers=2, hidden_size=128, num_attention_heads=2)
+        config.head_width  # 128
+        ```
+    """
 
     model_type: ClassVar[str] = ""
 
@@ -40,7 +63,11 @@ class EncoderConfig(JsonConfig):
         return {"model_type": self.model_type, **super().to_dict()}
 
     def with_dropout(self, rate: float) -> Self:
-        """Return a copy with this rate of dropout everywhere."""
+        """Return a copy with this rate of dropout everywhere.
+
+        Args:
+            rate: The dropout rate, from 0 to below 1.
+        """
         return replace(self, **{field.name: rate for field in fields(self) if field.name.endswith("dropout_prob")})
 
     @property

@@ -19,13 +19,20 @@ class CrossEntropy(keras.losses.Loss):
     of positions and not by the sum of their weights.
 
     Args:
-        label_smoothing: the share of each label that goes to all classes alike (Szegedy et al. 2016, section 7).
-        class_weights: a factor for each class, see `balanced_weights`.
-        name: the name of the loss.
-        **kwargs: options of `keras.losses.Loss`.
+        label_smoothing: The share of each label that goes to all classes alike (Szegedy et al. 2016, section 7), from 0 to below 1.
+        class_weights: A factor for each class, see `balanced_weights`.
+        name: The name of the loss.
+        kwargs (Any): Arguments of `keras.losses.Loss`.
 
     Raises:
-        KerasBertError: when the share is not from 0 to below 1, or a weight is below 0 or not finite.
+        KerasBertError: When the share is not from 0 to below 1, or a weight is below 0 or not finite.
+
+    Example:
+        ```python
+        from kerasbert.training import CrossEntropy
+        task.compile(optimizer=kb.adamw(5e-4), loss=CrossEntropy(label_smoothing=0.1, class_weights=[1.0, 2.0]))
+        task.fit(texts, labels)
+        ```
     """
 
     def __init__(
@@ -44,7 +51,12 @@ class CrossEntropy(keras.losses.Loss):
         self.label_smoothing, self.class_weights = float(label_smoothing), weights
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
-        """Return the loss of each position, (B,) or (B, S), scaled so that Keras' mean is that over the positions with a label."""
+        """Return the loss of each position, (B,) or (B, S), scaled so that Keras' mean is that over the positions with a label.
+
+        Args:
+            y_true: Labels, int (B,) or (B, S).
+            y_pred: Logits, float (B, C) or (B, S, C).
+        """
         logits = tf.cast(y_pred, tf.float32)
         if self.class_weights is not None and logits.shape[-1] != len(self.class_weights):
             raise KerasBertError(
@@ -76,11 +88,20 @@ def balanced_weights(targets: np.ndarray | Sequence[np.ndarray], classes: int) -
     A class that never occurs gets the weight of one that occurs once.
 
     Args:
-        targets: labels in any shape, or an array for each example; -100 is ignored.
-        classes: the number of classes.
+        targets: Labels as numbers, in any shape, or an array for each example; -100 is ignored.
+        classes: The number of classes.
+
+    Returns:
+        One weight for each class.
 
     Raises:
-        KerasBertError: when no label is left, or one is not below `classes`.
+        KerasBertError: When no label is left, or one is not below `classes`.
+
+    Example:
+        ```python
+        from kerasbert.training import balanced_weights
+        balanced_weights([0, 0, 0, 1], classes=2)  # [0.67, 2.0]
+        ```
     """
     arrays = [targets] if isinstance(targets, np.ndarray) else list(map(np.asarray, targets))
     numbers = np.concatenate([array.reshape(-1) for array in arrays]) if arrays else np.empty(0, int)

@@ -16,10 +16,16 @@ _EXCLUDED = -1e9  # the logit of a text that must not be chosen
 
 
 class PairLoss(keras.losses.Loss):
-    """The base of losses over pairs.
+    """The base of losses over pairs. A subclass overrides `call`.
 
     Attributes:
-        numbers_texts: whether pairs without scores have the numbers of both texts as labels, (B, 2) int; see `text_numbers`.
+        numbers_texts: Whether pairs without scores have the numbers of both texts as labels, (B, 2) int; see `text_numbers`.
+
+    Example:
+        ```python
+        from kerasbert.losses import CosineLoss, PairLoss
+        isinstance(CosineLoss(), PairLoss)  # True
+        ```
     """
 
     numbers_texts = False
@@ -27,8 +33,11 @@ class PairLoss(keras.losses.Loss):
     def check(self, scores: np.ndarray | None) -> None:
         """Check that this loss can learn from the scores of pairs, (B,), or from pairs without scores.
 
+        Args:
+            scores: The scores, or None for pairs without.
+
         Raises:
-            KerasBertError: when it cannot.
+            KerasBertError: When it cannot.
         """
         self._required(scores)
 
@@ -42,16 +51,24 @@ class PairLoss(keras.losses.Loss):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class CosineLoss(PairLoss):
-    """The squared difference of a pair's cosine and its score. For STS-B: `CosineLoss(scores=(0, 5))`.
+    """The squared difference of a pair's cosine and its score (Reimers & Gurevych 2019). For STS-B: `CosineLoss(scores=(0, 5))`.
 
     Args:
-        scores: the lowest and the highest possible score.
-        cosines: the cosines that these two stand for.
-        name: the name of the loss.
-        **kwargs: options of `keras.losses.Loss`.
+        scores: The lowest and the highest possible score.
+        cosines: The cosines that these two stand for.
+        name: The name of the loss.
+        kwargs (Any): Arguments of `keras.losses.Loss`.
 
     Raises:
-        KerasBertError: when a range is not (lowest, highest).
+        KerasBertError: When a range is not (lowest, highest).
+
+    Example:
+        ```python
+        from kerasbert.training import CosineLoss
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        sentences.compile(optimizer=kb.adamw(1e-4), loss=CosineLoss(scores=(0, 5)))
+        sentences.fit([("wake me at six", "set an alarm"), ("play jazz", "play some jazz")], [4, 5])
+        ```
     """
 
     def __init__(
@@ -88,12 +105,20 @@ class ContrastiveLoss(PairLoss):
     """d^2 for similar pairs (1), max(margin - d, 0)^2 for others (0), halved (Hadsell et al. 2006); d = 1 - cosine.
 
     Args:
-        margin: the distance from which dissimilar pairs have no loss.
-        name: the name of the loss.
-        **kwargs: options of `keras.losses.Loss`.
+        margin: The distance from which dissimilar pairs have no loss, above 0 and at most 2.
+        name: The name of the loss.
+        kwargs (Any): Arguments of `keras.losses.Loss`.
 
     Raises:
-        KerasBertError: when the margin is not above 0 and at most 2.
+        KerasBertError: When the margin is not above 0 and at most 2.
+
+    Example:
+        ```python
+        from kerasbert.training import ContrastiveLoss
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        sentences.compile(optimizer=kb.adamw(1e-4), loss=ContrastiveLoss(margin=0.5))
+        sentences.fit([("wake me at six", "set an alarm"), ("play jazz", "play some jazz")], [1, 1])
+        ```
     """
 
     def __init__(self, margin: float = 0.5, name: str = "contrastive_loss", **kwargs):
@@ -127,13 +152,21 @@ class InBatchNegatives(PairLoss):
     their numbers as labels. Batches should have 32 pairs or more. With several devices each has its own negatives.
 
     Args:
-        scale: the factor of the cosines, which are the logits.
-        symmetric: also find the partner of each second text, and take the mean.
-        name: the name of the loss.
-        **kwargs: options of `keras.losses.Loss`.
+        scale: The factor of the cosines, which are the logits.
+        symmetric: Whether the partner of each second text is found as well, and the mean of both losses is taken.
+        name: The name of the loss.
+        kwargs (Any): Arguments of `keras.losses.Loss`.
 
     Raises:
-        KerasBertError: when the scale is not above 0.
+        KerasBertError: When the scale is not above 0.
+
+    Example:
+        ```python
+        from kerasbert.training import InBatchNegatives
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        sentences.compile(optimizer=kb.adamw(1e-4), loss=InBatchNegatives(scale=20))
+        sentences.fit([("wake me at six", "set an alarm"), ("play jazz", "play some jazz")])
+        ```
     """
 
     numbers_texts = True
@@ -169,6 +202,18 @@ class SentenceLoss(PairLoss):
 
     It is `CosineLoss` for pairs with scores from 0 to 1, `InBatchNegatives` for pairs without, and the mean squared error for single texts
     with vectors.
+
+    Args:
+        name: The name of the loss.
+        kwargs (Any): Arguments of `keras.losses.Loss`.
+
+    Example:
+        ```python
+        from kerasbert.losses import SentenceLoss
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        sentences.compile(optimizer=kb.adamw(1e-4), loss=SentenceLoss())
+        sentences.fit([("wake me at six", "set an alarm")], [0.9])
+        ```
     """
 
     numbers_texts = True

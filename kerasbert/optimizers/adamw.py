@@ -150,21 +150,30 @@ def adamw(
     Biases, norms and learned ranges have no weight decay. All rates rise and fall together.
 
     Args:
-        learning_rate: the peak rate.
-        warmup: the fraction of the steps that warm up.
-        steps: the number of steps of the training; None for a constant rate.
-        weight_decay: the weight decay.
-        clip_norm: the largest global norm of the gradients.
+        learning_rate: The peak learning rate.
+        warmup: The fraction of the steps with a linear warm-up, from 0 to 1.
+        steps: The number of optimizer steps of the training; None for a constant rate.
+        weight_decay: The decoupled weight decay, a factor of the learning rate.
+        clip_norm: The largest global norm of the gradients; 0 disables clipping.
         decay: `linear`, `cosine` or `constant` after the warm-up.
-        layer_decay: the peak rate of each layer as a share of the one above it (Howard & Ruder 2018, section 3.2). The head has
+        layer_decay: The peak rate of each layer as a share of the one above it (Howard & Ruder 2018, section 3.2). The head has
             `learning_rate`.
-        rates: peak rates of parts, instead of `layer_decay`: `{"layers.-1": 1e-3, "head": 0.1}`. A part is embeddings, layers.N (from the
-            bottom; layers.-1 is the top one), layer_mix, pooler, head, encoder (embeddings and layers), or a pattern over the paths of
-            `task.variables_by_path()`. Of several that match a variable the last one decides. The others have `learning_rate`, so
+        rates: Peak rates of parts, instead of `layer_decay`: `{"layers.-1": 1e-3, "head": 0.1}`. A part is `embeddings`, `layers.N` (from
+            the bottom; `layers.-1` is the top one), `layer_mix`, `pooler`, `head`, `encoder` (embeddings and layers), or a pattern over the
+            paths of `task.variables_by_path()`. Of several that match a variable the last one decides. The others have `learning_rate`, so
             `{"*": 0, "head": 0.1}` trains the head alone.
 
+    Returns:
+        The optimizer, for `compile` of a task.
+
     Raises:
-        KerasBertError: when a number is out of range; and from the task's `compile`, when the task lacks a part.
+        KerasBertError: When a number is out of range; and from the task's `compile`, when the task lacks a part.
+
+    Example:
+        ```python
+        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=6, layer_decay=0.9))
+        task.fit(texts, labels, batch_size=16, epochs=3)
+        ```
     """
     settings = {"learning_rate": learning_rate, "weight_decay": weight_decay, "clip_norm": clip_norm}
     for name, value in settings.items():

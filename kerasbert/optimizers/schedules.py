@@ -40,7 +40,20 @@ class _WarmupDecay(_Warmup):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class WarmupLinearDecay(_WarmupDecay):
-    """A linear warm-up, then a linear decay to 0 at `steps` (Devlin et al. 2018, appendix A)."""
+    """A linear warm-up, then a linear decay to 0 at `steps` (Devlin et al. 2018, appendix A).
+
+    Args:
+        peak: The learning rate at the end of the warm-up.
+        warmup_steps: The number of optimizer steps of the warm-up.
+        steps: The number of optimizer steps of the training, the warm-up included.
+
+    Example:
+        ```python
+        from kerasbert.training import WarmupLinearDecay
+        rate = WarmupLinearDecay(5e-4, warmup_steps=10, steps=100)
+        float(rate(9))  # the peak: steps count from 0
+        ```
+    """
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         return self.peak * tf.maximum(tf.minimum(tf.minimum(self._rising(step), self._left(step)), 1.0), 0.0)
@@ -48,7 +61,20 @@ class WarmupLinearDecay(_WarmupDecay):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class WarmupCosineDecay(_WarmupDecay):
-    """A linear warm-up, then half a cosine down to 0 at `steps` (Loshchilov & Hutter 2017, without restarts)."""
+    """A linear warm-up, then half a cosine down to 0 at `steps` (Loshchilov & Hutter 2017, without restarts).
+
+    Args:
+        peak: The learning rate at the end of the warm-up.
+        warmup_steps: The number of optimizer steps of the warm-up.
+        steps: The number of optimizer steps of the training, the warm-up included.
+
+    Example:
+        ```python
+        from kerasbert.training import WarmupCosineDecay
+        rate = WarmupCosineDecay(5e-4, warmup_steps=10, steps=100)
+        float(rate(9))  # the peak: steps count from 0
+        ```
+    """
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         left = tf.clip_by_value(self._left(step), 0.0, 1.0)
@@ -57,7 +83,19 @@ class WarmupCosineDecay(_WarmupDecay):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class WarmupConstant(_Warmup):
-    """A linear warm-up, then a constant rate."""
+    """A linear warm-up, then a constant rate.
+
+    Args:
+        peak: The learning rate at the end of the warm-up.
+        warmup_steps: The number of optimizer steps of the warm-up.
+
+    Example:
+        ```python
+        from kerasbert.training import WarmupConstant
+        rate = WarmupConstant(5e-4, warmup_steps=10)
+        float(rate(9))  # the peak: steps count from 0
+        ```
+    """
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         return self.peak * tf.minimum(self._rising(step), 1.0)

@@ -48,6 +48,13 @@ class Processor:
         label_rank: Axes of encoded labels in such pipelines, the batch included.
         reader: A function of a path, columns and options to a dataset; see `kerasbert.data.reading`.
         display: How predictions are displayed.
+
+    Example:
+        ```python
+        processor = task.processor
+        processor.name, processor.labels, processor.outputs
+        processor.examples(["a joy from start to end"])
+        ```
     """
 
     labels: tuple[str, ...] | None = None
@@ -93,6 +100,9 @@ class Processor:
         Args:
             y: The labels of the training data.
 
+        Returns:
+            The names, or None.
+
         Raises:
             KerasBertError: When no model can be trained on them.
         """
@@ -112,17 +122,38 @@ class Processor:
     def examples(self, x: Any) -> list:
         """Return a user's data as a list with one entry for each example.
 
+        Args:
+            x: The data, such as a list of texts.
+
         Raises:
             KerasBertError: When an entry is not an example; it names the first one.
         """
         raise NotImplementedError
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        """Tokenize examples, in rows of at most `length` tokens."""
+        """Tokenize examples, in rows of at most `length` tokens.
+
+        Args:
+            examples: The examples, as `examples` returns them.
+            tokenizer: The tokenizer.
+            length: Tokens in the longest row.
+
+        Returns:
+            The features.
+        """
         raise NotImplementedError
 
     def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        """Tokenize examples for `metrics`: as `features`, but a self-supervised processor masks tokens."""
+        """Tokenize examples for `metrics`: as `features`, but a self-supervised processor masks tokens.
+
+        Args:
+            examples: The examples, as `examples` returns them.
+            tokenizer: The tokenizer.
+            length: Tokens in the longest row.
+
+        Returns:
+            The features.
+        """
         return self.features(examples, tokenizer, length)
 
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
@@ -171,7 +202,16 @@ class Processor:
         return {name: np.atleast_2d(values) for name, values in outputs.items()}
 
     def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
-        """Select the arrays `(n, width)` by which two models are compared, one decision a line; see `compared_as` and `raw_result`."""
+        """Select the arrays `(n, width)` by which two models are compared, one decision a line; see `compared_as` and `raw_result`.
+
+        Args:
+            outputs: Outputs of the row by name, without batch axis, padded as the inputs were.
+            features: All rows.
+            row: The row's number.
+
+        Returns:
+            Arrays `(n, width)` by name.
+        """
         return self.raw_result(outputs, features, row)
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
@@ -181,6 +221,9 @@ class Processor:
             examples: The examples.
             features: Their features.
             raw_results: The raw result of each row.
+
+        Returns:
+            The predictions.
         """
         raise NotImplementedError
 
@@ -194,23 +237,50 @@ class Processor:
             examples: The examples.
             features: Their features, of `scoring_features`.
             raw_results: The raw result of each row.
+
+        Returns:
+            The metrics by name.
         """
         raise NotImplementedError
 
     def contributions(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> Contributions | None:
-        """Compute the contribution of each example to the first of `metrics`; None where it is unknown."""
+        """Compute the contribution of each example to the first of `metrics`; None where it is unknown.
+
+        Args:
+            y: Labels, as `encode_labels` takes them.
+            examples: The examples.
+            features: Their features, of `scoring_features`.
+            raw_results: The raw result of each row.
+
+        Returns:
+            The contributions, or None.
+        """
         return None
 
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, ClassMetrics]:
-        """Compute precision and recall of each class or entity type; empty for a processor without classes."""
+        """Compute precision and recall of each class or entity type; empty for a processor without classes.
+
+        Args:
+            y: Labels, as `encode_labels` takes them.
+            examples: The examples.
+            features: Their features, of `scoring_features`.
+            raw_results: The raw result of each row.
+
+        Returns:
+            The metrics by class.
+        """
         return {}
 
     def listing(self, top_k: int) -> Self:
-        """Return a processor whose predictions list at least `top_k` classes, words or answers, where they list any."""
+        """Return a processor whose predictions list at least `top_k` classes, words or answers, where they list any.
+
+        Args:
+            top_k: The least number of entries.
+        """
         return self
 
 

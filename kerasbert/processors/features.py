@@ -40,6 +40,12 @@ class Features:
         group: Token lists in a row.
         truncated: Number of examples that lost tokens.
         alignment: One object for each row that maps its tokens to the text (positions of words or answers); or nothing.
+
+    Example:
+        ```python
+        features = task.processor.features(["wake me at six"], task.tokenizer, 16)
+        features.lengths, features.pack([0], length=16, pad_id=0)["input_ids"].shape
+        ```
     """
 
     tokens: TokenLists | None
@@ -50,7 +56,11 @@ class Features:
 
     @classmethod
     def from_encoded(cls, encoded: Encoded) -> "Features":
-        """Return one row for each text of a tokenizer's `encode`."""
+        """Return one row for each text of a tokenizer's `encode`.
+
+        Args:
+            encoded: The result of a tokenizer's `encode`.
+        """
         tokens = TokenLists(encoded.input_ids, encoded.token_type_ids)
         return cls(tokens, np.arange(len(encoded.input_ids)), truncated=encoded.truncated)
 
@@ -97,6 +107,9 @@ class Features:
         Args:
             rows: Numbers of the rows.
             example: The number of each row's example among the remaining ones, `(rows,)`.
+
+        Returns:
+            The features.
         """
         alignment = [self.alignment[int(row)] for row in rows] if len(self.alignment) else ()
         return Features(self._lists(rows), np.asarray(example), self.group, 0, alignment)
@@ -107,7 +120,11 @@ class Features:
         return TokenLists([tokens.input_ids[i] for i in lists], [tokens.token_type_ids[i] for i in lists])
 
     def rows_of(self, number: int) -> np.ndarray:
-        """Return the numbers of an example's rows."""
+        """Return the numbers of an example's rows.
+
+        Args:
+            number: The number of the example, from 0 on.
+        """
         return np.flatnonzero(self.example == number)
 
     def by_example(self) -> list[list[int]]:

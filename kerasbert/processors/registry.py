@@ -29,8 +29,20 @@ _LARGEST_SETTING = 1 << 20
 def processor_class(name: str) -> type[Processor]:
     """Return the processor class of a name.
 
+    Args:
+        name: One of `PROCESSORS`.
+
+    Returns:
+        The class.
+
     Raises:
         KerasBertError: When there is none.
+
+    Example:
+        ```python
+        from kerasbert.processors import processor_class
+        processor_class("single_label").second_input  # "pair"
+        ```
     """
     if name not in _CLASSES:
         raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}; use one of them")
@@ -48,8 +60,17 @@ def make_processor(
         labels: Names of the classes in the order of the outputs.
         settings: The processor's own settings; they may come from an untrusted file.
 
+    Returns:
+        The processor.
+
     Raises:
         KerasBertError: When there is no such processor, or it does not have these settings.
+
+    Example:
+        ```python
+        from kerasbert.processors import make_processor
+        processor = make_processor("single_label", labels=["negative", "positive"])
+        ```
     """
     kind = processor_class(name)
     settings = dict(settings or {})
@@ -81,7 +102,31 @@ def read_for(
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
 ) -> Any:
-    """Read a data file of the examples of a processor; see `Processor.read` and `FileOptions`."""
+    """Read a data file of the examples of a processor; see `Processor.read` and `FileOptions`.
+
+    Args:
+        name: The processor's name, one of `PROCESSORS`.
+        path: The file.
+        text: The column of the text, by name or by number from "0" on.
+        pair: The column of the second text.
+        label: The column of the label.
+        max_rows: The maximum number of examples to read.
+        delimiter: The character between columns.
+        skip_bad_rows: Whether rows that cannot be read are skipped and counted. Otherwise the first one raises.
+
+    Returns:
+        A dataset of `kerasbert.data`.
+
+    Raises:
+        KerasBertError: When there is no such processor, a column does not exist, or the reader rejects the file.
+
+    Example:
+        ```python
+        from kerasbert.processors import read_for
+        data = read_for("tagging", "train.conll")
+        data.x[0], data.y[0]
+        ```
+    """
     return processor_class(name).read(path, FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows))
 
 

@@ -32,8 +32,20 @@ def train_adapters(task: "Task") -> None:
 
     Quantizing a task makes a new one, in which everything is trainable again.
 
+    Args:
+        task: A task whose encoder has adapters (`adapters=` of `from_pretrained`).
+
     Raises:
         KerasBertError: When the task has no adapters.
+
+    Example:
+        ```python
+        task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], adapters=16)
+        kb.train_adapters(task)
+        task.compile(optimizer=kb.adamw(1e-3))
+        task.fit(texts, labels)
+        kb.save_adapters(task, "adapters.safetensors")
+        ```
     """
     for layer in _base_layers(task):
         layer.trainable = False
@@ -46,8 +58,18 @@ def train_adapters(task: "Task") -> None:
 def save_adapters(task: "Task", path: str | os.PathLike) -> None:
     """Write the variables that `train_adapters` leaves trainable into a safetensors file: a few per cent of the model.
 
+    Args:
+        task: A task whose encoder has adapters.
+        path: The file to write, usually `.safetensors`.
+
     Raises:
         KerasBertError: When the task has no adapters, or the file cannot be written.
+
+    Example:
+        ```python
+        task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], adapters=16)
+        kb.save_adapters(task, "adapters.safetensors")
+        ```
     """
     tensors = {name: variable.numpy() for name, variable in _trained_variables(task).items()}
     write_tensors(path, tensors, {_KEY: json.dumps(_description(task))})
@@ -56,8 +78,19 @@ def save_adapters(task: "Task", path: str | os.PathLike) -> None:
 def load_adapters(task: "Task", path: str | os.PathLike) -> None:
     """Load the file of `save_adapters` into a task of the same class with the same base model, whole or not at all.
 
+    Args:
+        task: A task with adapters of the same size; its weights change in place.
+        path: The file of `save_adapters`.
+
     Raises:
         KerasBertError: When the file is damaged, or of another task, other labels, another size or another base model.
+
+    Example:
+        ```python
+        task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], adapters=16)
+        kb.save_adapters(task, "adapters.safetensors")
+        kb.load_adapters(task, "adapters.safetensors")
+        ```
     """
     variables, tensors = _trained_variables(task), read_file(path)
     saved = _read_description(Path(path))

@@ -15,10 +15,20 @@ def load_task(name_or_path: str | os.PathLike) -> Task:
     """Load the task that a folder's kerasbert.json or config.json names, with its heads.
 
     Args:
-        name_or_path: A folder, or a name on the hub.
+        name_or_path: A folder, the name of an encoder of the zoo, or a name on the hub.
+
+    Returns:
+        The task, of the class that the folder names.
 
     Raises:
         KerasBertError: When neither file names a known task, or files are damaged.
+
+    Example:
+        ```python
+        task = kb.load_task("runs/mine")
+        task.labels  # ("negative", "positive")
+        task.score(kb.data.read_table("dev.tsv"))["accuracy"]
+        ```
     """
     folder = resolve(name_or_path)
     own, config = read_own_config(folder), read_config(folder)

@@ -45,10 +45,6 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             fewer.
         kwargs: Arguments of `keras.Model`.
 
-    Raises:
-        KerasBertError: When the sequence length is too long for the encoder, the vocabulary is too large for it, or the task needs a
-            pooler that the encoder does not have.
-
     Attributes:
         architecture: The end of Hugging Face's class name for the task.
         heads: Attributes of the layers that a checkpoint stores as heads.
@@ -58,6 +54,18 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         reads_mask: Whether `serve` itself reads the attention mask, beside the encoder.
         predicts_arrays: Whether `predict` on texts returns the outputs as one array, instead of a readable prediction for each example.
         labels: Names of the classes in the order of the outputs, or None.
+
+    Raises:
+        KerasBertError: When the sequence length is too long for the encoder, the vocabulary is too large for it, or the task needs a
+            pooler that the encoder does not have.
+
+    Example:
+        ```python
+        task = kb.load_task("runs/mine")
+        task.predict(["a joy from start to end"])
+        task.predictions(["a joy from start to end"])[0]["label"]
+        task.score(texts, labels)["accuracy"]
+        ```
     """
 
     architecture: ClassVar[str]
@@ -103,7 +111,11 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         self({name: ids for name in INPUT_NAMES})
 
     def build_from_config(self, config: Mapping[str, Any]) -> None:
-        """Do nothing: variables exist since construction. Keras would call the task with float ids."""
+        """Do nothing: variables exist since construction. Keras would call the task with float ids.
+
+        Args:
+            config: Not used.
+        """
 
     @property
     def config(self) -> EncoderConfig:
@@ -150,7 +162,11 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         return cls(**settings)
 
     def head_config(self) -> dict[str, Any]:
-        """Return the constructor arguments beside encoder and tokenizer, as JSON-able values."""
+        """Return the constructor arguments beside encoder and tokenizer, as JSON-able values.
+
+        Returns:
+            The arguments by name.
+        """
         return {
             name: value for name, value in self.get_config().items() if name not in ("encoder", "tokenizer", "name")
         }
@@ -171,12 +187,15 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         """Load a task from a checkpoint folder or the hub. A checkpoint without the task's head gets a new one.
 
         Args:
-            name_or_path: The folder, or a name on the hub.
+            name_or_path: The folder, the name of an encoder of the zoo, or a name on the hub.
             max_position_embeddings: Positions to keep; by default all.
-            vocab_size: Rows of the token table; the last ones are removed, or new ones are added.
-            adapters: Size of new adapters; see `Encoder`.
-            layer_mix: Whether to add a layer mix; see `Encoder`.
+            vocab_size: Rows of the token embeddings; the last ones are removed, or new ones are added.
+            adapters: Width of new adapters; see `Encoder`.
+            layer_mix: Whether to add a learned weighted sum of all layers; see `Encoder`.
             settings: Arguments of the constructor in place of those of the folder. None keeps the folder's.
+
+        Returns:
+            The task, with the checkpoint's weights.
 
         Raises:
             KerasBertError: When files are damaged or do not match, or settings do not fit the checkpoint's head.
@@ -193,8 +212,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
         Args:
             folder: The folder.
-            dtype: Of the weights in the file, `float32` or `float16`, which halves it and rounds them.
-            shard_bytes: Divide the weights into files of at most this size, with an index; None for one file.
+            dtype: Type of the weights in the file, `float32` or `float16`; the latter halves the file and rounds the weights.
+            shard_bytes: Largest size of a file in bytes: the weights are divided into several files with an index. None writes one file.
 
         Raises:
             KerasBertError: When the folder has files but no model of kerasbert; and when a weight is too large for `float16`.
@@ -208,6 +227,9 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         Args:
             config: The folder's config.json.
             folder: The folder, for files beside it.
+
+        Returns:
+            The arguments by name.
         """
         return {}
 
@@ -216,4 +238,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         return {}
 
     def write_companions(self, folder: Path) -> None:
-        """Write further files that other libraries expect beside the weights."""
+        """Write further files that other libraries expect beside the weights.
+
+        Args:
+            folder: The folder of `save_pretrained`.
+        """

@@ -63,7 +63,11 @@ class CompilingModel(keras.Model):
         return {**config, "frozen": frozen} if config and frozen else config
 
     def compile_from_config(self, config: Mapping[str, Any]) -> None:
-        """Compile a loaded task as the saved one was."""
+        """Compile a loaded task as the saved one was.
+
+        Args:
+            config: The result of `get_compile_config`.
+        """
         settings = dict(config)
         freeze_paths(self, settings.pop("frozen", ()))
         self.compile(**keras.saving.deserialize_keras_object(settings))

@@ -29,6 +29,13 @@ def freeze(task: "Task", *parts: str) -> None:
 
     Raises:
         KerasBertError: When the task does not have a part. For single variables see `kb.adamw(rates={pattern: 0})`.
+
+    Example:
+        ```python
+        from kerasbert.training import freeze
+        freeze(task, "embeddings", "layers.0")
+        task.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
     _set_trainable(task, parts, False)
 
@@ -42,6 +49,14 @@ def unfreeze(task: "Task", *parts: str) -> None:
 
     Raises:
         KerasBertError: When the task does not have a part.
+
+    Example:
+        ```python
+        from kerasbert.training import freeze, unfreeze
+        freeze(task, "encoder")
+        unfreeze(task, "layers.-1")  # the top layer and the head are trained
+        task.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
     _set_trainable(task, parts or ("*",), True)
 
@@ -55,6 +70,13 @@ def train_only(task: "Task", top: int) -> None:
 
     Raises:
         KerasBertError: When the encoder has fewer layers, or its layers share their weights.
+
+    Example:
+        ```python
+        from kerasbert.training import train_only
+        train_only(task, top=1)
+        task.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
     layers = len(task.encoder.layers)
     if top and depths(task, "train_only") and not 0 < top <= layers:

@@ -88,6 +88,9 @@ class InferenceMixin(ServingMixin):
             features: The rows.
             batch_size: Rows in a batch.
             report: Called with the number of finished rows and of all rows.
+
+        Returns:
+            One dict for each row, of arrays by output name without padding; see `Processor.raw_result`.
         """
         data, order = task_inputs.batches(self, features, batch_size=batch_size, inputs_only=True)
         done = 0
@@ -119,7 +122,15 @@ class InferenceMixin(ServingMixin):
 
     @staticmethod
     def by_row(values: np.ndarray, group: int) -> np.ndarray:
-        """Reshape `(rows * group, ...)` to `(rows, group, ...)` where rows have several token lists, else leave it."""
+        """Reshape `(rows * group, ...)` to `(rows, group, ...)` where rows have several token lists, else leave it.
+
+        Args:
+            values: Outputs, `(rows * group, ...)`.
+            group: Token lists in a row.
+
+        Returns:
+            The outputs, `(rows, group, ...)`, or `values` itself for one token list in a row.
+        """
         return values if group == 1 else values.reshape(-1, group, *values.shape[1:])
 
     def predictions(
@@ -136,6 +147,9 @@ class InferenceMixin(ServingMixin):
             batch_size: Rows in a batch.
             report: Called with the number of finished rows and of all rows.
             processor: A processor in place of the task's own, to list more alternatives.
+
+        Returns:
+            One prediction for each example; its form depends on the task.
 
         Raises:
             KerasBertError: When `x` is packed inputs, or the processor rejects an example.
@@ -154,6 +168,9 @@ class InferenceMixin(ServingMixin):
             y: Labels; None takes those of the dataset.
             batch_size: Rows in a batch.
             report: Called with the number of finished rows and of all rows.
+
+        Returns:
+            The metrics by name; the first is the main one.
 
         Raises:
             KerasBertError: When there are no labels, outputs are not finite, or the processor rejects an example or a label.

@@ -33,7 +33,17 @@ class KerasTask(CompilingModel):
         return self.serve(data[0] if isinstance(data, tuple) else data)[self.output_name]
 
     def encode_labels(self, y: Sequence | np.ndarray) -> Any:
-        """Encode the labels of texts with one row each as the loss takes them."""
+        """Encode the labels of texts with one row each as the loss takes them.
+
+        Args:
+            y: One label for each text, in any form that the task's processor takes.
+
+        Returns:
+            The labels as an array, or in the form that the task's processor returns.
+
+        Raises:
+            KerasBertError: When a label cannot be used.
+        """
         return self.processor.encode_labels(y, range(len(y)), Features(None, np.arange(len(y))))
 
     def encode_targets(self, y: Any, examples: Sequence | np.ndarray, features: Features) -> Any:
@@ -84,6 +94,9 @@ class KerasTask(CompilingModel):
 
         Returns:
             A dataset of packed inputs, or of tuples with encoded labels and sample weights where there are any.
+
+        Raises:
+            KerasBertError: When an example or a label cannot be used.
         """
         return self._dataset(x, y, batch_size, shuffle, sample_weight, seed)
 
@@ -154,7 +167,21 @@ class KerasTask(CompilingModel):
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, sample_weight: Any = None, **kwargs: Any
     ) -> Any:
-        """Compute the loss and the compiled metrics. `score` computes the task's own metrics."""
+        """Compute the loss and the compiled metrics. `score` computes the task's own metrics.
+
+        Args:
+            x: Examples, a dataset, packed inputs or a `tf.data.Dataset`.
+            y: Labels; None takes those of the dataset.
+            batch_size: Rows in a batch; by default 32.
+            sample_weight: One weight for each example.
+            kwargs: Other arguments of Keras' `evaluate`, such as `return_dict=True`.
+
+        Returns:
+            The loss, followed by the compiled metrics if there are any; a dict with `return_dict=True`.
+
+        Raises:
+            KerasBertError: When an example or a label cannot be used.
+        """
         with string_datasets.own_errors():
             return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
@@ -170,6 +197,9 @@ class KerasTask(CompilingModel):
         Returns:
             For texts, one prediction for each; for a task that `predicts_arrays`, an array of outputs. For packed inputs and `tf.data`
             pipelines, the output `output_name` of `serve`.
+
+        Raises:
+            KerasBertError: When the processor rejects an example.
         """
         display: Any = verbose  # Keras accepts numbers and "auto"; its annotation has the latter only
         if isinstance(x, tf.data.Dataset):

@@ -28,14 +28,21 @@ class MaskedLM(Task):
     Args:
         encoder: The encoder.
         tokenizer: The tokenizer, or None for packed inputs only.
-        sequence_length: Tokens in the longest row; see `Task`.
-        share: See `kerasbert.processors.masked_lm.MaskedWords`.
-        whole_words: See `MaskedWords`.
-        top: See `MaskedWords`.
+        sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        share: Fraction of the tokens that are masked, special tokens not counted; at least one token of each text.
+        whole_words: Whether all tokens of a word are masked together.
+        top: Number of words that a prediction lists for each mask.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
         KerasBertError: When the share is not between 0 and 1, or `top` is below 1.
+
+    Example:
+        ```python
+        language_model = kb.MaskedLM.from_pretrained("small-en", sequence_length=32)
+        language_model.predict(["the film was [MASK]"])[0]
+        language_model.score(texts[:4])  # masked accuracy and perplexity
+        ```
     """
 
     architecture = "ForMaskedLM"

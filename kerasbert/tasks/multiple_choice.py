@@ -27,6 +27,23 @@ class MultipleChoice(Task):
     `fit`, `predict` and `score` take `(prompt, choices)` examples; see `kerasbert.processors.multiple_choice.MultipleChoice`. Calling it
     on inputs `(batch, choices, length)` returns logits `(batch, choices)`, and on `(batch, length)` logits `(batch, 1)`. A softmax makes
     the logits of choices without tokens 0.
+
+    Args:
+        encoder: An encoder with a pooler.
+        tokenizer: The tokenizer, or None for packed inputs only.
+        sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        KerasBertError: When the encoder has no pooler; see `Task`.
+
+    Example:
+        ```python
+        chooser = kb.MultipleChoice.from_pretrained("small-en", sequence_length=32)
+        chooser.compile(optimizer=kb.adamw(5e-4))
+        chooser.fit([("How was it?", ["Really lovely.", "It was blue."])], [0])
+        chooser.predict([("How was it?", ["Really lovely.", "It was blue."])])
+        ```
     """
 
     architecture = "ForMultipleChoice"

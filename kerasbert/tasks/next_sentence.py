@@ -29,6 +29,24 @@ class NextSentencePredictor(Task):
 
     The head is that of the checkpoint's pretraining. `fit`, `predict` and `score` take pairs of texts, and labels by name or number; 0 is
     the original pair. Calling it returns logits `(batch, 2)`. `kerasbert.data.plain_text.pairs_from_text` makes pairs from running text.
+
+    Args:
+        encoder: An encoder with a pooler.
+        tokenizer: The tokenizer, or None for packed inputs only.
+        sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        KerasBertError: When the encoder has no pooler; see `Task`.
+
+    Example:
+        ```python
+        pairs = [("The hotel was fine.", "We stayed two nights."), ("The soup was cold.", "Her new book is out.")]
+        task = kb.NextSentencePredictor.from_pretrained("small-en", sequence_length=32)
+        task.compile(optimizer=kb.adamw(5e-4))
+        task.fit(pairs, ["next", "not next"])
+        task.predict(pairs)
+        ```
     """
 
     architecture = "ForNextSentencePrediction"

@@ -51,14 +51,26 @@ def load_encoder(
     """Load the encoder of a checkpoint, by the `model_type` of its config.json, without heads.
 
     Args:
-        source: A folder with Hugging Face's files or a TensorFlow 1 checkpoint; a hub name; a keras-nlp backbone.
+        source: A folder with Hugging Face's files or a TensorFlow 1 checkpoint; the name of an encoder of the zoo; a hub name; or a
+            keras-nlp backbone.
         max_position_embeddings: Positions to keep; by default all.
-        vocab_size: Rows of the token table; the last ones are removed, or new ones are added.
-        adapters: Size of new adapters; see `Encoder`.
-        layer_mix: Whether to add a layer mix; see `Encoder`.
+        vocab_size: Rows of the token embeddings; the last ones are removed, or new ones are added.
+        adapters: Width of new adapters; see `Encoder`.
+        layer_mix: Whether to add a learned weighted sum of all layers; see `Encoder`.
+
+    Returns:
+        The encoder.
 
     Raises:
         KerasBertError: When the model type is unknown, tensors are missing or have other shapes, or a file is damaged.
+
+    Example:
+        ```python
+        encoder = kb.load_encoder("small-en")
+        output = encoder(task.pack(["wake me at six"]), output_hidden_states=True)
+        output.sequence.shape  # (batch, length, hidden)
+        len(output.hidden_states)  # the embeddings and each layer
+        ```
     """
     sizes, saved = (max_position_embeddings, vocab_size), {}
     if isinstance(source, str | os.PathLike):

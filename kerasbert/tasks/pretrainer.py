@@ -41,10 +41,27 @@ class PretrainingTask(Task):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class Pretrainer(PretrainingTask):
-    """Masked words, and whether a pair's second text follows the first (BERT, MobileBERT) or both are in order (ALBERT).
+    """Masked language modelling with next-sentence prediction (BERT, MobileBERT) or sentence order (ALBERT).
 
-    Calling it returns `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`;
-    class 0 is the original pair.
+    See Devlin et al. 2018, section 3.1, and Lan et al. 2019, section 3.1. The task reads packed inputs only. Calling it returns
+    `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`; class 0 is the
+    original pair.
+
+    Args:
+        encoder: An encoder with a pooler.
+        tokenizer: The tokenizer, which is saved with the task; the task itself reads packed inputs.
+        sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        KerasBertError: When the encoder has no pooler; see `Task`.
+
+    Example:
+        ```python
+        pretrainer = kb.Pretrainer.from_pretrained("small-en", sequence_length=32)
+        packed = pretrainer.pack(["The hotel was fine."], ["We stayed two nights."])
+        pretrainer(packed)["seq_relationship_logits"]  # (1, 2)
+        ```
     """
 
     architecture = "ForPreTraining"
@@ -87,7 +104,25 @@ class Pretrainer(PretrainingTask):
 
 @keras.utils.register_keras_serializable("kerasbert")
 class ReplacedTokenDetector(PretrainingTask):
-    """Replaced token detection (ELECTRA, Clark et al. 2020). Calling it returns logits `(batch, length)`, positive for replaced tokens."""
+    """Replaced token detection (ELECTRA, Clark et al. 2020, section 2).
+
+    The task reads packed inputs only. Calling it returns logits `(batch, length)`, positive for replaced tokens.
+
+    Args:
+        encoder: The encoder.
+        tokenizer: The tokenizer, which is saved with the task; the task itself reads packed inputs.
+        sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        KerasBertError: When the sequence length or the vocabulary does not fit the encoder; see `Task`.
+
+    Example:
+        ```python
+        detector = kb.ReplacedTokenDetector(encoder, task.tokenizer, sequence_length=32)
+        detector(detector.pack(["the film was a joy"]))  # logits (1, 32)
+        ```
+    """
 
     architecture = "ForPreTraining"
     heads = ("discriminator",)

@@ -43,6 +43,15 @@ class QuestionAnswerer(Task):
 
     Raises:
         KerasBertError: When a setting cannot be used.
+
+    Example:
+        ```python
+        questions = kb.data.read_squad("questions.json", max_rows=16)
+        answerer = kb.QuestionAnswerer.from_pretrained("small-en", sequence_length=48)
+        answerer.compile(optimizer=kb.adamw(5e-4))
+        answerer.fit(questions)
+        answerer.predict([("Where did Ada move?", "Ada moved to Lima and stayed.")])[0]["answer"]
+        ```
     """
 
     architecture = "ForQuestionAnswering"
@@ -93,7 +102,17 @@ class QuestionAnswerer(Task):
         return {name: getattr(self, name) for name in _SETTINGS}
 
     def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
-        """Configure training; by default the loss is the mean of the losses of both outputs."""
+        """Configure training. The default loss is the mean of the losses of both outputs.
+
+        Args:
+            optimizer: An optimizer of tf_keras or Keras 3, or its name.
+            loss: A loss, or a dict of losses by output name; None takes the task's own.
+            metrics: Metrics, or a dict of lists by output name; None takes the task's own.
+            kwargs: Other arguments of tf_keras' `compile`, such as `loss_weights`.
+
+        Raises:
+            KerasBertError: When a loss or a metric is of Keras 3, or tf_keras does not have the optimizer.
+        """
         if loss is None and kwargs.get("loss_weights") is None:
             kwargs["loss_weights"] = dict.fromkeys(self.processor.outputs, 0.5)
         super().compile(optimizer, loss, metrics, **kwargs)

@@ -43,6 +43,13 @@ class SentenceEncoder(Task):
 
     Raises:
         KerasBertError: When the pooling is unknown, or `dimensions` is not a positive number.
+
+    Example:
+        ```python
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        vectors = sentences.predict(["wake me at six", "set an alarm"])  # float32 (2, width)
+        float(vectors[0] @ vectors[1])  # the cosine similarity: vectors have length 1
+        ```
     """
 
     architecture = "Model"
@@ -106,6 +113,9 @@ class SentenceEncoder(Task):
             dimensions: Numbers in a vector; by default the folder's. A folder without projection gets a new one.
             sizes: Other arguments of `Task.from_pretrained`.
 
+        Returns:
+            The sentence encoder, with the checkpoint's weights.
+
         Raises:
             KerasBertError: When files are damaged or do not match.
         """
@@ -123,7 +133,11 @@ class SentenceEncoder(Task):
         return read_settings(folder, config.get("hidden_size", config.get("dim")), max_sequence_length(config))
 
     def write_companions(self, folder: Path) -> None:
-        """Write the files in which sentence-transformers stores pooling, projection and normalization."""
+        """Write the files in which sentence-transformers stores pooling, projection and normalization.
+
+        Args:
+            folder: The folder of `save_pretrained`.
+        """
         write_modules(
             folder, self.config.hidden_size, self.sequence_length, self.pooling, self.dimensions, self.normalize
         )
@@ -159,6 +173,14 @@ class SentenceEncoder(Task):
 
     def encode_targets(self, y: Any, examples: Sequence | np.ndarray, features: Features) -> Any:
         """Encode scores or vectors as the loss takes them; for pairs without scores, the numbers of both texts if the loss needs them.
+
+        Args:
+            y: Scores `(pairs,)`, vectors `(texts, width)`, or None for pairs without scores.
+            examples: The texts or pairs.
+            features: Their features.
+
+        Returns:
+            The scores, the vectors, the numbers of the texts `(pairs, 2)`, or None.
 
         Raises:
             KerasBertError: When the loss cannot learn from the data.

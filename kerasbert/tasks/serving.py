@@ -30,8 +30,11 @@ class ServingMixin(keras.Model):
         """Return the outputs by the exported file's names, float32.
 
         Args:
-            inputs: int32 tensors `(batch, length)` by input name.
+            inputs: Int32 tensors `(batch, length)` by input name.
             lowering: The lowering options of the graph.
+
+        Returns:
+            Float32 tensors by output name, `(batch, ...)`.
         """
         raise NotImplementedError
 
@@ -57,8 +60,11 @@ class ServingMixin(keras.Model):
         """Compute `serve` on packed arrays of one length, in batches.
 
         Args:
-            packed: int32 arrays `(rows, length)` by input name.
+            packed: Int32 arrays `(rows, length)` by input name.
             batch_size: Rows in a batch.
+
+        Returns:
+            Float32 arrays `(rows, ...)` by output name.
 
         Raises:
             KerasBertError: When an id is outside the vocabulary.

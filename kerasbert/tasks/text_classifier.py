@@ -48,6 +48,15 @@ class TextClassifier(Task):
 
     Raises:
         KerasBertError: When the problem is unknown, or does not fit the labels.
+
+    Example:
+        ```python
+        task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], sequence_length=32)
+        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=2))
+        task.fit(texts, labels, batch_size=16, epochs=1)
+        task.predict(["a joy from start to end"])  # probabilities (1, 2)
+        task.save_pretrained("runs/api-classifier")
+        ```
     """
 
     architecture = "ForSequenceClassification"
@@ -95,6 +104,9 @@ class TextClassifier(Task):
             sequence_length: Tokens in the longest row.
             problem: See `TextClassifier`; by default the checkpoint's.
             sizes: Other arguments of `Task.from_pretrained`.
+
+        Returns:
+            The classifier, with the checkpoint's weights.
 
         Raises:
             KerasBertError: When files are damaged or do not match, or labels and the checkpoint's head differ in number.

@@ -43,6 +43,14 @@ class TokenTagger(Task):
 
     Raises:
         KerasBertError: When there are fewer than two labels, or the stride is below 1.
+
+    Example:
+        ```python
+        tagger = kb.TokenTagger.from_pretrained("small-en", labels=["O", "B-person", "I-person"], sequence_length=16)
+        tagger.compile(optimizer=kb.adamw(5e-4))
+        tagger.fit([["Ada", "moved"], ["They", "left"]], [["B-person", "O"], ["O", "O"]])
+        tagger.predict(["Ada moved to Lima"])[0]["tags"]
+        ```
     """
 
     architecture = "ForTokenClassification"
@@ -93,6 +101,9 @@ class TokenTagger(Task):
             sequence_length: Tokens in the longest row.
             stride: See `TokenTagger`.
             sizes: Other arguments of `Task.from_pretrained`.
+
+        Returns:
+            The tagger, with the checkpoint's weights.
 
         Raises:
             KerasBertError: When files are damaged or do not match, there are no labels, or labels and the checkpoint's head differ in

@@ -61,7 +61,18 @@ class TokenizerMixin:
         self._tokenizer = client_tokenizer(self.tokenizer, client, self.processor)
 
     def encode(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> Encoded:
-        """Tokenize texts, or pairs of texts, and truncate them to `sequence_length`."""
+        """Tokenize texts, or pairs of texts, and truncate them to `sequence_length`.
+
+        Args:
+            texts: The texts.
+            pairs: The second text of each pair.
+
+        Returns:
+            The token ids, without padding.
+
+        Raises:
+            KerasBertError: When the task has no tokenizer, or an entry is not a text.
+        """
         encoded = self.tokenizer.encode(texts, pairs, max_length=self.sequence_length)
         self.truncated_texts += encoded.truncated
         return encoded
@@ -78,6 +89,9 @@ class TokenizerMixin:
 
         Returns:
             `input_ids`, `attention_mask` and `token_type_ids`, int32 arrays `(rows, length)`.
+
+        Raises:
+            KerasBertError: When the task has no tokenizer, or an entry is not a text.
         """
         length = length or self.sequence_length
         features = Features.from_encoded(self.tokenizer.encode(texts, pairs, max_length=length))

@@ -44,12 +44,21 @@ class WeightsMixin(keras.Model):
         Args:
             policy: The policy, or None for float.
             dropout: A dropout rate, as in `with_dropout`. None keeps the rates.
+
+        Returns:
+            The copy.
         """
         config = {} if dropout is None else {"config": self.config.with_dropout(float(dropout)).to_dict()}
         return self._copy(policy=policy.get_config() if policy else None, **config)
 
     def with_dropout(self, rate: float) -> Self:
         """Copy the task, its weights and ranges, with this dropout rate in encoder and head.
+
+        Args:
+            rate: The dropout rate, from 0 to below 1.
+
+        Returns:
+            The copy.
 
         Raises:
             KerasBertError: When the rate is below 0, or 1 and above.

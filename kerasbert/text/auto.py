@@ -35,7 +35,19 @@ _JAPANESE = "BertJapanese"
 
 
 def has_tokenizer(folder: str | os.PathLike) -> bool:
-    """Return True if the folder holds tokenizer files that `tokenizer_from_folder` reads."""
+    """Return True if the folder holds tokenizer files that `tokenizer_from_folder` reads.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        True if there is a tokenizer.
+
+    Example:
+        ```python
+        kb.text.has_tokenizer("my-bert")  # True
+        ```
+    """
     folder = Path(folder)
     return (folder / tokenizer_files.TOKENIZER_JSON).is_file() or _kind_of_files(folder) is not None
 
@@ -56,6 +68,12 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     Raises:
         KerasBertError: When there are no tokenizer files, the kind is not supported, a file is damaged, or `vocab.txt` and
             `tokenizer.json` have different sizes.
+
+    Example:
+        ```python
+        tokenizer = kb.text.tokenizer_from_folder("my-bert")
+        tokenizer.encode(["wake me at six"], max_length=16).input_ids
+        ```
     """
     folder = Path(folder)
     if is_preset_tokenizer(folder):
@@ -96,6 +114,12 @@ def tokenizer_from_config(config: Mapping) -> Tokenizer:
 
     Raises:
         KerasBertError: When the kind is unknown, or the tokenizer rejects the config.
+
+    Example:
+        ```python
+        config = task.tokenizer.get_config()
+        tokenizer = kb.text.tokenizer_from_config(config)
+        ```
     """
     kind = config.get("kind", WordPiece.kind)
     if not isinstance(kind, str) or kind not in KINDS:

@@ -31,6 +31,14 @@ class ByteLevelBPE(Tokenizer):
 
     Raises:
         KerasBertError: When `Tokenizer` raises, a merge is not a pair, or its parts or its result are not in the vocabulary.
+
+    Example:
+        ```python
+        from kerasbert.text import ByteLevelBPE
+        vocabulary = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "a", "b", "ab"]
+        tokenizer = ByteLevelBPE(vocabulary, merges=["a b"])
+        tokenizer.encode(["abba"], max_length=8).input_ids  # [[0, 7, 6, 5, 2]]
+        ```
     """
 
     kind = "byte_level_bpe"

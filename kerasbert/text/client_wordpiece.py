@@ -31,6 +31,13 @@ class ClientWordPiece(WordPiece):
 
     Raises:
         KerasBertError: When `WordPiece` rejects the vocabulary, the client cannot read it, or the client is unknown.
+
+    Example:
+        ```python
+        from kerasbert.text import ClientWordPiece
+        tokenizer = ClientWordPiece.of(task.tokenizer, "mediapipe")
+        tokenizer.encode(["wake me at six"], max_length=16).input_ids
+        ```
     """
 
     kind = "client_wordpiece"
@@ -48,6 +55,9 @@ class ClientWordPiece(WordPiece):
         Args:
             tokenizer: The tokenizer of a model.
             client: The client, "mediapipe" or "task-library".
+
+        Returns:
+            The tokenizer with the rules of the client.
 
         Raises:
             KerasBertError: When the tokenizer is not a WordPiece, or the constructor rejects its vocabulary.

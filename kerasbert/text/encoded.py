@@ -82,6 +82,12 @@ class Encoded:
             pairs, the length of the sequence.
         truncated: Number of sequences that lost tokens to `max_length`.
         template: The arrangement of the special tokens.
+
+    Example:
+        ```python
+        encoded = task.tokenizer.encode(["wake me at six"], max_length=16)
+        encoded.input_ids[0], encoded.offsets[0], encoded.word_ids[0]
+        ```
     """
 
     input_ids: list[list[int]]

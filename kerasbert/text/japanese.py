@@ -49,6 +49,14 @@ class JapaneseTokenizer(Tokenizer):
     Raises:
         KerasBertError: When `Tokenizer` raises, or `subwords` or `dictionary` is unknown; while encoding, when fugashi or the dictionary
             is not installed.
+
+    Example:
+        ```python
+        from kerasbert.text import JapaneseTokenizer
+        vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "東京", "は", "晴れ"]
+        tokenizer = JapaneseTokenizer(vocabulary)
+        tokenizer.encode(["東京は晴れ"], max_length=8).input_ids
+        ```
     """
 
     kind = "japanese"

@@ -38,6 +38,13 @@ def pack(encoded: TokenIds, length: int | None = None, pad_id: int = 0, multiple
 
     Raises:
         KerasBertError: When a sequence is longer than `length`, or `length` or `multiple_of` is below 1.
+
+    Example:
+        ```python
+        encoded = task.tokenizer.encode(["wake me at six", "stop"], max_length=16)
+        inputs = kb.text.pack(encoded, length=16)
+        inputs["input_ids"].shape  # (2, 16)
+        ```
     """
     for name, value in (("length", length), ("multiple_of", multiple_of)):
         if value is not None and value < 1:

@@ -43,6 +43,13 @@ class SentencePiece(Tokenizer):
 
     Raises:
         KerasBertError: When the model is damaged or not unigram, a piece is a duplicate, or a special token has no piece.
+
+    Example:
+        ```python
+        from kerasbert.text import SentencePiece
+        tokenizer = SentencePiece.train(texts, vocabulary_size=100)
+        tokenizer.encode(["the film was dull"], max_length=32).input_ids
+        ```
     """
 
     kind = "sentencepiece"
@@ -71,6 +78,12 @@ class SentencePiece(Tokenizer):
     @classmethod
     def from_config(cls, config: Mapping) -> Self:
         """Build a tokenizer from the result of `get_config`. Its `model` is the file in base64.
+
+        Args:
+            config: The result of `get_config`.
+
+        Returns:
+            The tokenizer.
 
         Raises:
             KerasBertError: When the config is that of another kind, or its vocabulary differs from that of the model.

@@ -44,6 +44,13 @@ class Tokenizer(Vocabulary):
     Raises:
         KerasBertError: When a token of the vocabulary is a duplicate or contains a line break, the last one is empty, or a special or
             added token is missing.
+
+    Example:
+        ```python
+        tokenizer = task.tokenizer
+        encoded = tokenizer.encode(["wake me at six"], ["set an alarm"], max_length=16)
+        encoded.input_ids[0], encoded.token_type_ids[0]
+        ```
     """
 
     kind: ClassVar[str]
@@ -55,6 +62,12 @@ class Tokenizer(Vocabulary):
         """Read the vocabulary files of this kind, `tokenizer_config.json` and `special_tokens_map.json` of a Hugging Face folder.
 
         `kerasbert.text.tokenizer_from_folder` also reads `tokenizer.json`.
+
+        Args:
+            path: The folder.
+
+        Returns:
+            The tokenizer.
 
         Raises:
             KerasBertError: When a file is missing or damaged, or the constructor rejects the vocabulary.
@@ -70,6 +83,12 @@ class Tokenizer(Vocabulary):
     def from_config(cls, config: Mapping) -> Self:
         """Build a tokenizer from the result of `get_config`.
 
+        Args:
+            config: The result of `get_config`.
+
+        Returns:
+            The tokenizer.
+
         Raises:
             KerasBertError: When the config is that of another kind, or a setting is unknown or of the wrong type.
         """
@@ -81,7 +100,11 @@ class Tokenizer(Vocabulary):
         return cls(**arguments)
 
     def save(self, folder: str | os.PathLike) -> None:
-        """Write the files from which `from_folder`, and Hugging Face's own class, rebuild this tokenizer."""
+        """Write the files from which `from_folder`, and Hugging Face's own class, rebuild this tokenizer.
+
+        Args:
+            folder: The folder.
+        """
         Path(folder).mkdir(parents=True, exist_ok=True)
         self._write_files(Path(folder))
         flags = {key: getattr(self, name) for key, name in self.flags.items()}

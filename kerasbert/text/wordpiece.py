@@ -36,6 +36,13 @@ class WordPiece(Tokenizer):
 
     Raises:
         KerasBertError: When a token is a duplicate or contains a line break, the last one is empty, or a special token is missing.
+
+    Example:
+        ```python
+        from kerasbert.text import WordPiece
+        tokenizer = WordPiece.train(texts, vocabulary_size=200)
+        tokenizer.encode(["the film was dull"], max_length=16).input_ids
+        ```
     """
 
     kind = "wordpiece"

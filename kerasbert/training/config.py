@@ -24,10 +24,18 @@ SEED_HELP = "Random seed for head initialization, dropout and shuffling."
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """The settings of a training run: model, data and method. docs/training.md describes the methods with their sources.
+    """The settings of a training run: model, data and method. `kerasbert train --help` lists them, and a `config.toml` stores them.
 
     Raises:
         KerasBertError: When a value is out of range, or two settings exclude each other.
+
+    Example:
+        ```python
+        from kerasbert.training import TrainConfig
+        config = TrainConfig(model="small-en", train="train.tsv", dev="dev.tsv", out="runs/api", epochs=1)
+        config.write("config.toml")
+        TrainConfig(**TrainConfig.read("config.toml")) == config  # True
+        ```
     """
 
     model: str | None = option(None, "Checkpoint to fine-tune: a folder, or a hub name such as org/name.", "FOLDER|HUB")
@@ -156,6 +164,9 @@ class TrainConfig:
         Args:
             path: The TOML file.
 
+        Returns:
+            The settings by name.
+
         Raises:
             KerasBertError: When the file is not TOML, or a setting does not exist or has another type.
         """
@@ -181,6 +192,9 @@ class TrainConfig:
 
         Args:
             name: The name of a setting that is a string, such as `out`.
+
+        Returns:
+            The setting.
 
         Raises:
             KerasBertError: When the setting is missing.

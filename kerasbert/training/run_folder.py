@@ -31,15 +31,23 @@ _EVENTS = ".tfevents."  # part of the names of TensorBoard's files
 class RunFolder:
     """The folder `run` inside a model's folder.
 
-    config.toml        the settings; `kerasbert train run/config.toml` repeats the run
-    command.json       instead of config.toml: the options of another command that trains
-    metrics.jsonl      a line every 50 steps, and one per epoch with its dev metrics
-    plots/             loss.png, metric.png, confusion.png
-    tensorboard/       with --tensorboard
-    state.safetensors  until the run is finished
+    - `config.toml`: the settings; `kerasbert train run/config.toml` repeats the run.
+    - `command.json`: the options of another command that trains, in place of config.toml.
+    - `metrics.jsonl`: a line every 50 steps, and one per epoch with its dev metrics.
+    - `plots/`: loss.png, metric.png, confusion.png.
+    - `tensorboard/`: with `--tensorboard`.
+    - `state.safetensors`: until the run is finished.
 
     Args:
         model_folder: The model's folder.
+
+    Example:
+        ```python
+        from kerasbert.training import RunFolder
+        folder = RunFolder("runs/mine")
+        folder.unfinished  # False
+        folder.records()[-1]  # the metrics of the last epoch
+        ```
     """
 
     def __init__(self, model_folder: str | os.PathLike):
@@ -111,6 +119,9 @@ class RunFolder:
 
     def records(self) -> list[dict[str, Any]]:
         """Read every line of metrics.jsonl.
+
+        Returns:
+            The lines in their order.
 
         Raises:
             KerasBertError: When a line is damaged.

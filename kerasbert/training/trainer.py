@@ -49,6 +49,13 @@ class TrainResult:
         kept_epoch: The epoch whose weights the task has now, 1 for the first; None for an untrained task.
         seconds: Training time without evaluation and saving.
         examples_per_second: Training throughput.
+
+    Example:
+        ```python
+        from kerasbert.training import TrainResult
+        result = TrainResult(epochs=[{"epoch": 1, "loss": 0.7, "dev": {"accuracy": 0.9}}], kept_epoch=1)
+        result.dev["accuracy"]  # 0.9
+        ```
     """
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
@@ -96,6 +103,17 @@ def train(
 
     Raises:
         KerasBertError: When the loss is not finite, or the data changed since the state was saved.
+
+    Example:
+        ```python
+        from kerasbert.training import RunFolder, TrainConfig, train
+        data, dev = kb.data.read_table("train.tsv", max_rows=32), kb.data.read_table("dev.tsv")
+        config, folder = TrainConfig(epochs=1), RunFolder("runs/api-train")
+        task.compile(optimizer=kb.adamw(5e-4))
+        folder.begin(config)
+        result = train(task, data, dev, config, folder)
+        result.kept_epoch, result.dev["accuracy"], result.seconds
+        ```
     """
     if config.tensorboard:
         require_package("tensorboard", "TensorBoard logs")

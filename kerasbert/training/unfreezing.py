@@ -11,7 +11,9 @@ from kerasbert.optimizers.parameter_groups import depths, part_of, trainable_var
 
 
 class GradualUnfreezing(keras.callbacks.Callback):
-    """Trains the head first, then one more layer from the top every few epochs, and the embeddings last.
+    """Callback that trains the head first, then one more layer from the top every few epochs, and the embeddings last.
+
+    See Howard & Ruder 2018, section 3.3.
 
     The callback is for `fit` of a task compiled with `kb.adamw`. Frozen layers have a learning rate of 0. Their gradients are still
     computed, so an epoch takes as long as without the callback. The trained parts depend on the epoch number alone, so a resumed run
@@ -23,6 +25,13 @@ class GradualUnfreezing(keras.callbacks.Callback):
 
     Raises:
         KerasBertError: When the optimizer is another one, `every` is below 1, or layers share their weights.
+
+    Example:
+        ```python
+        from kerasbert.training import GradualUnfreezing
+        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=2))
+        task.fit(texts, labels, epochs=2, callbacks=[GradualUnfreezing(task, every=1)])
+        ```
     """
 
     def __init__(self, task: Any, every: int = 1):

@@ -1,6 +1,8 @@
 """`kerasbert zoo` and names of the zoo as models of other commands."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -50,6 +52,15 @@ def test_unknown_name_suggests_the_nearest(capsys, tmp_path, command):
     more = {"get": ["-o", tmp_path / "x"], "build": ["--texts", tmp_path, "--teacher", "t", "-o", tmp_path / "x"]}
     code, out, err = run(capsys, "zoo", command, "smal-en", *more.get(command, []))
     assert code == 2 and out == "" and "did you mean small-en?" in err and not (tmp_path / "x").exists()
+
+
+def test_build_shows_the_messages_of_its_commands(tmp_path):
+    """In a process of its own, where descriptor 2 is not the terminal."""
+    bad = tmp_path / "bad.conll"
+    bad.write_text("one\n", "utf-8")
+    command = [sys.executable, "-m", "kerasbert.cli", "zoo", "build", "entities", "--train", bad, "--dev", bad]
+    done = subprocess.run([*command, "-o", tmp_path / "x.tflite"], text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 2 and str(bad) in done.stderr and "its message is above" in done.stderr, done.stderr
 
 
 def test_get_copies_an_encoder_that_loads(capsys, tmp_path):

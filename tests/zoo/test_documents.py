@@ -24,7 +24,8 @@ def test_generated_files_are_up_to_date():
 
 
 def test_every_table_has_its_place():
-    text = "".join((ROOT / page).read_text("utf-8") for page in documents.PAGES)
+    pages = [ROOT / page for page in documents.PAGES]
+    text = "".join(page.read_text("utf-8") for page in pages if page.is_file())
     assert [name for name in documents.TABLES if f"<!-- zoo: {name} -->" not in text] == []
 
 

@@ -1,6 +1,6 @@
-"""The table of docs/targets.md: the operators that each backend supports, and their limits.
+"""The table of docs/concepts/targets.md: the operators that each backend supports, and their limits.
 
-    python -m kerasbert.export.backends.rules.documentation docs/targets.md
+    python -m kerasbert.export.backends.rules.documentation docs/concepts/targets.md
 
 replaces the table between `<!-- operators -->` and `<!-- end -->`.
 """

@@ -48,8 +48,18 @@ def _run(step: FileStep, arguments: list[str], out: Path) -> None:
         elif is_model_folder(out):
             arguments = [*arguments, "--overwrite"]
     command = [sys.executable, "-m", _PROGRAM, *arguments]
-    code = subprocess.run(command, stdout=subprocess.DEVNULL, env=dict(os.environ), check=False).returncode
+    code = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=_terminal(), env=dict(os.environ), check=False
+    ).returncode
     if code:
         raise KerasBertError(
             f"expected `kerasbert {step.command}` to end with exit code 0, received {code}; its message is above; the same command goes on"
         )
+
+
+def _terminal() -> int | None:
+    """The descriptor of `sys.stderr`: descriptor 2 may only receive the output of native code. None where a caller has captured it."""
+    try:
+        return sys.stderr.fileno()
+    except (AttributeError, OSError):
+        return None

@@ -46,6 +46,13 @@ class Sparsity:
 
     Raises:
         KerasBertError: When a value is out of range, or the pattern is unknown.
+
+    Example:
+        ```python
+        from kerasbert.compression import MagnitudePruning, Sparsity
+        task.compile(optimizer=kb.adamw(5e-4))
+        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        ```
     """
 
     target: float
@@ -89,6 +96,9 @@ class Sparsity:
 
     def kernels(self, task: Task) -> dict[str, tuple[tf.Variable, float]]:
         """Return the kernels `(in, out)` to prune and their targets, by path. Frozen kernels are left out.
+
+        Args:
+            task: The task to prune.
 
         Raises:
             KerasBertError: When a part matches no trained kernel, the pattern does not divide a kernel, or there is nothing to prune.
@@ -134,6 +144,10 @@ class Sparsity:
     def schedule(self, target: float, steps: int) -> "ConstantSparsity | PolynomialDecay":
         """Return tfmot's schedule of kernels with this target, in a training of `steps` optimizer steps.
 
+        Args:
+            target: The final fraction of zeros.
+            steps: The number of optimizer steps of the training.
+
         Raises:
             KerasBertError: When there is no step between `begin` and `end`.
         """
@@ -155,6 +169,9 @@ class Sparsity:
     def updates_in(self, steps: int) -> int:
         """Return the number of mask updates in a training of `steps` optimizer steps: `updates`, or one a step if these are fewer.
 
+        Args:
+            steps: The number of optimizer steps of the training.
+
         Raises:
             KerasBertError: When there is no step between `begin` and `end`.
         """
@@ -166,7 +183,11 @@ class Sparsity:
         return 1 if self.pattern == TWO_OF_FOUR else min(self.updates, last - first)
 
     def note_updates(self, steps: int) -> None:
-        """Print a note if a training of `steps` steps has fewer mask updates than requested."""
+        """Print a note if a training of `steps` steps has fewer mask updates than requested.
+
+        Args:
+            steps: The number of optimizer steps of the training.
+        """
         if self.pattern != TWO_OF_FOUR and (updates := self.updates_in(steps)) < self.updates:
             times = "once" if updates == 1 else f"{updates} times"
             note(
@@ -175,6 +196,10 @@ class Sparsity:
 
     def check(self, task: Task, steps: int) -> None:
         """Check a task before a training of `steps` optimizer steps.
+
+        Args:
+            task: The task to prune.
+            steps: The number of optimizer steps of the training.
 
         Raises:
             KerasBertError: When `MagnitudePruning` would raise it.

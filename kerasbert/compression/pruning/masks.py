@@ -100,6 +100,14 @@ class MagnitudePruning(_MaskingCallback):
     Raises:
         KerasBertError: Before the first step, when `Sparsity.check` raises it or the number of batches is unknown. After it, when a call
             makes several optimizer steps (`steps_per_execution`), between which zeros would change.
+
+    Example:
+        ```python
+        from kerasbert.compression import MagnitudePruning, Sparsity, sparsity_report
+        task.compile(optimizer=kb.adamw(5e-4))
+        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        sparsity_report(task).dense
+        ```
     """
 
     def __init__(self, sparsity: Sparsity, task: Task | None = None):
@@ -171,6 +179,16 @@ class PreserveSparsity(_MaskingCallback):
 
     Raises:
         KerasBertError: Before the first step, when the task has no pruned kernel.
+
+    Example:
+        ```python
+        from kerasbert.compression import MagnitudePruning, PreserveSparsity, Sparsity
+        task.compile(optimizer=kb.adamw(5e-4))
+        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        int8 = kb.compression.quantize(task, calibration=texts)
+        int8.compile(optimizer=kb.adamw(1e-4))
+        int8.fit(texts, labels, callbacks=[PreserveSparsity()])
+        ```
     """
 
     def __init__(self, task: Task | None = None):

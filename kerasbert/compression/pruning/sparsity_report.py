@@ -25,6 +25,13 @@ class SparsityReport:
         kernels: Of each Dense kernel and of the token embeddings, by path.
         dense: Of all Dense kernels together.
         total: Of all trained variables, including tables, biases and norms: what compression of a file can gain from.
+
+    Example:
+        ```python
+        from kerasbert.compression import sparsity_report
+        report = sparsity_report("runs/mine")
+        report.dense, report.total
+        ```
     """
 
     kernels: dict[str, float]
@@ -39,8 +46,20 @@ def sparsity_report(task: Task | str | os.PathLike) -> SparsityReport:
     TensorFlow, "Sparse Inference"); a fully connected operator multiplies zeros like other values. Zeros make a compressed file smaller,
     see `gzip_size`.
 
+    Args:
+        task: A task, or the folder of a saved one.
+
+    Returns:
+        The fractions, from 0 to 1.
+
     Raises:
         KerasBertError: When the folder holds no task.
+
+    Example:
+        ```python
+        from kerasbert.compression import sparsity_report
+        sparsity_report(task).kernels["encoder.layers.0.attention.query"]
+        ```
     """
     if isinstance(task, str | os.PathLike):
         from kerasbert.tasks.auto import load_task
@@ -54,7 +73,20 @@ def sparsity_report(task: Task | str | os.PathLike) -> SparsityReport:
 
 
 def pruned_kernels(task: Task) -> dict[str, float]:
-    """Return the fraction of zeros of each pruned kernel, by path: those with at least 1 % zeros, but not of zeros alone."""
+    """Return the fraction of zeros of each pruned kernel, by path: those with at least 1 % zeros, but not of zeros alone.
+
+    Args:
+        task: The task.
+
+    Returns:
+        The fractions, from 0 to 1.
+
+    Example:
+        ```python
+        from kerasbert.compression import pruned_kernels
+        pruned_kernels(task)  # {} for a task that was not pruned
+        ```
+    """
     fractions = {path: _zero_fraction([kernel]) for path, kernel in prunable_kernels(task).items()}
     return {path: fraction for path, fraction in fractions.items() if _ACCIDENTAL <= fraction < 1}
 
@@ -62,8 +94,20 @@ def pruned_kernels(task: Task) -> dict[str, float]:
 def gzip_size(path: str | os.PathLike) -> int:
     """Return the size in bytes of a file after gzip at its highest level: about the size of a download or in an app package.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The size in bytes.
+
     Raises:
         KerasBertError: When there is no such file.
+
+    Example:
+        ```python
+        from kerasbert.compression import gzip_size
+        gzip_size("mine.tflite")
+        ```
     """
     path = Path(path)
     if not path.is_file():

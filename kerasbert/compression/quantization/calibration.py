@@ -44,6 +44,12 @@ def calibrate(
     Raises:
         KerasBertError: When the data have no tokens or only one distinct text; when a quantizer saw less than two distinct values; when
             the method is unknown; and when the ceiling is not above 0.
+
+    Example:
+        ```python
+        from kerasbert.compression import calibrate
+        calibrate(int8, texts, ranges="percentile:99.9")
+        ```
     """
     estimator = range_estimator(ranges)
     if ceiling <= 0:

@@ -60,6 +60,13 @@ class PointLoss:
         row_ratio: Peak of the largest row over that of the median row; 1 for attention scores, whose rows are no tokens.
         largest_row: Index of the largest row; 0 for attention scores.
         clipped_share: Fraction of values outside of the range.
+
+    Example:
+        ```python
+        from kerasbert.compression import diagnose
+        worst = min(diagnose(int8, texts, rows=8), key=lambda point: point.least_signal_to_noise)
+        worst.path, worst.own_signal_to_noise, worst.clipped_share
+        ```
     """
 
     path: str
@@ -107,6 +114,13 @@ def diagnose(task: Task, data: Any, rows: int = 64) -> list[PointLoss]:
 
     Raises:
         KerasBertError: When the task is not quantized, `rows` is below 1, or the data have no known token.
+
+    Example:
+        ```python
+        from kerasbert.compression import diagnose
+        for point in diagnose(int8, texts, rows=8)[:3]:
+            print(point.path, f"{point.own_signal_to_noise:.1f} dB")
+        ```
     """
     check_quantized(task, rows)
     features = task.features(data, scoring=True)[1]

@@ -30,6 +30,13 @@ class OutputEffect:
         error: Root mean square of the difference, relative to that of the float outputs; infinite where an output is not finite.
         agreement: Fraction of equal decisions; None for a task without decisions (regression, embeddings).
         metric: The task's main metric, from 0 to 1; None without labels.
+
+    Example:
+        ```python
+        from kerasbert.compression import measure_effects
+        effects = measure_effects(int8, texts, points=[], labels=labels, rows=8)
+        effects.together.error, effects.together.agreement, effects.together.metric
+        ```
     """
 
     error: float
@@ -48,6 +55,13 @@ class OutputEffects:
         in_float: The main metric with nothing in 8 bits.
         together: The effect of all quantizers at once.
         alone: The effect of each requested quantizer with all others in float, by `PointLoss.key`.
+
+    Example:
+        ```python
+        from kerasbert.compression import measure_effects
+        effects = measure_effects(int8, texts, points=[], labels=labels, rows=8)
+        effects.metric, effects.in_float, effects.together.metric
+        ```
     """
 
     rows: int
@@ -78,8 +92,19 @@ def measure_effects(
         rows: Runs the examples whose rows are all among the first `rows`; at least one example.
         report: Called with the runs done and all runs.
 
+    Returns:
+        The effects, of all quantizers together and of each requested one.
+
     Raises:
         KerasBertError: When the task is not quantized, `rows` is below 1, the data have no known token, or the labels do not fit.
+
+    Example:
+        ```python
+        from kerasbert.compression import diagnose, measure_effects
+        points = [point.key for point in diagnose(int8, texts, rows=8)[:2]]
+        effects = measure_effects(int8, texts, points, labels, rows=8)
+        effects.alone[points[0]].agreement
+        ```
     """
     check_quantized(task, rows)
     points = list(dict.fromkeys(points))

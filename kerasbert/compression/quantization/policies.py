@@ -58,8 +58,17 @@ def policy_named(recipe: str, integer_only: bool = False, learned_ranges: bool =
         integer_only: Whether no activation stays in float; `static_wi8_ai8` only.
         learned_ranges: Whether gradients move the ranges; recipes with static 8-bit ranges only.
 
+    Returns:
+        The policy.
+
     Raises:
         KerasBertError: When the recipe has no policy, or none with these options.
+
+    Example:
+        ```python
+        from kerasbert.compression import policy_named
+        policy = policy_named("static_wi8_ai8", learned_ranges=True)
+        ```
     """
     if recipe not in POLICIES:
         raise KerasBertError(f"expected a recipe with a training policy of {sorted(POLICIES)}, received {recipe!r}")

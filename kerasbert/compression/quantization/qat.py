@@ -40,9 +40,20 @@ def quantize(
         dropout: Dropout rate of the copy; None keeps the model's. By default 0: dropout scales activations up, so that their ranges differ
             from those in the file.
 
+    Returns:
+        The copy. `compile` and `fit` it, or convert it at once.
+
     Raises:
         KerasBertError: When the recipe is unknown; when it does not allow `integer_only` or `learned_ranges`; when an integer-only policy
             leaves something in float; and when a static recipe has no calibration data.
+
+    Example:
+        ```python
+        int8 = kb.compression.quantize(task, "static_wi8_ai8", calibration=texts)
+        int8.compile(optimizer=kb.adamw(1e-4))
+        int8.fit(texts, labels)
+        int8.save_pretrained("runs/api-int8")
+        ```
     """
     policy = _policy(recipe, integer_only, learned_ranges)
     quantized = model.with_policy(policy, dropout)

@@ -21,8 +21,17 @@ def range_estimator(name: str) -> RangeEstimator | None:
     Args:
         name: `min-max`, `mse`, `percentile`, or a percentile such as `percentile:99.9`.
 
+    Returns:
+        The estimator, or None.
+
     Raises:
         KerasBertError: When the method is unknown, or its percentile is not above 50 and up to 100.
+
+    Example:
+        ```python
+        from kerasbert.compression import range_estimator
+        range_estimator("percentile:99.9")
+        ```
     """
     method, _, argument = name.partition(":")
     if method == "percentile":

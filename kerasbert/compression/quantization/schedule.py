@@ -21,6 +21,13 @@ class QuantizationSchedule(keras.callbacks.Callback):
 
     Raises:
         KerasBertError: When the task has no static ranges, or not `0 <= delay < freeze <= 1`.
+
+    Example:
+        ```python
+        from kerasbert.compression import QuantizationSchedule
+        int8.compile(optimizer=kb.adamw(1e-4))
+        int8.fit(texts, labels, callbacks=[QuantizationSchedule(int8, delay=0.1, freeze=0.8)])
+        ```
     """
 
     model: keras.Model

@@ -60,6 +60,13 @@ class AssistantSplit:
         tokens: The words and punctuation marks of each utterance in order.
         tags: One BIO tag for each token.
         sources: The origin of each utterance, one of `SOURCES`.
+
+    Example:
+        ```python
+        from kerasbert.data import assistant
+        test = assistant.load("test")
+        test.texts[0], test.intents[0], test.tokens[0], test.tags[0]
+        ```
     """
 
     texts: tuple[str, ...]
@@ -73,6 +80,9 @@ class AssistantSplit:
 
     def with_source(self, source: str) -> "AssistantSplit":
         """Return the utterances of one source, such as the hand-written paraphrases of the test split.
+
+        Args:
+            source: One of `SOURCES`.
 
         Raises:
             KerasBertError: When `source` is not in `SOURCES`.
@@ -92,8 +102,20 @@ class AssistantSplit:
 def path(split: str) -> Path:
     """Return the JSON Lines file of a split, for commands that take a file name.
 
+    Args:
+        split: `train`, `dev` or `test`.
+
+    Returns:
+        The path.
+
     Raises:
         KerasBertError: When `split` is not in `SPLITS`.
+
+    Example:
+        ```python
+        from kerasbert.data import assistant
+        data = kb.data.read_table(assistant.path("dev"), label="intent")
+        ```
     """
     if split not in SPLITS:
         raise KerasBertError(f"expected a split out of {', '.join(SPLITS)}, received {split!r}")
@@ -103,8 +125,21 @@ def path(split: str) -> Path:
 def load(split: str) -> AssistantSplit:
     """Read a split in its fixed, shuffled order.
 
+    Args:
+        split: `train`, `dev` or `test`.
+
+    Returns:
+        The utterances of the split.
+
     Raises:
         KerasBertError: When `split` is not in `SPLITS`.
+
+    Example:
+        ```python
+        from kerasbert.data import assistant
+        train = assistant.load("train")
+        len(train), sorted(set(train.intents))
+        ```
     """
     rows = read_json_lines(path(split))
     return AssistantSplit(

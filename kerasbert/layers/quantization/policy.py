@@ -9,23 +9,31 @@ KINDS = ("static", "dynamic", "float")
 
 @dataclass(frozen=True)
 class QuantizationPolicy:
-    """What is quantized while training, so that the exported file computes what was trained.
+    """The tensors that are quantized while training, so that the exported file computes what was trained.
 
     Attributes:
-        recipe: the export recipe that this policy prepares for.
-        kernels: Dense kernels in int8, symmetric, one scale per output channel.
-        tables: the token table in int8, symmetric, one scale.
+        recipe: The export recipe that this policy prepares for.
+        kernels: Whether Dense kernels are in int8, symmetric, one scale per output channel.
+        tables: Whether the token embeddings are in int8, symmetric, one scale.
         activations: `(pattern, kind)` rules over the paths of activations, with shell wildcards; the first match wins. A kind is `static`
             (one trained range per tensor), `dynamic` (one range per token, at run time) or `float`, which is also the default.
-        equalized: patterns of activations whose outlier channels are scaled down, while the kernels that read them are scaled up
+        equalized: Patterns of activations whose outlier channels are scaled down, while the kernels that read them are scaled up
             (SmoothQuant, Xiao et al. 2022). An identity in float.
-        integer_only: no float operator between ids and outputs: softmax, norms and sums are quantized too.
-        kernel_bits: 8 or 4.
-        activation_bits: of static activations, 8 or 16; 16 bits are symmetric.
-        learned_ranges: static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip nothing.
+        integer_only: Whether there is no float operator between ids and outputs: softmax, norms and sums are quantized too.
+        kernel_bits: Bits of kernels, 8 or 4.
+        activation_bits: Bits of static activations, 8 or 16; 16 bits are symmetric.
+        learned_ranges: Whether static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip
+            nothing.
 
     Raises:
-        ValueError: when the bits or a kind are not supported.
+        ValueError: When the bits or a kind are not supported.
+
+    Example:
+        ```python
+        from kerasbert.compression import QuantizationPolicy, quantize
+        policy = QuantizationPolicy("dynamic_wi8_afp32", activations=(("*", "dynamic"),))
+        int8 = quantize(task, policy)
+        ```
     """
 
     recipe: str
@@ -50,11 +58,22 @@ class QuantizationPolicy:
                 raise ValueError(f"expected a quantization kind of {KINDS} for points {pattern!r}, received {kind!r}")
 
     def kind(self, path: str) -> str:
-        """Return the kind of the activation at a path."""
+        """Return the kind of the activation at a path.
+
+        Args:
+            path: The path of an activation.
+        """
         return next((kind for pattern, kind in self.activations if fnmatch.fnmatchcase(path, pattern)), "float")
 
     def equalizes(self, path: str) -> bool:
-        """Tell whether the outlier channels of the activation at a path are scaled down."""
+        """Tell whether the outlier channels of the activation at a path are scaled down.
+
+        Args:
+            path: The path of an activation.
+
+        Returns:
+            True if the channels are scaled.
+        """
         return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.equalized)
 
     def in_float(self) -> "QuantizationPolicy":
@@ -67,7 +86,14 @@ class QuantizationPolicy:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "QuantizationPolicy":
-        """Read the JSON object of `get_config`."""
+        """Read the JSON object of `get_config`.
+
+        Args:
+            config: The JSON object.
+
+        Returns:
+            The policy.
+        """
         rules = tuple((pattern, kind) for pattern, kind in config.get("activations", ()))
         return cls(**{**config, "activations": rules, "equalized": tuple(config.get("equalized", ()))})
 

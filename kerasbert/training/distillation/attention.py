@@ -35,6 +35,13 @@ class Attentions(LayerObjective):
 
     Raises:
         KerasBertError: When the measure is unknown; and when it is bound, for different numbers of heads.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, Attentions, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [Attentions(measure="kl")])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "attention"
@@ -97,6 +104,13 @@ class AttentionRelations(Objective):
     Raises:
         KerasBertError: When a relation is unknown; and when it is bound, for a layer that does not exist, or relation heads that do not
             divide both widths.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, AttentionRelations, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [AttentionRelations()])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "relations"

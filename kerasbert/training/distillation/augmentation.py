@@ -82,6 +82,14 @@ def augment(
 
     Raises:
         KerasBertError: When the model is not a MaskedLM with a tokenizer, or a number is out of range.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import augment
+        language_model = kb.MaskedLM.from_pretrained("small-en", sequence_length=32)
+        variants = augment(texts[:2], language_model, copies=3)  # 3 variants of each text
+        variant_labels = np.repeat(labels[:2], 3)
+        ```
     """
     _check(language_model, copies, probability, candidates)
     examples = text_examples(texts)

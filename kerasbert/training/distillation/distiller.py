@@ -35,8 +35,8 @@ class Distiller(KerasTask):
         label_weight: Factor of the student's own loss.
         cache: A folder for the teacher's tensors of the training data, which are then computed once. The data must be the same in every
             epoch: no masked words, no `tf.data.Dataset`.
-        cache_type: `float32`, or `float16` for half the size.
-        **kwargs: Further arguments of `keras.Model`.
+        cache_type: Type of the cached tensors: `float32`, or `float16` for half the size.
+        kwargs: Arguments of `keras.Model`.
 
     Attributes:
         labels_paused: Whether the student's own loss counts as 0; a change takes effect at the next `compile`.
@@ -44,6 +44,16 @@ class Distiller(KerasTask):
 
     Raises:
         KerasBertError: When an objective cannot compare the two models or compares tokens across vocabularies, or all weights are 0.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, HiddenStates, SoftLabels, student_from
+        student = student_from(task, layers=2)
+        distiller = Distiller(student, task, [SoftLabels(temperature=2.0), HiddenStates()], label_weight=0.5)
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        distiller.fit(texts, labels)
+        student.save_pretrained("runs/api-student")
+        ```
     """
 
     def __init__(
@@ -137,7 +147,14 @@ class Distiller(KerasTask):
     # -- Keras' interface ----------------------------------------------------------------------------------------------------------------
 
     def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
-        """Compile as Keras does; `loss` and `metrics` are the student's, and default to its own."""
+        """Configure training, as Keras does.
+
+        Args:
+            optimizer: An optimizer of tf_keras or Keras 3, or its name.
+            loss: The student's loss; None takes the student's own.
+            metrics: The student's metrics; None takes the student's own.
+            kwargs: Other arguments of tf_keras' `compile`.
+        """
         optimizer = tf_keras_optimizer(optimizer)
         student_options = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
         if "jit_compile" in kwargs:  # the student's batches are then padded to fewer lengths
@@ -181,7 +198,17 @@ class Distiller(KerasTask):
         )
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: Any = 0, **kwargs: Any) -> Any:
-        """Predict with the student."""
+        """Predict with the student.
+
+        Args:
+            x: Examples as the student takes them.
+            batch_size: Rows in a batch; by default 32.
+            verbose: As in Keras.
+            kwargs: Other arguments of the student's `predict`.
+
+        Returns:
+            The student's predictions.
+        """
         return self.student.predict(x, batch_size, verbose, **kwargs)
 
     # -- the interface of a task that a training or an optimizer uses ----------------------------------------------------------------------

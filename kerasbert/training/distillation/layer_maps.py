@@ -19,8 +19,18 @@ def layer_map(layers: LayerMap, student: int, teacher: int) -> dict[int, int]:
         student: Number of student layers.
         teacher: Number of teacher layers.
 
+    Returns:
+        The map; layers that it lacks are not compared.
+
     Raises:
         KerasBertError: When the rule is unknown, a layer does not exist, or a rule finds fewer teacher layers than student layers.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import layer_map
+        layer_map("uniform", student=4, teacher=12)  # {0: 2, 1: 5, 2: 8, 3: 11}
+        layer_map({0: 3, 1: -1}, student=2, teacher=12)  # {0: 3, 1: 11}
+        ```
     """
     if isinstance(layers, Mapping):
         return _check_map(layers, student, teacher)

@@ -29,10 +29,20 @@ def no_norm_student(
         layers: Number or indices of the teacher's layers, see `student_from`.
         texts: Examples for the least squares fit; a few hundred are enough.
         strategy: Choice of a number of layers, see `student_from`.
-        **changes: Other values of the encoder's config, see `student_from`.
+        changes: Other values of the encoder's config, see `student_from`.
+
+    Returns:
+        The student, in float.
 
     Raises:
         KerasBertError: When the teacher is not a BERT, or has adapters or a layer mix; and when `student_from` raises it.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import no_norm_student
+        student = no_norm_student(task, layers=2, texts=texts)
+        type(student.encoder).__name__  # "MobileBertEncoder"
+        ```
     """
     if teacher.config.model_type != "bert":
         raise KerasBertError(f"expected a BERT as teacher, received a {teacher.config.model_type}")

@@ -33,6 +33,13 @@ class Objective:
 
     Raises:
         KerasBertError: When the weight is negative or not a finite number.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Objective, SoftLabels
+        objective = SoftLabels(weight=0.5)
+        isinstance(objective, Objective), objective.name
+        ```
     """
 
     name: ClassVar[str]
@@ -50,6 +57,10 @@ class Objective:
     def bind_copy(self, student: Task, teacher: Task) -> Self:
         """Return a copy that is bound to these models.
 
+        Args:
+            student: The student.
+            teacher: The teacher.
+
         Raises:
             KerasBertError: When the objective cannot compare them.
         """
@@ -58,10 +69,22 @@ class Objective:
         return bound
 
     def bind(self, student: Task, teacher: Task) -> None:
-        """Check both models and make the `projections`."""
+        """Check both models and make the `projections`.
+
+        Args:
+            student: The student.
+            teacher: The teacher.
+
+        Raises:
+            KerasBertError: When the objective cannot compare the models.
+        """
 
     def teacher_targets(self, teacher: ForwardFeatures) -> dict[str, TeacherTensor]:
-        """Return the tensors that `loss` compares, by name."""
+        """Return the tensors that `loss` compares, by name.
+
+        Args:
+            teacher: The teacher's forward pass.
+        """
         raise NotImplementedError
 
     def loss(self, student: ForwardFeatures, targets: Mapping[str, tf.Tensor]) -> tf.Tensor:
@@ -74,7 +97,12 @@ class Objective:
         raise NotImplementedError
 
     def error(self, expected: str, received: str) -> KerasBertError:
-        """Return an error that names this objective."""
+        """Return an error that names this objective.
+
+        Args:
+            expected: What the objective needs.
+            received: What the models have.
+        """
         return KerasBertError(f"expected {expected} for {type(self).__name__}, received {received}")
 
 
@@ -88,6 +116,13 @@ class LayerObjective(Objective):
     Attributes:
         pairs: Student layer -> teacher layer, once bound.
         active: The student layers that count; None counts all. A change takes effect at the next `compile`.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, FeatureMaps, LayerObjective, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [FeatureMaps("last")])
+        isinstance(distiller.objectives[0], LayerObjective), distiller.objectives[0].pairs
+        ```
     """
 
     def __init__(self, layers: LayerMap = "uniform", weight: float = 1.0):

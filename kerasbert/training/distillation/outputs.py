@@ -26,6 +26,13 @@ class SoftLabels(Objective):
 
     Raises:
         KerasBertError: When the temperature is not above 0; and when it is bound, for tasks of two kinds or with different labels.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, SoftLabels, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [SoftLabels(temperature=2.0)])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "soft_labels"

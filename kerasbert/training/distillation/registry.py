@@ -24,8 +24,17 @@ def parse_objectives(text: str, temperature: float | None = 1.0, layers: LayerMa
         temperature: Temperature of soft labels.
         layers: Layer map of the objectives that are sums over layers; None keeps their defaults.
 
+    Returns:
+        The objectives, in the order of the text.
+
     Raises:
         KerasBertError: When a name is unknown or occurs twice, a weight is not a number, or no objective uses `layers`.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import parse_objectives
+        parse_objectives("soft-labels=1,hidden=0.5", temperature=2.0)
+        ```
     """
     objectives = {
         name: _make(OBJECTIVES[name], weight, temperature, layers) for name, weight in objective_weights(text).items()

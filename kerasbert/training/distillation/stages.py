@@ -16,6 +16,13 @@ class Stage:
     Attributes:
         layer: The student layer that is trained.
         rates: Learning rates of the parts, for `kb.adamw(rates=...)`.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, HiddenStates, progressive_stages, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [HiddenStates()])
+        [stage.layer for stage in progressive_stages(distiller, rate=5e-4)]  # [0, 1]
+        ```
     """
 
     layer: int
@@ -23,22 +30,30 @@ class Stage:
 
 
 def progressive_stages(distiller: Distiller, rate: float, lower_rate: float = 0.0) -> Iterator[Stage]:
-    """Yield a stage for each student layer that an objective maps, from the bottom up.
+    """Yield a stage for each student layer that an objective maps, from the bottom up (Sun et al. 2020, "MobileBERT").
 
     Only this layer's losses count in a stage. Labels, and objectives that are not sums over layers, are paused and need no data. Compile in
-    each stage; after the last one everything counts again from the next `compile` on:
-
-        for stage in progressive_stages(distiller, rate=5e-4, lower_rate=5e-5):
-            distiller.compile(kb.adamw(5e-4, 0.1, steps, rates=stage.rates))
-            distiller.fit(texts, epochs=1)
+    each stage; after the last one everything counts again from the next `compile` on.
 
     Args:
         distiller: The distiller.
         rate: Learning rate of the stage's layer, and of the embeddings in the first stage.
         lower_rate: Learning rate of everything below; 0 freezes it, a small one is the paper's soft freezing. Layers above are frozen.
 
+    Yields:
+        The stages, one for each layer.
+
     Raises:
         KerasBertError: When no objective is a sum over layers, `rate` is not above 0, or layers share weights.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, HiddenStates, progressive_stages, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [HiddenStates()])
+        for stage in progressive_stages(distiller, rate=5e-4, lower_rate=5e-5):
+            distiller.compile(kb.adamw(5e-4, rates=stage.rates))
+            distiller.fit(texts, epochs=1)
+        ```
     """
     if not rate > 0 or not 0 <= lower_rate <= rate:
         raise KerasBertError(

@@ -23,6 +23,19 @@ class CosineHidden(Objective):
     """1 - cosine similarity of the last hidden states, the mean over tokens (Sanh et al. 2019, "DistilBERT", section 2).
 
     Both models have the same width.
+
+    Args:
+        weight: Factor of the loss in the sum of all objectives.
+
+    Raises:
+        KerasBertError: When it is bound, for models of different widths.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, CosineHidden, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [CosineHidden()])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "cosine"
@@ -49,6 +62,16 @@ class HiddenStates(LayerObjective):
         layers: Layers to compare, see `layer_map`.
         embeddings: Whether the embedding output is compared too.
         weight: Factor of the loss in the sum of all objectives.
+
+    Raises:
+        KerasBertError: When it is bound, for layers that do not exist; see `layer_map`.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, HiddenStates, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [HiddenStates("uniform", embeddings=True)])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "hidden"
@@ -96,6 +119,20 @@ class FeatureMaps(LayerObjective):
     """MobileBERT's feature map transfer: the mean squared error of each layer's output (Sun et al. 2020, section 3.4).
 
     There is no projection, so both models have the same width. `progressive_stages` trains one layer after the other.
+
+    Args:
+        layers: Layers to compare, see `layer_map`.
+        weight: Factor of the loss in the sum of all objectives.
+
+    Raises:
+        KerasBertError: When it is bound, for models of different widths.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, FeatureMaps, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [FeatureMaps("last")])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "features"
@@ -125,6 +162,20 @@ class PatientStates(LayerObjective):
     See Sun et al. 2019, "Patient Knowledge Distillation for BERT Model Compression", section 3. Both models have the same width. Only the
     first token is compared, so the teacher may have another vocabulary. A rule leaves the student's last layer out, as the paper does: the
     head reads its states, and soft labels teach them. The paper's rules are `skip` and `last`.
+
+    Args:
+        layers: Layers to compare, see `layer_map`.
+        weight: Factor of the loss in the sum of all objectives.
+
+    Raises:
+        KerasBertError: When it is bound, for models of different widths.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, PatientStates, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [PatientStates("skip")])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
     """
 
     name = "patient"

@@ -32,12 +32,22 @@ def student_from(
         teacher: The teacher.
         layers: Number of layers, or the indices of the teacher's layers from the bottom up. A number only for an ALBERT.
         strategy: Choice of a number of layers: `alternate` (evenly, from the first on), `first` or `last`.
-        sequence_length: The student's sequence length; None takes the teacher's.
-        **changes: Other values of the encoder's config, such as `hidden_act="relu"` or `intermediate_size=512`. Weights of another shape
-            are initialized anew, and a note on stderr names them.
+        sequence_length: The student's sequence length in tokens; None takes the teacher's.
+        changes: Other values of the encoder's config, such as `hidden_act="relu"` or `intermediate_size=512`. Weights of another shape are
+            initialized anew, and a note on stderr names them.
+
+    Returns:
+        The student, in float.
 
     Raises:
         KerasBertError: When a layer does not exist, the strategy is unknown, or the config does not have a name or a value.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import student_from
+        student = student_from(task, layers=2, strategy="alternate", intermediate_size=256)
+        len(student.encoder.layers)  # 2
+        ```
     """
     encoder, shared = teacher.encoder, num_layer_calls(teacher) > len(teacher.encoder.layers)
     chosen = _choose_layers(layers, encoder.config.num_hidden_layers, strategy)

@@ -27,9 +27,20 @@ def reduce_dimensions(task: Task, dimensions: int, texts: Any, batch_size: int =
         texts: Texts or pairs of texts of the kind that will be encoded, at least as many as dimensions; some thousands are better.
         batch_size: Texts in a batch.
 
+    Returns:
+        The copy.
+
     Raises:
         KerasBertError: When the task is no sentence encoder or is quantized; when its vectors do not have more numbers than `dimensions`;
             and when the texts have too few different vectors.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import reduce_dimensions
+        sentences = kb.SentenceEncoder.from_pretrained("small-en", sequence_length=32)
+        smaller = reduce_dimensions(sentences, 8, kb.data.read_text("texts.txt"))
+        smaller.predict(["wake me at six"]).shape  # (1, 8)
+        ```
     """
     encoder = check_reducible(task, dimensions)
     vectors = _vectors(encoder, texts, batch_size)

@@ -33,7 +33,7 @@ def prune_heads(
     per_layer: bool = False,
     batch_size: int = 32,
 ) -> Task:
-    """Return a copy of a task with fewer attention heads.
+    """Return a copy of a task with fewer attention heads (Michel et al. 2019).
 
     Query, key and value kernels lose the heads' columns, the output kernel their rows. Heads and layers are counted from 0. Layers of an
     ALBERT are its blocks, each counted once.
@@ -46,9 +46,20 @@ def prune_heads(
         per_layer: Whether every layer loses the same fraction. Otherwise the heads of all layers are ranked together.
         batch_size: Examples in a batch.
 
+    Returns:
+        The copy.
+
     Raises:
         KerasBertError: When the task is quantized; when `share` is not between 0 and 1 or removes no head; when data are missing; when a
             head or a layer does not exist; and when all heads of a layer would be removed.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import prune_heads
+        smaller = prune_heads(task, share=0.25, data=(texts, labels))
+        smaller.compile(optimizer=kb.adamw(5e-4))
+        smaller.fit(texts, labels)
+        ```
     """
     check_float(task)
     check_exactly_one(share=share, heads=heads)

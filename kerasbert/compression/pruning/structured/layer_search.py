@@ -37,6 +37,13 @@ class LayerChoice:
             equal decisions of other tasks.
         error: The relative error of the outputs, which ranks choices of equal similarity.
         strategies: Names of the fixed strategies that choose these layers.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import search_layers
+        best = search_layers(task, keep=2, data=texts, rows=16)[0]
+        best.layers, best.similarity
+        ```
     """
 
     layers: tuple[int, ...]
@@ -67,6 +74,13 @@ def search_layers(
     Raises:
         KerasBertError: When the task is quantized, has a layer mix or does not have more than `keep` layers; when data are missing or
             have no known token; and when no config describes an ALBERT with so many layers.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import search_layers
+        for choice in search_layers(task, keep=2, data=texts, rows=16)[:3]:
+            print(choice.layers, choice.similarity)
+        ```
     """
     check_float(task)
     count, config = check_keep(task, keep), task.config

@@ -49,15 +49,26 @@ def kept_layers(count: int, keep: int, strategy: str, similarities: np.ndarray |
 
 
 def layer_similarities(task: Task, data: Any, batch_size: int = 32) -> np.ndarray:
-    """Return the mean cosine similarity of each layer's input and output over tokens, `(layers,)`. A layer near 1 changes little.
+    """Return the mean cosine similarity of each layer's input and output over tokens, `(layers,)` (Sajjad et al. 2020).
+
+    A layer near 1 changes little.
 
     Args:
         task: The task, in float.
         data: Texts, or anything that `predict` takes.
         batch_size: Rows in a batch.
 
+    Returns:
+        The similarities, from -1 to 1.
+
     Raises:
         KerasBertError: When the task is quantized, and when the data are missing or have no known token.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import layer_similarities
+        layer_similarities(task, texts)
+        ```
     """
     check_float(task)
     if data is None:

@@ -25,7 +25,7 @@ def drop_layers(
     data: Any = None,
     batch_size: int = 32,
 ) -> Task:
-    """Return a copy of a task with fewer layers.
+    """Return a copy of a task with fewer layers (Sajjad et al. 2020, "Poor Man's BERT").
 
     Layers of an ALBERT are calls of shared blocks: it gets fewer calls, and blocks without a call are removed.
 
@@ -40,9 +40,20 @@ def drop_layers(
         data: Texts, or anything that `predict` takes; needed for `contribution` and `search`.
         batch_size: Rows in a batch.
 
+    Returns:
+        The copy.
+
     Raises:
         KerasBertError: When the task is quantized; when the strategy is unknown or cannot keep `keep` layers; when a layer does not exist;
             and when data are missing.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import drop_layers
+        smaller = drop_layers(task, keep=2, strategy="alternate")
+        smaller.compile(optimizer=kb.adamw(5e-4))
+        smaller.fit(texts, labels)
+        ```
     """
     check_float(task)
     check_exactly_one(keep=keep, layers=layers)

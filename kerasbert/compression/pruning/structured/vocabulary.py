@@ -49,9 +49,19 @@ def trim_vocabulary(
         size: Number of tokens to keep, the most frequent ones of the texts; None keeps every token of the texts. Texts with a token that
             does not stay are tokenized into smaller ones.
 
+    Returns:
+        The copy.
+
     Raises:
         KerasBertError: When the task is quantized; when it has no tokenizer, or one that cannot be trimmed; when the texts have no known
             token; when a token in `keep` is not in the vocabulary; and when more tokens than `size` must stay.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import trim_vocabulary
+        smaller = trim_vocabulary(task, texts)
+        smaller.tokenizer.vocabulary_size
+        ```
     """
     check_float(task)
     tokenizer, config = task.tokenizer, task.config

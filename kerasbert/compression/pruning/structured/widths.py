@@ -36,7 +36,9 @@ def prune_feed_forward(
     multiple: int = BLOCK,
     batch_size: int = 32,
 ) -> Task:
-    """Return a copy of a task with narrower feed-forward networks, without the least important neurons over `data`.
+    """Return a copy of a task with narrower feed-forward networks (McCarley et al. 2019).
+
+    The least important neurons over `data` are removed; see `neuron_importance`.
 
     Args:
         task: The task, in float.
@@ -48,9 +50,19 @@ def prune_feed_forward(
         multiple: Divisor of the remaining widths.
         batch_size: Examples in a batch.
 
+    Returns:
+        The copy.
+
     Raises:
         KerasBertError: When the task is quantized; when `share` is not between 0 and 1 or removes nothing; when `widths` are not below the
             present ones; and when data are missing.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import prune_feed_forward
+        smaller = prune_feed_forward(task, share=0.5, data=(texts, labels))
+        smaller.config.intermediate_size
+        ```
     """
     check_float(task)
     check_exactly_one(share=share, widths=widths)

@@ -12,7 +12,7 @@ from kerasbert.export.backends.rules.operator_rules import operator_verdicts, su
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
-PAGE = Path(__file__).parents[4] / "docs" / "targets.md"
+PAGE = Path(__file__).parents[4] / "docs" / "concepts" / "targets.md"
 
 
 def test_placement_lists_every_operator(float_file, resizable_file):
@@ -34,7 +34,7 @@ def test_placement_lists_every_operator(float_file, resizable_file):
 
 def test_the_documented_table_is_current():
     assert with_operator_table(PAGE.read_text("utf-8")) == PAGE.read_text("utf-8"), (
-        "run python -m kerasbert.export.backends.rules.documentation docs/targets.md"
+        "run python -m kerasbert.export.backends.rules.documentation docs/concepts/targets.md"
     )
     assert "| GELU | yes | yes | yes | - |" in operator_table()
 

@@ -1,0 +1,141 @@
+"""Tables of docs/results/accuracy.md."""
+
+from benchmarks.common.finetuning_cases import CASES
+from benchmarks.reports.markdown_tables import number, percent, table
+from benchmarks.reports.published import published
+from benchmarks.reports.results import Table
+
+TASKS = {"mrpc": "MRPC", "sts-b": "STS-B", "rte": "RTE", "cola": "CoLA", "sst-2": "SST-2", "conll2003": "CoNLL-2003"}
+VARIANTS = {
+    "float32": "float32", "float32_trained": "float32, trained on (control)", "dynamic": "dynamic int8",
+    "dynamic_4_bits": "dynamic int4", "static_ptq": "static int8, calibrated", "static_qat": "static int8, trained",
+    "integer_ptq": "integer-only, calibrated", "integer_ptq_reference_kernels": "integer-only, calibrated, reference kernels",
+    "integer_qat": "integer-only, trained", "integer_qat_reference_kernels": "integer-only, trained, reference kernels",
+}  # fmt: skip
+_FILES = {
+    "keras_float": "Keras, float32", "keras_fake_quant": "Keras, fake quantization", "dynamic_wi8_afp32": "dynamic_wi8_afp32",
+    "dynamic_wi8_afp32_reference_kernels": "dynamic_wi8_afp32, reference kernels", "static_wi8_ai8": "static_wi8_ai8",
+    "static_wi8_ai8_reference_kernels": "static_wi8_ai8, reference kernels", "keras_float32": "Keras, float32", "float32": "float32",
+}  # fmt: skip
+# The result file has the names of its day.
+_QUANTIZERS = {
+    "all": "all (the static policy)",
+    "all, not equalized": "all, without equalization",
+    "all, both feed-forward denses dynamic": "all, without equalization, feed-forward Dense layers dynamic",
+    "only kernels": "kernels only",
+    "only the word table": "token embeddings only",
+    "only feed-forward inputs": "feed-forward inputs only, static",
+    "only feed-forward inputs, equalized": "feed-forward inputs only, static, equalized",
+}
+_DIAGNOSED = {"static": "static int8", "integer-only": "integer-only", "dynamic": "kernels and embeddings only"}
+
+
+def scores(result: dict) -> list[str]:
+    """Format the metric of each file on each task."""
+    summary = result["summary"]
+    tasks = [task for task in TASKS if task in summary["float32"]["metrics"]]
+    columns = ("file", *(f"{TASKS[task]}, {CASES[task].metric}" for task in tasks))
+    rows = [
+        (title, *(number(summary[variant]["metrics"].get(task), 4) for task in tasks))
+        for variant, title in VARIANTS.items()
+        if variant in summary
+    ]
+    return table(columns, rows)
+
+
+def shares(result: dict) -> list[str]:
+    """Format what each file keeps of float, and of float that was trained for as long."""
+    columns = (
+        "file",
+        "mean share of float32 (%)",
+        "mean share of the control (%)",
+        "lowest task",
+        "its share of float32 (%)",
+        "runs",
+    )
+    rows = []
+    for variant, title in VARIANTS.items():
+        if variant not in result["summary"]:
+            continue
+        facts = result["summary"][variant]["shares"]
+        of_float, of_control = facts["float32"], facts.get("float32_trained", {})
+        lowest = min(of_float["cases"], key=of_float["cases"].__getitem__)
+        runs = sum(run["variant"] == variant.removesuffix("_reference_kernels") for run in result["runs"])
+        exact = variant == "float32"
+        rows.append(
+            (
+                title, percent(of_float["mean"], 2), percent(of_control.get("mean"), 2), None if exact else TASKS[lowest],
+                None if exact else percent(of_float["cases"][lowest]), runs,
+            )
+        )  # fmt: skip
+    return table(columns, rows)
+
+
+def sst2_files(result: dict) -> list[str]:
+    """Format accuracy and agreement of one classifier's files."""
+    columns = (
+        "model",
+        "rows",
+        "accuracy",
+        "share of float32 (%)",
+        "same class as float32 (%)",
+        "same class as fake quantization (%)",
+    )
+    rows = [
+        (
+            _FILES.get(name, name), facts["rows"], number(facts["accuracy"], 4), percent(facts["share_of_float"]),
+            percent(facts["same_class_as_float"]), percent(facts["same_class_as_fake_quant"]),
+        )
+        for name, facts in result["results"].items()
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def sentence_vectors(result: dict) -> list[str]:
+    """Format the Spearman correlation of sentence vectors by recipe."""
+    rows = [
+        (
+            _FILES.get(name, name),
+            number(facts["spearman"], 4),
+            number(facts["bytes"] / 1e6, 1) if "bytes" in facts else None,
+        )
+        for name, facts in result["results"].items()
+    ]
+    return table(("model", "STS-B test, Spearman", "file (MB)"), rows)
+
+
+def quantizers(result: dict) -> list[str]:
+    """Format the logit error of some of the quantizers at a time."""
+    rows = [
+        (_quantizers_title(name), percent(facts["relative_error"], 2), percent(facts["same_class"]))
+        for name, facts in result["results"].items()
+    ]
+    return table(("quantizers switched on", "logit error (% of the logits' norm)", "same class as float32 (%)"), rows)
+
+
+def _quantizers_title(name: str) -> str:
+    if name.startswith("all but "):
+        return f"all but `{name.removeprefix('all but ')}`"
+    return _QUANTIZERS.get(name, name)
+
+
+def diagnosis(result: dict) -> list[str]:
+    """Format the rank that `kerasbert diagnose` gives a broken tensor."""
+    rows = []
+    for name, facts in sorted(result["summary"].items(), key=lambda item: -int(item[0].rpartition(" ")[2])):
+        mode, _, factor = name.partition(", times ")
+        ranked = result["unbroken"][mode]["tensors"]
+        first = f"{facts['first']} of {facts['cases']}"
+        rows.append((f"{int(factor):,}", _DIAGNOSED.get(mode, mode), first, f"{facts['worst_rank']} of {ranked}"))
+    return table(("factor of the fault", "model", "ranked first (faults)", "worst rank (tensors)"), rows)
+
+
+TABLES = {
+    "scores": Table(scores, ("quantized_tasks",)),
+    "shares": Table(shares, ("quantized_tasks",)),
+    "sst2-files": Table(sst2_files, ("classification",)),
+    "sentence-vectors": Table(sentence_vectors, ("sentence_similarity",)),
+    "quantizers": Table(quantizers, ("quantizer_ablation",)),
+    "diagnosis": Table(diagnosis, ("diagnose_ranks",)),
+    "published-quantization": Table(lambda: published("quantization"), ()),
+}

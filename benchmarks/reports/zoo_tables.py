@@ -1,0 +1,93 @@
+"""Tables of docs/results/zoo.md that `kerasbert.zoo.documents` does not write."""
+
+from benchmarks.reports.markdown_tables import number, percent, table
+from benchmarks.reports.results import Table
+from kerasbert.zoo.catalog import ENCODER, models
+from kerasbert.zoo.results import Result, read_results, select
+
+LENGTHS = ("32 tokens, 1 thread", "128 tokens, 1 thread")
+VECTORS = {"data": "STS-B test", "metric": "Spearman"}
+
+
+def encoder_names(results: list[Result]) -> list[str]:
+    """List the zoo's encoders and those that were measured beside them, where their sentence vectors were."""
+    own = [model.name for model in models() if model.kind == ENCODER]
+    files = {model.name for model in models()} - set(own)
+    measured = [result.model for result in select(results, file="int8", **VECTORS) if result.model not in files]
+    return [*(name for name in own if name in measured), *sorted(set(measured) - set(own))]
+
+
+def newest(results: list[Result], **values: str) -> float | None:
+    """The newest of some measurements; None if there is none."""
+    found = select(results, **values)
+    return found[0].value if found else None
+
+
+def int8_vectors() -> list[str]:
+    """Format what int8 costs the sentence vectors of each encoder."""
+    results = read_results()
+    rows = []
+    for name in encoder_names(results):
+        exact, int8 = (newest(results, model=name, file=file, **VECTORS) for file in ("float", "int8"))
+        share = percent(int8 / exact) if exact and int8 else None
+        rows.append((name, number(exact, 4), number(int8, 4), share))
+    return table(("encoder", "float32, Spearman", "int8, Spearman", "share kept (%)"), rows)
+
+
+def latencies() -> list[str]:
+    """Format the latency of every int8 file on each processor."""
+    results = select(read_results(), file="int8", metric="latency ms")
+    measured = {(result.model, result.machine): result.date for result in reversed(results) if result.data in LENGTHS}
+    order = [model.name for model in models()]
+    rows = []
+    for name, machine in sorted(
+        measured, key=lambda key: (key[1], order.index(key[0]) if key[0] in order else len(order), key)
+    ):
+        values = (newest(results, model=name, machine=machine, data=data) for data in LENGTHS)
+        rows.append((name, *map(number, values), machine, measured[name, machine]))
+    return table(("model", "32 tokens (ms)", "128 tokens (ms)", "processor", "date"), rows)
+
+
+def usual_machine(results: list[Result]) -> str:
+    """The processor with the most latencies of 32 tokens: those of others are not comparable."""
+    machines = [result.machine for result in select(results, file="int8", metric="latency ms", data=LENGTHS[0])]
+    return max(sorted(set(machines)), key=machines.count)
+
+
+def search(result: dict) -> list[str]:
+    """Format the recall of the search file."""
+    recall, seconds = result["recall"], result["query_seconds"]
+    rows = [
+        ("int8 vectors of the float encoder", number(recall["vectors"], 4)),
+        ("the int8 file", number(recall["file"], 4)),
+        ("the int8 file, its vectors in int8", number(recall["both"], 4)),
+    ]
+    lines = table(("vectors", f"recall@10 among {result['sentences']:,} sentences"), rows)
+    return [
+        *lines,
+        "",
+        f"A query takes {seconds['median'] * 1e3:.0f} ms (median), the encoder included, on a machine with other work.",
+    ]
+
+
+def rebuild(result: dict) -> list[str]:
+    """Format the result of builds at a reduced size."""
+    low, high = result["band"]
+    rows = [
+        (
+            run["seed"],
+            number(run["correlation"], 3),
+            run["seconds"],
+            "yes" if low <= run["correlation"] <= high else "no",
+        )
+        for run in result["runs"]
+    ]
+    return table(("seed", "Spearman", "time (s)", f"between {low} and {high}"), rows)
+
+
+TABLES = {
+    "int8-vectors": Table(int8_vectors, ()),
+    "latencies": Table(latencies, ()),
+    "search": Table(search, ("zoo_search",)),
+    "rebuild": Table(rebuild, ("zoo_rebuild",)),
+}
