@@ -51,8 +51,8 @@ def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_ro
 
     Args:
         folder: The folder of the files or its parent: `folder/train.tsv`, `folder/CoLA/train.tsv.gz`. Case is ignored.
-        name: Cola, sst-2, mrpc, sts-b, qqp, mnli, mnli-mm, qnli, rte or wnli.
-        split: Train, dev or test. Test files have no labels.
+        name: The task: `cola`, `sst-2`, `mrpc`, `sts-b`, `qqp`, `mnli`, `mnli-mm`, `qnli`, `rte` or `wnli`.
+        split: `train`, `dev` or `test`. Test files have no labels.
         max_rows: The maximum number of rows to read.
 
     Returns:

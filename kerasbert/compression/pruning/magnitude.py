@@ -49,9 +49,9 @@ class Sparsity:
 
     Example:
         ```python
-        from kerasbert.compression import MagnitudePruning, Sparsity
-        task.compile(optimizer=kb.adamw(5e-4))
-        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        from kerasbert.compression import Sparsity
+        sparsity = Sparsity(0.5, parts={"layers.0.*": 0.8}, updates=4)
+        {path: target for path, (_, target) in sparsity.kernels(task).items()}
         ```
     """
 

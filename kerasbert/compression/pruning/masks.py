@@ -105,7 +105,7 @@ class MagnitudePruning(_MaskingCallback):
         ```python
         from kerasbert.compression import MagnitudePruning, Sparsity, sparsity_report
         task.compile(optimizer=kb.adamw(5e-4))
-        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        task.fit(texts, labels, batch_size=8, callbacks=[MagnitudePruning(Sparsity(0.5, updates=2))])
         sparsity_report(task).dense
         ```
     """
@@ -184,7 +184,7 @@ class PreserveSparsity(_MaskingCallback):
         ```python
         from kerasbert.compression import MagnitudePruning, PreserveSparsity, Sparsity
         task.compile(optimizer=kb.adamw(5e-4))
-        task.fit(texts, labels, batch_size=8, epochs=2, callbacks=[MagnitudePruning(Sparsity(0.5, updates=4))])
+        task.fit(texts, labels, batch_size=8, callbacks=[MagnitudePruning(Sparsity(0.5, updates=2))])
         int8 = kb.compression.quantize(task, calibration=texts)
         int8.compile(optimizer=kb.adamw(1e-4))
         int8.fit(texts, labels, callbacks=[PreserveSparsity()])

@@ -58,7 +58,8 @@ def sparsity_report(task: Task | str | os.PathLike) -> SparsityReport:
     Example:
         ```python
         from kerasbert.compression import sparsity_report
-        sparsity_report(task).kernels["encoder.layers.0.attention.query"]
+        report = sparsity_report(task)
+        report.dense, report.kernels  # of all Dense kernels together, and of each by path
         ```
     """
     if isinstance(task, str | os.PathLike):

@@ -1,0 +1,38 @@
+"""Hooks of the site: pages of notebooks without remote scripts, and with links that are checked.
+
+mkdocs-jupyter inserts scripts that load MathJax and Mermaid from other hosts, and leaves links to other pages as they are in the notebook.
+"""
+
+import logging
+import posixpath
+import re
+from urllib.parse import urlsplit
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+_SCRIPT = re.compile(r"<script\b[^>]*>.*?</script>\s*", re.DOTALL)
+_LINK = re.compile(r'(<a\b[^>]*\bhref=")([^"#]+)')
+_KEPT = "clipboard"  # the button that copies a cell
+
+log = logging.getLogger("mkdocs.hooks")
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Remove the scripts of a notebook's page, and turn its links to source files into links to pages."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        return html
+
+    def link(match: re.Match[str]) -> str:
+        if urlsplit(match[2]).scheme:
+            return match[0]
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), match[2]))
+        file = files.get_file_from_path(target)
+        if file is None:
+            log.warning("%s contains a link to %r, but there is no such page", page.file.src_uri, match[2])
+            return match[0]
+        return match[1] + file.url_relative_to(page.file)
+
+    html = _SCRIPT.sub(lambda match: match[0] if _KEPT in match[0] else "", html)
+    return _LINK.sub(link, html)
