@@ -1,4 +1,4 @@
-"""Hooks of the site: pages of notebooks without remote scripts, and with links that are checked.
+"""Hooks of the site: pages of notebooks without remote scripts, with links that are checked, and with a link to the notebook.
 
 mkdocs-jupyter inserts scripts that load MathJax and Mermaid from other hosts, and leaves links to other pages as they are in the notebook.
 """
@@ -20,7 +20,7 @@ log = logging.getLogger("mkdocs.hooks")
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Remove the scripts of a notebook's page, and turn its links to source files into links to pages."""
+    """Remove the scripts of a notebook's page, turn its links to source files into links to pages, and offer the notebook."""
     if not page.file.src_uri.endswith(".ipynb"):
         return html
 
@@ -34,5 +34,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
             return match[0]
         return match[1] + file.url_relative_to(page.file)
 
+    html = html.replace('class="anchor-link"', 'class="headerlink"')  # as on other pages: the search leaves it out
     html = _SCRIPT.sub(lambda match: match[0] if _KEPT in match[0] else "", html)
-    return _LINK.sub(link, html)
+    download = f'<p><a href="{posixpath.basename(page.file.src_uri)}" download>Download this notebook</a></p>'
+    return _LINK.sub(link, html).replace("</h1>", f"</h1>\n{download}", 1)

@@ -56,7 +56,7 @@ def _check_operators(context: ValidationContext, folder: Path) -> Check:
     name = f"{NAME} operators"
     alone = extract_integer_dense(context.file.content)
     if alone is None:
-        return Check(name, NOT_RUN, "no dense of static 8 bits in this file")
+        return Check(name, NOT_RUN, "no static int8 Dense layer in this file")
     file, inputs, outputs_here = folder / "operators.tflite", folder / "operators.npz", folder / "here.npz"
     file.write_bytes(alone.content)
     _write_random_inputs(inputs, alone)

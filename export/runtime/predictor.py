@@ -186,7 +186,7 @@ class Predictor:
         if features.truncated:
             note(
                 f"note: {features.truncated:,} of {len(examples):,} {self.processor.truncated_items} are too long for {self.length} tokens "
-                "and were cut"
+                "and were truncated"
             )
         line = padding_note(self.metadata, features.lengths)
         if line and line not in self._notes:

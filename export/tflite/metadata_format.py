@@ -75,7 +75,7 @@ class Metadata:
     parameters: int
     tokenizer: Mapping[str, object] = field(default_factory=dict)
     kerasbert: str = ""
-    vocabulary: tuple[str, ...] | None = None
+    vocabulary: tuple[str, ...] | None = field(default=None, repr=False)
     signature: str = "serve"
     weights: str = ""
     vocab_size: int | None = None

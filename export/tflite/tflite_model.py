@@ -1,7 +1,7 @@
 """A converted model in memory, and how it is saved."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kerasbert.export.runtime.partitioned_model import host_path, written_files
@@ -27,9 +27,9 @@ class TFLiteModel:
         ```
     """
 
-    content: bytes
+    content: bytes = field(repr=False)
     metadata: Metadata
-    host: bytes | None = None
+    host: bytes | None = field(default=None, repr=False)
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the file, its metadata as `<file>.json`, and a host model as `<stem>.host.tflite`; each whole or not at all.

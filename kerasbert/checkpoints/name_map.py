@@ -74,10 +74,10 @@ class LoadReport:
     wrong_shape: tuple[WrongShape, ...] = ()
 
     def summary(self) -> str:
-        """Format the report as one line: "103 tensors loaded, 2 initialised anew (classifier.weight, ...), 1 ignored (position_ids)"."""
+        """Format the report as one line: "103 tensors loaded, 2 initialized anew (classifier.weight, ...), 1 ignored (position_ids)"."""
         parts = [f"{pluralize(self.loaded, 'tensor')} loaded"]
         if self.missing:
-            parts.append(f"{len(self.missing)} initialised anew ({first_three(self.missing)})")
+            parts.append(f"{len(self.missing)} initialized anew ({first_three(self.missing)})")
         if self.unused:
             parts.append(f"{len(self.unused)} unused ({first_three(self.unused)})")
         if self.ignored:

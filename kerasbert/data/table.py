@@ -190,9 +190,9 @@ def length_summary(
             "expected a processor and a length beside the tokenizer, received none; pass all three, or no tokenizer"
         )
     features = processor.features(processor.examples(x), tokenizer, length)
-    cut = f"{features.truncated:,} cut ({features.truncated / max(len(texts), 1):.1%})"
+    truncated = f"{features.truncated:,} truncated ({features.truncated / max(len(texts), 1):.1%})"
     windows = [f"{len(features):,} windows"] if len(features) > len(texts) else []
-    return [quantiles(f"tokens (at most {length})", features.lengths), cut, *windows]
+    return [quantiles(f"tokens (at most {length})", features.lengths), truncated, *windows]
 
 
 def quantiles(unit: str, lengths: Sequence[int] | np.ndarray) -> str:

@@ -74,7 +74,7 @@ class InferenceMixin(ServingMixin):
         self.truncated_texts += features.truncated
         line = (
             f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
-            "and were cut"
+            "and were truncated"
         )
         if features.truncated and line not in self._notes:  # one note is enough for all epochs
             self._notes.add(line)

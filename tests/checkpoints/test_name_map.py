@@ -133,7 +133,7 @@ def test_new_heads_may_keep_their_initial_values(listed):
     model["classifier.bias"][:] = 7
     report = MAP.apply(checkpoint, model, may_initialize=listed)
     assert report.missing == ("classifier.weight", "classifier.bias")
-    assert report.summary() == "3 tensors loaded, 2 initialised anew (classifier.weight, classifier.bias)"
+    assert report.summary() == "3 tensors loaded, 2 initialized anew (classifier.weight, classifier.bias)"
     assert model["classifier.bias"][0] == 7 and model["norm.gamma"].value[1] == 1
 
 

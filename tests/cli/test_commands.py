@@ -111,7 +111,7 @@ def test_folder_and_file_predict_the_same(made, run):
 def test_truncation_is_noted_once(made, run):
     done = run("predict", made.file, "good " * 40, "bad " * 50, "fun")
     assert done.code == 0
-    assert done.err.count("2 of 3 texts are too long for 16 tokens and were cut") == 1
+    assert done.err.count("2 of 3 texts are too long for 16 tokens and were truncated") == 1
 
 
 def test_vectors_are_printed_as_json_lines(place, run):

@@ -185,7 +185,7 @@ def test_lengths_in_tokens(tmp_path, tiny):
 
     table = read_table(write(tmp_path, "a.tsv", "text\tlabel\nthe film was good\tx\nbad\ty\n"))
     told = table.describe(make_processor("single_label", ("x", "y")), tiny.tokenizer(), 5)
-    assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 cut (50.0%)"
+    assert told == "a.tsv: 2 texts; labels x: 1, y: 1; tokens (at most 5) p50 4, p95 5, max 5; 1 truncated (50.0%)"
 
 
 def test_labels_of_two_types_raise(tmp_path):

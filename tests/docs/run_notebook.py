@@ -1,11 +1,13 @@
-"""Runs a notebook in a folder, with the interpreter that runs this file, and returns or stores it with its outputs.
+"""Runs a notebook in a folder, with the interpreter that runs this file, and stores its outputs in the notebook.
 
     python tests/docs/run_notebook.py docs/notebooks/own-data.ipynb FOLDER
 
-Messages on stderr (progress, logs of TensorFlow) and execution times are not stored. Nothing is written to the home folder.
+`--check` stores nothing. Messages on stderr (progress, logs of TensorFlow) and times of execution are never stored. The kernel needs no
+installation, and Jupyter writes nothing to the home folder.
 """
 
 import contextlib
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -32,15 +34,16 @@ def _kernel_manager() -> Iterator[tuple[AsyncKernelManager, dict[str, str]]]:
 
 
 def run(path: Path, folder: Path) -> nbformat.NotebookNode:
-    """Run all cells of a notebook in a folder, and return it with the outputs; a cell that fails raises `CellExecutionError`."""
-    import os
+    """Run all cells of a notebook in a folder, and return it with the outputs.
 
+    Raises:
+        CellExecutionError: When a cell fails.
+    """
     notebook = nbformat.read(path, as_version=4)
     with _kernel_manager() as (manager, variables):
-        client = NotebookClient(
-            notebook, km=manager, timeout=SECONDS, coalesce_streams=True, resources={"metadata": {"path": str(folder)}}
-        )
-        client.execute(env={**os.environ, **variables})
+        resources = {"metadata": {"path": str(folder)}}
+        client = NotebookClient(notebook, km=manager, timeout=SECONDS, coalesce_streams=True, resources=resources)
+        client.execute(cleanup_kc=True, env={**os.environ, **variables})
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
@@ -50,4 +53,7 @@ def run(path: Path, folder: Path) -> nbformat.NotebookNode:
 
 
 if __name__ == "__main__":
-    nbformat.write(run(Path(sys.argv[1]), Path(sys.argv[2])), sys.argv[1])
+    path = Path(sys.argv[1])
+    notebook = run(path, Path(sys.argv[2]))
+    if "--check" not in sys.argv[3:]:
+        nbformat.write(notebook, path)
