@@ -54,19 +54,24 @@ def usual_machine(results: list[Result]) -> str:
     return max(sorted(set(machines)), key=machines.count)
 
 
-def search(result: dict) -> list[str]:
-    """Format the recall of the search file."""
-    recall, seconds = result["recall"], result["query_seconds"]
-    rows = [
-        ("int8 vectors of the float encoder", number(recall["vectors"], 4)),
-        ("the int8 file", number(recall["file"], 4)),
-        ("the int8 file, its vectors in int8", number(recall["both"], 4)),
-    ]
-    lines = table(("vectors", f"recall@10 among {result['sentences']:,} sentences"), rows)
+def search(*results: dict) -> list[str]:
+    """Format the recall of search files.
+
+    Args:
+        results: Of `benchmarks.zoo.search`, for the file that ships and for one with shorter vectors.
+    """
+    titles = {
+        "file": "the file's vectors, against the float encoder's",
+        "vectors": "the same in int8, against the file's own in float",
+        "both": "the file's vectors in int8, against the float encoder's",
+    }
+    columns = [f"{result['dimensions']} numbers" for result in results]
+    rows = [(title, *(number(result["recall"][name], 4) for result in results)) for name, title in titles.items()]
+    times = [f"{result['query_seconds']['median'] * 1e3:.0f}" for result in results]
     return [
-        *lines,
+        *table((f"recall@10 among {results[0]['sentences']:,} sentences", *columns), rows),
         "",
-        f"A query takes {seconds['median'] * 1e3:.0f} ms (median), the encoder included, on a machine with other work.",
+        f"A query takes {' and '.join(times)} ms (medians), the encoder included, on a machine with other work.",
     ]
 
 
@@ -88,6 +93,6 @@ def rebuild(result: dict) -> list[str]:
 TABLES = {
     "int8-vectors": Table(int8_vectors, ()),
     "latencies": Table(latencies, ()),
-    "search": Table(search, ("zoo_search",)),
+    "search": Table(search, ("zoo_search", "zoo_search_128")),
     "rebuild": Table(rebuild, ("zoo_rebuild",)),
 }

@@ -1,4 +1,4 @@
-"""The commands and the code of Get started and Guides, run as they are written, on small data."""
+"""The commands and the code of the README, Get started and Guides, run as they are written, on small data."""
 
 import shutil
 import subprocess
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(page for section in ("get-started", "guides") for page in (DOCS / section).glob("*.md"))
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(p for section in ("get-started", "guides") for p in (ROOT / "docs" / section).glob("*.md")),
+]
 
 pytestmark = pytest.mark.examples
 
