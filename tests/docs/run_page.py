@@ -65,5 +65,6 @@ def run(page: Path) -> None:
 if __name__ == "__main__":
     page = Path(sys.argv[1]).absolute()
     os.chdir(sys.argv[2])
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")  # as many pages as cores run at a time
     sys.path.insert(0, "")
     run(page)
