@@ -28,7 +28,7 @@ def test_json_lines(tmp_path, tiny, name):
     assert table.y == [0, 1]
     assert table.describe() == f"{name}: 2 questions; 2 choices: 1, 3 choices: 1; characters p50 27, p95 28, max 28"
     problem = make_processor("multiple_choice")
-    assert "0 cut" in table.describe(problem, tiny.tokenizer(), 16)
+    assert "0 truncated" in table.describe(problem, tiny.tokenizer(), 16)
     assert problem.examples(table.x) == table.x
 
 

@@ -63,7 +63,7 @@ def test_the_processor_accepts_the_table(write, tiny):
     examples = asks.examples(table.x)
     rows = asks.features(examples, tiny.tokenizer(), 24)
     assert (asks.encode_labels(table.y, examples, rows)["start_logits"] > 0).tolist() == [True, False]
-    assert "3 cut" not in table.describe(asks, tiny.tokenizer(), 24)
+    assert "3 truncated" not in table.describe(asks, tiny.tokenizer(), 24)
     assert "windows" in table.describe(asks, tiny.tokenizer(), 12)
 
 

@@ -87,6 +87,7 @@ def run(folder: Path, command: list[str]) -> None:
     assert done.returncode == 0, done.stdout[-6000:]
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_page_is_carried_out(name, tmp_path):
     page, folder, written = CONTRIBUTE / f"{name}.md", make_copy(tmp_path / "copy"), []

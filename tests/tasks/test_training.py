@@ -210,10 +210,10 @@ def test_truncated_texts_are_noted_once(tiny, capsys):
     texts = ["good film", "the film was so very good and fine", "a book was a very very dull book"]
     model.predict(texts)
     printed = capsys.readouterr()
-    lines = [line for line in (printed.out + printed.err).splitlines() if "cut" in line]
+    lines = [line for line in (printed.out + printed.err).splitlines() if "truncated" in line]
     assert len(lines) == 1 and "2 of 3" in lines[0] and "6 tokens" in lines[0]
     model.predict(texts[:1])
-    assert "cut" not in capsys.readouterr().out
+    assert "truncated" not in capsys.readouterr().out
 
 
 def test_summary_counts_the_parameters(tiny, capsys):
