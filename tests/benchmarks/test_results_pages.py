@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.common.record import ROOT
 from benchmarks.reports import plots
+from benchmarks.reports.front_tables import support
 from benchmarks.reports.markdown_tables import fill, places, table
 from benchmarks.reports.results import names
 from benchmarks.reports.results_pages import FRONT_PAGES, IMAGES, PAGES, generated, page_path
@@ -72,3 +73,13 @@ def test_a_table_needs_its_place():
     assert fill(text, {"x": ["new"]}) == "before\n<!-- x -->\nnew\n<!-- end -->\nafter"
     with pytest.raises(ValueError, match="expected one place <!-- y -->, received 0"):
         fill(text, {"y": ["new"]})
+
+
+def test_a_failed_check_counts_against_its_task():
+    def run(head, status):
+        checks = {name: {"status": status} for name in ("cpu-xnnpack", "gpu-strict", "gpu-half")}
+        return {"architecture": "bert", "recipe": "float32", "head": head, "checks": checks}
+
+    runs = [run("classifier", "passed"), run("TextClassifier", "failed"), run("tagger", "passed")]
+    row = support({"runs": runs})[2]
+    assert row == "| BERT | float32 | 1 of 2 tasks | - | 1 of 2 tasks | - | - |"
