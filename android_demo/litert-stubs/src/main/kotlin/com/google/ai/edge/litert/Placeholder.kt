@@ -1,0 +1,1 @@
+package com.google.ai.edge.litert
