@@ -12,12 +12,13 @@ CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install quickstart test test-environments test-examples docs lint bench clean
+.PHONY: help install quickstart test test-long test-environments test-examples docs lint bench clean
 
 help:
 	@echo "make install      the environment in $(VENV), exact versions of constraints.txt (Python 3.11 or 3.12)"
 	@echo "make quickstart   fine-tune, quantize, convert, validate and report on the bundled data, offline"
 	@echo "make test         the tests"
+	@echo "make test-long    whole runs of many seconds: killed and resumed builds, the quickstart"
 	@echo "make test-environments   those that need a GPU driver, a browser or another program (kerasbert setup)"
 	@echo "make test-examples   the commands and the code of the documents"
 	@echo "make docs         the site in site/, with every link checked"
@@ -46,7 +47,10 @@ quickstart: $(INSTALLED)
 	$(BIN)/kerasbert quickstart
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not environment and not examples"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not environment and not examples and not long"
+
+test-long: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long
 
 test-environments: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m environment

@@ -36,6 +36,7 @@ def test_quantize_compares_with_the_float_model(made):
     assert record["dev_after"]["accuracy"] >= record["dev_before"]["accuracy"] - 0.1
 
 
+@pytest.mark.long
 def test_integer_only_quantization_with_distillation(made, run, place, tmp_path):
     out, file = tmp_path / "integer", tmp_path / "integer.tflite"
     done = run(

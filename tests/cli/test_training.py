@@ -68,6 +68,7 @@ def test_a_killed_training_resumes_to_the_same_numbers(place, run, unbroken, tmp
     )
 
 
+@pytest.mark.long
 def test_an_interrupted_quantization_resumes_to_the_same_numbers(made, place, run, tmp_path, monkeypatch):
     from kerasbert.training import trainer
 
@@ -166,6 +167,7 @@ def test_a_config_repeats_a_training(place, run, unbroken, tmp_path):
     assert (tmp_path / "again" / "run" / "plots" / "confusion.png").stat().st_size > 1000
 
 
+@pytest.mark.long
 def test_two_workers_equal_one_process(place, run, tmp_path):
     still = tmp_path / "still"
     config = json.loads(Path(place.checkpoint, "config.json").read_text())

@@ -110,7 +110,7 @@ class Watched(QuantizationSchedule):
         self.seen.append((self._quantizers[0].phase, ends(self.model)))
 
 
-@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_schedule_applies_to_learned_ranges(tiny, jit):
     model = learning(tiny)
     model.compile(kb.adamw(1e-3), jit_compile=jit)

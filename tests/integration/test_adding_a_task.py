@@ -245,6 +245,7 @@ def test_a_pipeline_of_strings_encodes_the_new_labels(folder):
     "command",
     [["quantize", "model", "--recipe", "static_wi8_ai8"], ["distill", "--teacher", "model", "--layers", 1]],
 )
+@pytest.mark.long
 def test_quantize_and_distill_train_the_new_task(folder, tmp_path, capsys, command):
     arguments = [folder / each if each == "model" else each for each in command]
     data = ["--train", folder / "train.tsv", "--dev", folder / "dev.tsv", "--epochs", 1, "--learning-rate", 1e-3]

@@ -171,6 +171,7 @@ def test_build_learns_and_is_saved_in_shards(texts, teacher, tmp_path, monkeypat
         assert not (sixteen_bits[normal] & 0b1111).any(), f"{path} has more than seven bits, which do not compress"
 
 
+@pytest.mark.long
 def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path):
     def kill(stage, done, total, figures):
         if stage == "training" and total == 18 and done == 9:  # at the end of the second stage's first epoch

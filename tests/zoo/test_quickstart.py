@@ -21,6 +21,7 @@ def quickstart_run(tmp_path_factory):
         return quickstart.run(out, epochs=1, rows=ROWS), out, output.getvalue()
 
 
+@pytest.mark.long
 def test_output_folder_holds_models_files_and_report(quickstart_run):
     summary, out, _ = quickstart_run
     files = {f"assistant-{recipe}.tflite" for recipe in quickstart.RECIPES}
@@ -34,6 +35,7 @@ def test_output_folder_holds_models_files_and_report(quickstart_run):
     assert sizes[2] < sizes[0] / 3, "an int8 file is about a quarter of the float one"
 
 
+@pytest.mark.long
 def test_files_agree_with_their_keras_models(quickstart_run):
     summary, _, _ = quickstart_run
     assert summary.verdicts["float32"] == "passed"
@@ -43,6 +45,7 @@ def test_files_agree_with_their_keras_models(quickstart_run):
     assert all(row.agreement >= 0.85 for row in summary.models[3:])
 
 
+@pytest.mark.long
 def test_report_holds_the_numbers_of_the_summary(quickstart_run):
     summary, _, _ = quickstart_run
     page = Path(summary.report).read_text("utf-8")
@@ -55,6 +58,7 @@ def test_report_holds_the_numbers_of_the_summary(quickstart_run):
     assert not re.search(r"(src|href)\s*=\s*['\"]?(https?:)?//", page), "the page refers to external files"
 
 
+@pytest.mark.long
 def test_summary_is_saved_as_json(quickstart_run):
     summary, out, _ = quickstart_run
     saved = json.loads((out / "summary.json").read_text("utf-8"))
@@ -63,6 +67,7 @@ def test_summary_is_saved_as_json(quickstart_run):
     assert len(saved["history"]["float"]["loss"]) == len(saved["history"]["int8"]["val_accuracy"]) == 1
 
 
+@pytest.mark.long
 def test_plain_output_numbers_the_steps(quickstart_run):
     _, _, output = quickstart_run
     assert [line[:3] for line in output.splitlines() if line.endswith(" ...")] == [f"{n}/7" for n in range(1, 8)]
@@ -70,6 +75,7 @@ def test_plain_output_numbers_the_steps(quickstart_run):
     assert "\x1b" not in output
 
 
+@pytest.mark.long
 def test_saved_models_load_again(quickstart_run):
     import kerasbert as kb
 
@@ -85,6 +91,7 @@ def test_counts_below_one_are_rejected(tmp_path, bad):
         quickstart.run(tmp_path, **bad)
 
 
+@pytest.mark.long
 def test_own_results_may_be_replaced(quickstart_run):
     assert quickstart._check_arguments(quickstart_run[1], epochs=None, rows=None) == quickstart_run[1]
 

@@ -197,6 +197,7 @@ def test_rows_with_bad_labels_are_skipped_too(tmp_path, capsys, problem, bad, me
     assert "a.tsv: 2 bad rows left out: line 4: expected 2 columns, received 1; line 3: expected " + message in notes
 
 
+@pytest.mark.long
 def test_an_interrupted_training_with_a_dev_fraction_resumes_to_the_same_scores(place, run, tmp_path, monkeypatch):
     import json
 
