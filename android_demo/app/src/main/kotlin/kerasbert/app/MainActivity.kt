@@ -1,0 +1,6 @@
+package kerasbert.app
+
+import android.app.Activity
+
+/** The activity that the launcher opens. */
+class MainActivity : Activity()

@@ -1,1 +1,0 @@
-package androidx.test

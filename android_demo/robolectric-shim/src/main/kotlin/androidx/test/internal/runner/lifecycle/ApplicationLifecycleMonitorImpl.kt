@@ -1,0 +1,13 @@
+package androidx.test.internal.runner.lifecycle
+
+import android.app.Application
+import androidx.test.runner.lifecycle.ApplicationLifecycleMonitor
+import androidx.test.runner.lifecycle.ApplicationStage
+
+/** Told of the stages of the application; nothing here listens to them. */
+class ApplicationLifecycleMonitorImpl : ApplicationLifecycleMonitor {
+    fun signalLifecycleChange(
+        @Suppress("UNUSED_PARAMETER") application: Application?,
+        @Suppress("UNUSED_PARAMETER") stage: ApplicationStage?,
+    ) = Unit
+}

@@ -1,0 +1,4 @@
+package androidx.test.runner.intent
+
+/** What Robolectric registers as its monitor of intents. */
+interface IntentMonitor

@@ -1,0 +1,7 @@
+package androidx.test.runner.lifecycle
+
+/** The stages of an application. */
+enum class ApplicationStage {
+    PRE_ON_CREATE,
+    CREATED,
+}
