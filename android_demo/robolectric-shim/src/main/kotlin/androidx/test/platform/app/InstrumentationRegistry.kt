@@ -8,7 +8,7 @@ object InstrumentationRegistry {
     private var registered: Instrumentation? = null
 
     @JvmStatic
-    fun registerInstance(instrumentation: Instrumentation?, @Suppress("UNUSED_PARAMETER") arguments: Bundle?) {
+    fun registerInstance(instrumentation: Instrumentation?, arguments: Bundle?) {
         registered = instrumentation
     }
 

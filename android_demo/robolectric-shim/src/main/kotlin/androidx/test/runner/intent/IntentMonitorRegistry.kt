@@ -3,5 +3,5 @@ package androidx.test.runner.intent
 /** Takes Robolectric's monitor of intents. Nothing asks for it. */
 object IntentMonitorRegistry {
     @JvmStatic
-    fun registerInstance(@Suppress("UNUSED_PARAMETER") monitor: IntentMonitor?) = Unit
+    fun registerInstance(monitor: IntentMonitor?) = Unit
 }

@@ -3,5 +3,5 @@ package androidx.test.runner.lifecycle
 /** Takes Robolectric's monitor of the application. Nothing asks for it. */
 object ApplicationLifecycleMonitorRegistry {
     @JvmStatic
-    fun registerInstance(@Suppress("UNUSED_PARAMETER") monitor: ApplicationLifecycleMonitor?) = Unit
+    fun registerInstance(monitor: ApplicationLifecycleMonitor?) = Unit
 }

@@ -5,5 +5,5 @@ import androidx.test.runner.intent.IntentMonitor
 
 /** Told of each intent that is sent; nothing here listens to them, tests ask Robolectric's `ShadowActivity` instead. */
 class IntentMonitorImpl : IntentMonitor {
-    fun signalIntent(@Suppress("UNUSED_PARAMETER") intent: Intent?) = Unit
+    fun signalIntent(intent: Intent?) = Unit
 }

@@ -7,7 +7,7 @@ import androidx.test.runner.lifecycle.ApplicationStage
 /** Told of the stages of the application; nothing here listens to them. */
 class ApplicationLifecycleMonitorImpl : ApplicationLifecycleMonitor {
     fun signalLifecycleChange(
-        @Suppress("UNUSED_PARAMETER") application: Application?,
-        @Suppress("UNUSED_PARAMETER") stage: ApplicationStage?,
+        application: Application?,
+        stage: ApplicationStage?,
     ) = Unit
 }

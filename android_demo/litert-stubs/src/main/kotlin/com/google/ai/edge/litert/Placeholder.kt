@@ -1,1 +1,0 @@
-package com.google.ai.edge.litert
