@@ -124,6 +124,7 @@ HELPERS = {
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
+    "parity.unicode_tables": "writes the character tables of the tokenizer in android_demo/core",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }
 

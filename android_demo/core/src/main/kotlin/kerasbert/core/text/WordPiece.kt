@@ -1,0 +1,58 @@
+package kerasbert.core.text
+
+private const val LONGEST_WORD = 100 // characters
+private const val LETTERS_PER_TOKEN = 4 // of English; only a first guess of the space that tokens need
+
+/**
+ * WordPiece, the tokenizer of BERT (Devlin et al. 2019, arXiv:1810.04805).
+ *
+ * Ids and places equal those of `kerasbert.text.WordPiece`, and so those of Hugging Face's `BertTokenizerFast`.
+ */
+internal class WordPiece(settings: TokenizerSettings) : VocabularyTokenizer(settings) {
+    private val pieces = PieceTable(vocabulary, settings.modelSize())
+    private val normalizer: BertNormalizer
+    private val finder: TokenFinder
+    private val normalizedFinder: TokenFinder
+
+    init {
+        settings.checkNames("lowercase", "strip_accents", "tokenize_chinese_chars")
+        val lowercase = settings.flag("lowercase", true)
+        normalizer = BertNormalizer(
+            lowercase,
+            settings.optionalFlag("strip_accents") ?: lowercase,
+            settings.flag("tokenize_chinese_chars", true),
+        )
+        val byContent = settings.specialTokens.values.associateWith(::AddedToken) + settings.addedTokens.associateBy { it.content }
+        val tokens = byContent.values.filter { it.content.isNotEmpty() }.map { Pair(it, settings.id(it.content)) }.sortedBy { it.second }
+        val (normalized, plain) = tokens.partition { it.first.normalized }
+        finder = TokenFinder(plain, plain.map { it.first.content })
+        normalizedFinder = TokenFinder(normalized, normalized.map { NormalizedText(normalizer, it.first.content).toString() })
+    }
+
+    override fun tokens(text: String): Tokens {
+        val tokens = TokenBuffer(text.length / LETTERS_PER_TOKEN + LETTERS_PER_TOKEN)
+        val words = WordBuffer(pieces, unkId, tokens, LONGEST_WORD)
+        finder.split(text, 0, text.length) { id, from, to ->
+            if (id >= 0) {
+                tokens.add(id, from, to)
+            } else if (normalizedFinder.isEmpty) {
+                normalizer.normalize(text, from, to, words)
+                words.endWord()
+            } else {
+                splitNormalized(NormalizedText(normalizer, text, from, to), words, tokens)
+            }
+        }
+        return tokens.toTokens()
+    }
+
+    private fun splitNormalized(text: NormalizedText, words: WordBuffer, tokens: TokenBuffer) {
+        normalizedFinder.split(text, 0, text.length) { id, from, to ->
+            if (id >= 0) {
+                if (to > from) tokens.add(id, text.start(from), text.end(to))
+            } else {
+                text.replay(from, to, words)
+                words.endWord()
+            }
+        }
+    }
+}
