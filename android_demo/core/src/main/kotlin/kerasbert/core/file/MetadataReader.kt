@@ -1,0 +1,147 @@
+package kerasbert.core.file
+
+import kerasbert.core.KerasBertException
+
+private const val FORMAT = 1L
+private const val MOST_LENGTHS = 256
+private const val MOST_TOKENS = 1L shl 20
+private const val LARGEST_SETTING = 1 shl 20
+private const val MOST_ROWS_WITHOUT_TOKEN = 1024 // no padding of an embedding table adds as many
+private val UNITS = listOf("word", "character")
+
+/** Reads the packed files of a model, and checks what `kerasbert.export.tflite.metadata_format` checks in Python. */
+internal class MetadataReader(private val texts: Map<String, String>, private val name: String) {
+    private val fields: Map<String, Any?> = description()
+
+    fun read(): Metadata {
+        val vocabulary = lines(VOCABULARY)
+        val labels = lines(LABELS)
+        if (labels != null && labels.isEmpty()) throw error("an empty $LABELS")
+        val type = text("problem").let { key ->
+            TaskType.entries.firstOrNull { it.key == key }
+                ?: throw error("problem '${key.take(60)}' in $DESCRIPTION, not one of ${TaskType.entries.joinToString(", ") { it.key }}")
+        }
+        val metadata = Metadata(
+            task = text("task"),
+            type = type,
+            settings = settings(type),
+            signature = text("signature"),
+            sequenceLength = length("sequence_length"),
+            rowLength = length("row_length"),
+            lengths = lengths(),
+            inputs = inputs(),
+            recipe = text("recipe"),
+            integerOnly = flag("integer_only"),
+            target = text("target"),
+            parameters = number("parameters") ?: throw wrong("parameters"),
+            weights = text("weights", default = ""),
+            vocabularySize = number("vocab_size")?.let { if (it in 0..Int.MAX_VALUE) it.toInt() else throw wrong("vocab_size") },
+            tokenizer = objectOf("tokenizer", null),
+            version = text("kerasbert"),
+            vocabulary = vocabulary,
+            labels = labels,
+        )
+        checkVocabulary(metadata)
+        return metadata
+    }
+
+    private fun description(): Map<String, Any?> {
+        val value = try {
+            Json.parse(texts.getValue(DESCRIPTION), DESCRIPTION)
+        } catch (failure: KerasBertException) {
+            throw error("a $DESCRIPTION that is not JSON (${failure.message})")
+        }
+        val entries = asObject(value) ?: throw error("a $DESCRIPTION that is not a JSON object")
+        if (entries["format"] != FORMAT) {
+            throw error("metadata of format ${shown(entries["format"])}, where this version reads $FORMAT")
+        }
+        return entries
+    }
+
+    private fun text(key: String, default: String? = null): String =
+        value(key, default) as? String ?: throw wrong(key)
+
+    private fun flag(key: String): Boolean = value(key, false) as? Boolean ?: throw wrong(key)
+
+    private fun number(key: String): Long? = when (val value = fields[key]) {
+        null -> null
+        is Long -> value
+        else -> throw wrong(key)
+    }
+
+    private fun objectOf(key: String, default: Map<String, Any?>?): Map<String, Any?> = asObject(value(key, default)) ?: throw wrong(key)
+
+    private fun value(key: String, default: Any?): Any? = if (key in fields) fields[key] else default
+
+    private fun length(key: String): Int? {
+        val value = number(key) ?: return null
+        if (value !in 1..MOST_TOKENS) throw error("$key $value in $DESCRIPTION")
+        return value.toInt()
+    }
+
+    private fun lengths(): List<Int>? {
+        val value = fields["lengths"] ?: return null
+        val numbers = (value as? List<*>)?.map { each -> (each as? Long)?.takeIf { it in 1..MOST_TOKENS }?.toInt() }
+        val isRising = numbers != null && numbers.size in 2..MOST_LENGTHS && null !in numbers &&
+            numbers.filterNotNull().zipWithNext().all { (one, next) -> one < next }
+        if (!isRising) throw error("lengths ${shown(value)} in $DESCRIPTION")
+        return numbers.filterNotNull()
+    }
+
+    private fun inputs(): String {
+        val kind = text("inputs", default = Metadata.IDS)
+        if (kind != Metadata.IDS && kind != Metadata.TEXT) {
+            throw error("inputs '${kind.take(60)}' in $DESCRIPTION, not ${Metadata.IDS} or ${Metadata.TEXT}")
+        }
+        return kind
+    }
+
+    private fun settings(type: TaskType): Map<String, Any?> {
+        val settings = objectOf("settings", emptyMap())
+        for ((key, value) in settings) {
+            val kind = type.settings[key] ?: throw settingError(type, "the setting '${key.take(60)}'")
+            if (!isValid(key, value, kind)) throw settingError(type, "${shown(value)} as '$key'")
+        }
+        return settings
+    }
+
+    private fun settingError(type: TaskType, received: String) =
+        error("settings of another task type than ${type.key} in $DESCRIPTION ($received)")
+
+    private fun isValid(key: String, value: Any?, kind: SettingKind): Boolean = when (kind) {
+        SettingKind.COUNT -> value is Long && value in 1..LARGEST_SETTING
+        SettingKind.COUNT_OR_NULL -> value == null || (value is Long && value in 1..LARGEST_SETTING)
+        SettingKind.FLAG -> value is Boolean
+        SettingKind.TEXT -> value in UNITS // `unit` is the only setting that is a text
+        SettingKind.NUMBER -> {
+            val number = (value as? Number)?.toDouble() ?: Double.NaN
+            if (key == "share") number > 0 && number < 1 else Math.abs(number) <= LARGEST_SETTING
+        }
+    }
+
+    private fun lines(member: String): List<String>? {
+        // Not lines(): vocabularies hold characters that Unicode counts as line breaks.
+        val pieces = (texts[member] ?: return null).split('\n')
+        val lines = if (pieces.last().isEmpty()) pieces.dropLast(1) else pieces
+        return lines.map { line ->
+            line.removeSuffix("\r").also { if ('\r' in it) throw error("an entry with a line break in $member") }
+        }
+    }
+
+    private fun checkVocabulary(metadata: Metadata) {
+        val tokens = metadata.vocabulary?.size ?: return
+        val rows = metadata.vocabularySize ?: return
+        if (tokens == 0 || (tokens <= rows && rows - tokens < MOST_ROWS_WITHOUT_TOKEN)) return
+        throw error("a vocabulary of $tokens tokens for $rows rows of token embeddings, which belongs to another checkpoint")
+    }
+
+    private fun wrong(key: String) = error("'$key' = ${shown(fields[key])} in $DESCRIPTION")
+
+    private fun shown(value: Any?): String = Json.write(value).take(60)
+
+    private fun error(received: String) = metadataError(name, received)
+}
+
+/** The value as a map with the names of an object of JSON; null where it is none. */
+@Suppress("UNCHECKED_CAST")
+private fun asObject(value: Any?): Map<String, Any?>? = value as? Map<String, Any?>

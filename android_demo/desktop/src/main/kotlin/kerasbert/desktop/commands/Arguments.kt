@@ -1,0 +1,60 @@
+package kerasbert.desktop.commands
+
+import java.io.File
+import kerasbert.core.KerasBertException
+
+internal const val USAGE = """usage: run COMMAND MODEL.tflite [OPTIONS] < INPUT
+
+  tokenize MODEL           token ids and characters of each line
+  predict MODEL            predictions of each line, in the form of `kerasbert predict --json`
+  search MODEL TEXTS       the texts of a .txt or .csv file that are most similar to each line
+  inspect MODEL            what the file says about itself; reads no input
+
+Each line is a text; a question {"question": ..., "context": ...}; a pair {"text": ..., "pair": ...}; or a prompt
+{"prompt": ..., "choices": [...]}. MODEL is a file, or the name of one in zoo/files.
+
+  --threads N   CPU threads (1)
+  --top N       search: texts that are found for a line (10)
+  --column NAME search: the column of a table (the one with the longest texts)"""
+
+/** The words of a command line. */
+internal class Arguments(words: List<String>) {
+    private val values = ArrayList<String>()
+    private val options = HashMap<String, String>()
+
+    init {
+        var at = 0
+        while (at < words.size) {
+            val word = words[at++]
+            if (!word.startsWith("--")) {
+                values += word
+                continue
+            }
+            if (word !in OPTIONS) throw KerasBertException("expected an option among ${OPTIONS.joinToString(", ")}, received $word; correct it")
+            options[word] = words.getOrNull(at++) ?: throw KerasBertException("expected a value after $word, received none; add it")
+        }
+    }
+
+    /** The number of words that are no options. */
+    val size: Int get() = values.size
+
+    operator fun get(index: Int): String = values[index]
+
+    fun text(name: String): String? = options[name]
+
+    fun count(name: String, default: Int): Int {
+        val text = options[name] ?: return default
+        return text.toIntOrNull()?.takeIf { it >= 1 } ?: throw KerasBertException("expected $name of at least 1, received $text; correct it")
+    }
+
+    /** The file of a model: a path, or a name in the zoo. A path that exists is never a name. */
+    fun model(): File {
+        val file = File(values[1])
+        val zoo = System.getProperty("kerasbert.zoo")?.let { File(it, "${values[1]}.tflite") }
+        return if (!file.exists() && zoo != null && zoo.isFile) zoo else file
+    }
+
+    private companion object {
+        val OPTIONS = listOf("--threads", "--top", "--column")
+    }
+}

@@ -1,0 +1,140 @@
+package kerasbert.desktop.litert
+
+import com.sun.jna.Memory
+import com.sun.jna.Pointer
+import com.sun.jna.ptr.PointerByReference
+import kerasbert.core.KerasBertException
+
+/** A tensor of a signature, with the buffer that holds its values. */
+private class BoundTensor(val name: String, val type: TensorType) {
+    val openShape: IntArray = type.layout.shape
+    var buffer: Pointer? = null
+}
+
+/**
+ * A signature of a compiled model with buffers for its inputs and outputs, which all runs share.
+ *
+ * @param index the signature's number in the model.
+ */
+internal class BoundSignature(
+    private val api: LiteRt,
+    private val environment: Pointer,
+    private val compiled: Pointer,
+    model: Pointer,
+    private val index: Long,
+) : AutoCloseable {
+    private val inputs: List<BoundTensor>
+    private val outputs: List<BoundTensor>
+    private var length = -1
+
+    init {
+        val signature = handle("find a signature") { api.LiteRtGetModelSignature(model, index, it) }
+        inputs = tensors(
+            count("count inputs") { api.LiteRtGetNumSignatureInputs(signature, it) },
+            { number, out -> api.LiteRtGetSignatureInputName(signature, number, out) },
+            { number, out -> api.LiteRtGetSignatureInputTensorByIndex(signature, number, out) },
+        )
+        outputs = tensors(
+            count("count outputs") { api.LiteRtGetNumSignatureOutputs(signature, it) },
+            { number, out -> api.LiteRtGetSignatureOutputName(signature, number, out) },
+            { number, out -> api.LiteRtGetSignatureOutputTensorByIndex(signature, number, out) },
+        )
+        requireType(inputs, INT32, "int32")
+        requireType(outputs, FLOAT32, "float32")
+    }
+
+    fun run(values: Map<String, IntArray>): Map<String, FloatArray> {
+        if (values.keys != inputs.map { it.name }.toSet()) {
+            throw KerasBertException("expected the inputs ${inputs.joinToString(", ") { it.name }}, received ${values.keys.joinToString(", ")}")
+        }
+        prepare(values.values.maxOf { it.size })
+        for (input in inputs) fill(input, values.getValue(input.name))
+        val (ins, outs) = inputs.map(::bufferOf).toTypedArray() to outputs.map(::bufferOf).toTypedArray()
+        check(api.LiteRtRunCompiledModel(compiled, index, ins.size.toLong(), ins, outs.size.toLong(), outs), "run the model")
+        return outputs.associate { it.name to fetch(it) }
+    }
+
+    override fun close() {
+        for (tensor in inputs + outputs) {
+            tensor.buffer?.let(api::LiteRtDestroyTensorBuffer)
+            tensor.buffer = null
+        }
+        length = -1
+    }
+
+    /** Makes buffers for rows of a length, which a file may leave open. */
+    private fun prepare(wanted: Int) {
+        val isOpen = inputs.any { -1 in it.openShape }
+        if (length != -1 && (!isOpen || length == wanted)) return
+        close()
+        if (isOpen) resize(wanted)
+        inputs.forEachIndexed { number, tensor ->
+            tensor.buffer = create(tensor) { api.LiteRtGetCompiledModelInputBufferRequirements(compiled, index, number.toLong(), it) }
+        }
+        outputs.forEachIndexed { number, tensor ->
+            tensor.buffer = create(tensor) { api.LiteRtGetCompiledModelOutputBufferRequirements(compiled, index, number.toLong(), it) }
+        }
+        length = wanted
+    }
+
+    private fun resize(wanted: Int) {
+        inputs.forEachIndexed { number, tensor ->
+            // The batch is the first axis, wherever a file leaves both open.
+            val shape = IntArray(tensor.openShape.size) { axis -> tensor.openShape[axis].let { if (it != -1) it else if (axis == 0) 1 else wanted } }
+            val status = api.LiteRtCompiledModelResizeInputTensor(compiled, index, number.toLong(), shape, shape.size.toLong())
+            check(status, "resize the inputs to $wanted tokens")
+            tensor.type.layout.resize(shape)
+        }
+        val layouts = Memory(LAYOUT_BYTES * outputs.size)
+        check(
+            api.LiteRtGetCompiledModelOutputTensorLayouts(compiled, index, outputs.size.toLong(), layouts, true),
+            "resize the outputs to $wanted tokens",
+        )
+        outputs.forEachIndexed { number, tensor -> tensor.type.layout.resize(Layout(layouts.share(LAYOUT_BYTES * number)).shape) }
+    }
+
+    private fun create(tensor: BoundTensor, requirements: (PointerByReference) -> Int): Pointer {
+        val needed = handle("describe a buffer", requirements)
+        return handle("create a buffer") {
+            api.LiteRtCreateManagedTensorBufferFromRequirements(environment, tensor.type.memory, needed, it)
+        }
+    }
+
+    private fun fill(tensor: BoundTensor, values: IntArray) {
+        val size = elements(tensor)
+        if (values.size != size) throw KerasBertException("expected $size values of ${tensor.name}, received ${values.size}")
+        locked(tensor, WRITE) { it.write(0, values, 0, size) }
+    }
+
+    private fun fetch(tensor: BoundTensor): FloatArray = locked(tensor, READ) { it.getFloatArray(0, elements(tensor)) }
+
+    private inline fun <T> locked(tensor: BoundTensor, mode: Int, use: (Pointer) -> T): T {
+        val buffer = bufferOf(tensor)
+        val address = handle("lock a buffer") { api.LiteRtLockTensorBuffer(buffer, it, mode) }
+        try {
+            return use(address)
+        } finally {
+            check(api.LiteRtUnlockTensorBuffer(buffer), "unlock a buffer")
+        }
+    }
+
+    private fun bufferOf(tensor: BoundTensor): Pointer = tensor.buffer ?: throw refusal("run the model", "a tensor without a buffer")
+
+    private fun elements(tensor: BoundTensor): Int = tensor.type.layout.shape.fold(1) { size, axis -> Math.multiplyExact(size, axis) }
+
+    private fun tensors(
+        count: Long,
+        name: (Long, PointerByReference) -> Int,
+        tensor: (Long, PointerByReference) -> Int,
+    ): List<BoundTensor> = List(count.toInt()) { number ->
+        val type = TensorType()
+        val found = handle("find a tensor") { tensor(number.toLong(), it) }
+        check(api.LiteRtGetRankedTensorType(found, type.memory), "describe a tensor")
+        BoundTensor(handle("name a tensor") { name(number.toLong(), it) }.getString(0, "UTF-8"), type)
+    }
+
+    private fun requireType(tensors: List<BoundTensor>, type: Int, expected: String) {
+        val other = tensors.firstOrNull { it.type.elementType != type } ?: return
+        throw KerasBertException("expected ${other.name} in $expected, received the type ${other.type.elementType}; convert the model again")
+    }
+}
