@@ -68,6 +68,7 @@ MEASUREMENTS = (
     Measurement("latency.conversion", "{task_folder} --recipes float32 float16 dynamic_wi8_afp32"),
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
+    Measurement("latency.jvm_tokenization", "--data {train} --vocabulary {vocabulary}"),
     Measurement("latency.integer_products"),
     Measurement("latency.protection", "{tflite}", ("{tflite_b}",)),
     Measurement("latency.architectures"),
@@ -124,6 +125,7 @@ HELPERS = {
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
+    "parity.export_golden": "writes vectors for the tests of android_demo",
     "parity.unicode_tables": "writes the character tables of the tokenizer in android_demo/core",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }

@@ -5,6 +5,9 @@ internal object Hangul {
     /** All syllables. */
     val SYLLABLES = 0xAC00..0xD7A3
 
+    /** All vowels and tails, which may be the second part of a syllable. */
+    val SECONDS = (0x1161..0x1175) + (0x11A8..0x11C2)
+
     private const val FIRST = 0xAC00
     private const val LEAD = 0x1100
     private const val VOWEL = 0x1161

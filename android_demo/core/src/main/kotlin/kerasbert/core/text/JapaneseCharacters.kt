@@ -26,8 +26,8 @@ internal class JapaneseCharacters(settings: TokenizerSettings) : VocabularyToken
         val characters = vocabulary.indices.filter { vocabulary[it].isNotEmpty() && isOneCharacter(vocabulary[it]) }
         ids = CodePointMap(characters.size)
         for (id in characters) ids[vocabulary[id].codePointAt(0)] = id
-        val names = (settings.specialTokens.values + settings.addedTokens.map { it.content }).distinct().filter { it.isNotEmpty() }
-        finder = TokenFinder(names.map { Pair(AddedToken(it), settings.id(it)) }, names)
+        val found = settings.foundTokens().map { (token, id) -> Pair(AddedToken(token.content), id) } // their flags are ignored
+        finder = TokenFinder(found, found.map { it.first.content })
     }
 
     override fun tokens(text: String): Tokens {
@@ -49,7 +49,7 @@ internal class JapaneseCharacters(settings: TokenizerSettings) : VocabularyToken
     }
 
     private fun lower(codePoint: Int, start: Int, end: Int, tokens: TokenBuffer) {
-        val place = if (Nfkc.isLoweredByPython(codePoint)) Characters.lower.find(codePoint) else -1
+        val place = if (NfkcData.isLoweredByPython(codePoint)) Characters.lower.find(codePoint) else -1
         if (place < 0) return add(codePoint, start, end, tokens)
         for (number in 0 until Characters.lower.count(place)) add(Characters.lower.part(place, number), start, end, tokens)
     }

@@ -4,15 +4,15 @@ package kerasbert.core.text
  * Finds tokens in a text: the leftmost one, of several there the longest (the matches of `tokenizers`).
  *
  * @param tokens the tokens with their ids.
- * @param patterns the texts by which they are found.
+ * @param patterns the texts by which they are found, none of them empty.
  */
 internal class TokenFinder(private val tokens: List<Pair<AddedToken, Int>>, private val patterns: List<String>) {
-    private val firstLetters = patterns.filter { it.isNotEmpty() }.map { it[0] }.distinct().toCharArray()
+    private val firstLetters = patterns.map { it[0] }.distinct().toCharArray()
 
     // Of equally long patterns, the first one is found.
-    private val byLength = patterns.indices.filter { patterns[it].isNotEmpty() }.sortedByDescending { patterns[it].length }
+    private val byLength = patterns.indices.sortedByDescending { patterns[it].length }.toIntArray()
 
-    val isEmpty: Boolean get() = firstLetters.isEmpty()
+    val isEmpty: Boolean get() = patterns.isEmpty()
 
     /** Calls [action] with the parts of a text between tokens (id -1) and with the tokens, white space that they include too. */
     inline fun split(text: CharSequence, from: Int, to: Int, action: (id: Int, from: Int, to: Int) -> Unit) {
@@ -32,7 +32,7 @@ internal class TokenFinder(private val tokens: List<Pair<AddedToken, Int>>, priv
                 val tokenStart = if (token.lstrip) maxOf(spaceBefore(text, at, from), partStart) else at
                 val tokenEnd = if (token.rstrip) spaceBehind(text, end, to) else end
                 if (partStart < tokenStart) action(-1, partStart, tokenStart)
-                action(id, tokenStart, tokenEnd)
+                if (tokenStart < tokenEnd) action(id, tokenStart, tokenEnd) // the token before may have taken all of its white space
                 partStart = tokenEnd
             }
             at = end
@@ -50,11 +50,14 @@ internal class TokenFinder(private val tokens: List<Pair<AddedToken, Int>>, priv
     }
 
     private fun longestAt(text: CharSequence, at: Int, to: Int): Int {
-        for (number in byLength) {
-            val pattern = patterns[number]
-            if (pattern.length <= to - at && pattern.indices.all { text[at + it] == pattern[it] }) return number
-        }
+        for (number in byLength) if (isAt(patterns[number], text, at, to)) return number
         return -1
+    }
+
+    private fun isAt(pattern: String, text: CharSequence, at: Int, to: Int): Boolean {
+        if (pattern.length > to - at) return false
+        for (place in pattern.indices) if (text[at + place] != pattern[place]) return false
+        return true
     }
 
     private fun isSingleWord(text: CharSequence, start: Int, end: Int, from: Int, to: Int): Boolean =

@@ -10,6 +10,10 @@ package kerasbert.core.text
 class Tokens(val ids: IntArray, val starts: IntArray, val ends: IntArray) {
     /** The number of tokens. */
     val size: Int get() = ids.size
+
+    /** Returns the tokens from [start] up to but not including [end]; their places stay those in the whole text. */
+    fun slice(start: Int, end: Int): Tokens =
+        Tokens(ids.copyOfRange(start, end), starts.copyOfRange(start, end), ends.copyOfRange(start, end))
 }
 
 /** A tokenizer whose ids equal those of kerasbert in Python, see `kerasbert.text.Tokenizer`. It may be shared by threads. */

@@ -60,6 +60,12 @@ internal class TokenizerSettings(val vocabulary: List<String>, private val value
     /** The id of a special token. */
     fun specialId(role: String): Int = id(specialTokens.getValue(role))
 
+    /** The tokens that are found in a text before it is split, with their ids, in the order of these: special and added ones. */
+    fun foundTokens(): List<Pair<AddedToken, Int>> {
+        val byContent = specialTokens.values.associateWith { AddedToken(it) } + addedTokens.associateBy { it.content }
+        return byContent.values.filter { it.content.isNotEmpty() }.map { Pair(it, id(it.content)) }.sortedBy { it.second }
+    }
+
     /** The number of tokens that texts are split into: all but the added tokens at the end of the vocabulary. */
     fun modelSize(): Int {
         val added = addedTokens.map { it.content }.toSet() - specialTokens.values.toSet()

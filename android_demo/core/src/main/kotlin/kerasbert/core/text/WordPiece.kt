@@ -1,5 +1,7 @@
 package kerasbert.core.text
 
+import kerasbert.core.KerasBertException
+
 private const val LONGEST_WORD = 100 // characters
 private const val LETTERS_PER_TOKEN = 4 // of English; only a first guess of the space that tokens need
 
@@ -22,11 +24,9 @@ internal class WordPiece(settings: TokenizerSettings) : VocabularyTokenizer(sett
             settings.optionalFlag("strip_accents") ?: lowercase,
             settings.flag("tokenize_chinese_chars", true),
         )
-        val byContent = settings.specialTokens.values.associateWith(::AddedToken) + settings.addedTokens.associateBy { it.content }
-        val tokens = byContent.values.filter { it.content.isNotEmpty() }.map { Pair(it, settings.id(it.content)) }.sortedBy { it.second }
-        val (normalized, plain) = tokens.partition { it.first.normalized }
+        val (normalized, plain) = settings.foundTokens().partition { it.first.normalized }
         finder = TokenFinder(plain, plain.map { it.first.content })
-        normalizedFinder = TokenFinder(normalized, normalized.map { NormalizedText(normalizer, it.first.content).toString() })
+        normalizedFinder = TokenFinder(normalized, normalized.map { normalizedContent(it.first) })
     }
 
     override fun tokens(text: String): Tokens {
@@ -45,10 +45,15 @@ internal class WordPiece(settings: TokenizerSettings) : VocabularyTokenizer(sett
         return tokens.toTokens()
     }
 
+    private fun normalizedContent(token: AddedToken): String =
+        NormalizedText(normalizer, token.content).toString().ifEmpty {
+            throw KerasBertException("expected added tokens of at least one character after normalization, received '${token.content}'")
+        }
+
     private fun splitNormalized(text: NormalizedText, words: WordBuffer, tokens: TokenBuffer) {
         normalizedFinder.split(text, 0, text.length) { id, from, to ->
             if (id >= 0) {
-                if (to > from) tokens.add(id, text.start(from), text.end(to))
+                tokens.add(id, text.start(from), text.end(to))
             } else {
                 text.replay(from, to, words)
                 words.endWord()
