@@ -23,5 +23,6 @@ sed -e "s|<manifest |<manifest package=\"$application_id\" android:versionCode=\
     -e "s|^\\( *\\)<application\$|\\1<uses-sdk android:minSdkVersion=\"$min_sdk\" android:targetSdkVersion=\"$target_sdk\" />\n&|" \
     "$app/src/main/AndroidManifest.xml" > "$out/AndroidManifest.xml"
 aapt2 compile --dir "$app/src/main/res" -o "$out/compiled.zip"
-aapt2 link -I "$platform" --manifest "$out/AndroidManifest.xml" --custom-package "$namespace" --non-final-ids \
+mkdir -p "$app/src/main/assets"
+aapt2 link -I "$platform" -A "$app/src/main/assets" -0 .tflite --manifest "$out/AndroidManifest.xml" --custom-package "$namespace" --non-final-ids \
   --java "$out/r" -o "$out/resources.apk" "$out/compiled.zip" 2> "$out/aapt2.log" || { cat "$out/aapt2.log" >&2; exit 1; }
