@@ -19,7 +19,7 @@ private val IDENTIFIER = "TFL3".toByteArray()
  * @property signatures the entry points in the order of the file.
  * @property minRuntime the oldest TFLite runtime that has every operator, as the file states it; null where it does not.
  */
-class ModelFile internal constructor(
+class ModelFile(
     val name: String,
     val bytes: Int,
     val metadata: Metadata,

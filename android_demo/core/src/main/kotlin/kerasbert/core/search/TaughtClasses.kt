@@ -2,8 +2,10 @@ package kerasbert.core.search
 
 import kerasbert.core.KerasBertException
 
-/** The softmax's factor for cosines, with which sentence encoders are commonly trained: a difference of 0.05 is one of e between two probabilities. */
+/** The factor of cosines in the softmax, with which sentence encoders are commonly trained: 0.05 more is e times the probability. */
 const val COSINE_SCALE = 20.0
+
+private const val SMALLEST_NORM = 1e-6 // of a mean of vectors of norm 1; what is below is rounding
 
 /**
  * A class with its probability.
@@ -82,7 +84,7 @@ class TaughtClasses(val dimensions: Int) {
     private fun cosineWithCentre(unit: DoubleArray, taught: List<Taught>): Double {
         val centre = DoubleArray(dimensions) { place -> taught.sumOf { it.vector[place] } }
         val norm = norm(centre)
-        if (norm == 0.0) return 0.0
+        if (norm <= SMALLEST_NORM * taught.size) return 0.0 // examples that cancel each other have no direction
         var product = 0.0
         for (place in unit.indices) product += unit[place] * centre[place]
         return product / norm

@@ -1,6 +1,7 @@
 package kerasbert.desktop.litert
 
 import com.sun.jna.Memory
+import com.sun.jna.Native
 import com.sun.jna.Pointer
 import com.sun.jna.ptr.PointerByReference
 import kerasbert.core.KerasBertException
@@ -9,6 +10,14 @@ import kerasbert.core.KerasBertException
 private class BoundTensor(val name: String, val type: TensorType) {
     val openShape: IntArray = type.layout.shape
     var buffer: Pointer? = null
+}
+
+/** The tensors of one side, and an array of their buffers as LiteRT takes it. JNA would allocate one for each run. */
+private class Side(val tensors: List<BoundTensor>) {
+    val buffers = Memory(Native.POINTER_SIZE.toLong() * maxOf(tensors.size, 1))
+    val size: Long get() = tensors.size.toLong()
+
+    fun collect() = tensors.forEachIndexed { number, tensor -> buffers.setPointer(Native.POINTER_SIZE.toLong() * number, tensor.buffer) }
 }
 
 /**
@@ -25,6 +34,9 @@ internal class BoundSignature(
 ) : AutoCloseable {
     private val inputs: List<BoundTensor>
     private val outputs: List<BoundTensor>
+    private val ins: Side
+    private val outs: Side
+    private val address = PointerByReference() // of locked values; allocated once, as it is freed only with Java's garbage
     private var length = -1
 
     init {
@@ -41,6 +53,8 @@ internal class BoundSignature(
         )
         requireType(inputs, INT32, "int32")
         requireType(outputs, FLOAT32, "float32")
+        ins = Side(inputs)
+        outs = Side(outputs)
     }
 
     fun run(values: Map<String, IntArray>): Map<String, FloatArray> {
@@ -49,8 +63,7 @@ internal class BoundSignature(
         }
         prepare(values.values.maxOf { it.size })
         for (input in inputs) fill(input, values.getValue(input.name))
-        val (ins, outs) = inputs.map(::bufferOf).toTypedArray() to outputs.map(::bufferOf).toTypedArray()
-        check(api.LiteRtRunCompiledModel(compiled, index, ins.size.toLong(), ins, outs.size.toLong(), outs), "run the model")
+        check(api.LiteRtRunCompiledModel(compiled, index, ins.size, ins.buffers, outs.size, outs.buffers), "run the model")
         return outputs.associate { it.name to fetch(it) }
     }
 
@@ -74,6 +87,8 @@ internal class BoundSignature(
         outputs.forEachIndexed { number, tensor ->
             tensor.buffer = create(tensor) { api.LiteRtGetCompiledModelOutputBufferRequirements(compiled, index, number.toLong(), it) }
         }
+        ins.collect()
+        outs.collect()
         length = wanted
     }
 
@@ -109,16 +124,14 @@ internal class BoundSignature(
     private fun fetch(tensor: BoundTensor): FloatArray = locked(tensor, READ) { it.getFloatArray(0, elements(tensor)) }
 
     private inline fun <T> locked(tensor: BoundTensor, mode: Int, use: (Pointer) -> T): T {
-        val buffer = bufferOf(tensor)
-        val address = handle("lock a buffer") { api.LiteRtLockTensorBuffer(buffer, it, mode) }
+        val buffer = tensor.buffer ?: throw refusal("run the model", "a tensor without a buffer")
+        check(api.LiteRtLockTensorBuffer(buffer, address, mode), "lock a buffer")
         try {
-            return use(address)
+            return use(address.value)
         } finally {
             check(api.LiteRtUnlockTensorBuffer(buffer), "unlock a buffer")
         }
     }
-
-    private fun bufferOf(tensor: BoundTensor): Pointer = tensor.buffer ?: throw refusal("run the model", "a tensor without a buffer")
 
     private fun elements(tensor: BoundTensor): Int = tensor.type.layout.shape.fold(1) { size, axis -> Math.multiplyExact(size, axis) }
 

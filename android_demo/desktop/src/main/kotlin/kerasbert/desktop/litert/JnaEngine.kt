@@ -72,11 +72,12 @@ class JnaEngine private constructor(private val library: LiteRtLibrary, path: Fi
          *
          * @param path the file.
          * @param threads the number of threads, at least 1.
+         * @param library the path of libLiteRt.so; by default that of the environment variable KERASBERT_LITERT.
          * @throws KerasBertException when the library is missing or of another version, or refuses the file.
          */
-        fun open(path: File, threads: Int = 1): JnaEngine {
+        fun open(path: File, threads: Int = 1, library: String? = System.getenv(VARIABLE)): JnaEngine {
             if (threads < 1) throw KerasBertException("expected at least one thread, received $threads; raise the number")
-            return quietly { JnaEngine(LiteRtLibrary.load(), path, threads) }
+            return quietly { JnaEngine(LiteRtLibrary.load(library), path, threads) }
         }
     }
 }

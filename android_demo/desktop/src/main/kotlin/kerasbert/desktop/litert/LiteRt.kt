@@ -50,9 +50,9 @@ internal interface LiteRt : Library {
         compiled: Pointer,
         signature: Long,
         inputCount: Long,
-        inputs: Array<Pointer>,
+        inputs: Pointer,
         outputCount: Long,
-        outputs: Array<Pointer>,
+        outputs: Pointer,
     ): Int
 
     fun LiteRtCreateManagedTensorBufferFromRequirements(

@@ -5,7 +5,7 @@ import com.sun.jna.Native
 import java.io.File
 import kerasbert.core.KerasBertException
 
-private const val VARIABLE = "KERASBERT_LITERT"
+internal const val VARIABLE = "KERASBERT_LITERT"
 private const val VERSION = "2.3.0"
 private val DIST_INFO = Regex("ai_edge_litert-(.+)\\.dist-info")
 
@@ -17,11 +17,11 @@ private val DIST_INFO = Regex("ai_edge_litert-(.+)\\.dist-info")
 internal class LiteRtLibrary private constructor(val api: LiteRt, val version: String?) {
     companion object {
         /**
-         * Loads the library that the environment variable KERASBERT_LITERT names.
+         * Loads a library.
          *
          * @throws KerasBertException when there is none, or it is of another version, whose API differs.
          */
-        fun load(path: String? = System.getenv(VARIABLE)): LiteRtLibrary {
+        fun load(path: String?): LiteRtLibrary {
             if (path.isNullOrEmpty() || !File(path).isFile) {
                 throw KerasBertException(
                     "expected libLiteRt.so of the Python package ai-edge-litert $VERSION, received ${path?.ifEmpty { null } ?: "none"}; install " +

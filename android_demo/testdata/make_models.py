@@ -1,0 +1,90 @@
+r"""Writes the tiny models of the tests: `models/*.tflite`, and `models/predictions.json` with what Python predicts by them.
+
+    python android_demo/testdata/make_models.py
+
+Weights are random and vocabularies have 45 tokens. A file takes about 30 KB.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.cli.common.predictions import prediction_records
+from kerasbert.cli.common.results import to_jsonable
+from kerasbert.encoders import BertConfig, BertEncoder
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.text import WordPiece
+
+FOLDER = Path(__file__).parent / "models"
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_WORDS = (
+    "the a film book song was is and it very so of in we saw where who good fine great bad poor dull river bank street "
+    "\U0001f600 caf\u00e9 \u6771 \u4eac ##s ##ly ##er . , ? ! 1 2 -"
+).split()
+VOCABULARY = (*_SPECIAL, *_WORDS)
+_SIZES = {
+    "vocab_size": len(VOCABULARY),
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+    "max_position_embeddings": 32,
+    "initializer_range": 0.5,
+}
+_LONG = (
+    "the film was good and it was very fine , so we saw the \U0001f600 book of the river bank in a great street . " * 2
+)
+_TEXTS = (
+    "the film was good",
+    "\U0001f600\U0001f600 a dull book , \U0001f600 was it ?",
+    "\u6771\u4eac is great !",
+    "unknown words and a bank-street",
+    _LONG,
+)
+_QUESTIONS = (("where is it ?", "the film is in the \U0001f600 street"), ("who saw the book ?", _LONG), ("who ?", ""))
+# The file's name -> the task's class, its settings, the settings of the conversion, and the examples.
+_CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Any]] = {
+    "label": (
+        "TextClassifier",
+        {"labels": ("negative", "positive", "neither")},
+        {"length": [8, 16]},
+        [*((text, "we saw it") for text in _TEXTS)],
+    ),
+    "tags": ("TokenTagger", {"labels": ("O", "B-X", "I-X", "B-Y", "I-Y")}, {"length": 16}, list(_TEXTS)),
+    "answer": ("QuestionAnswerer", {"no_answer": True, "longest_answer": 6, "n_best": 4}, {"length": 24}, list(_QUESTIONS)),
+    "choice": ("MultipleChoice", {}, {"length": 16}, [(text, ["good", "a bad film", _LONG]) for text in _TEXTS]),
+    "mask": ("MaskedLM", {"top": 3}, {"length": 16}, [f"[MASK] {text} [MASK]" for text in _TEXTS]),
+    "vector": ("SentenceEncoder", {}, {"length": "resizable"}, list(_TEXTS)),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Write all files."""
+    FOLDER.mkdir(exist_ok=True)
+    predictions = {}
+    for seed, (name, case) in enumerate(_CASES.items()):
+        path = FOLDER / f"{name}.tflite"
+        predictions[path.name] = _write(path, seed, *case)
+        path.with_name(f"{path.name}.json").unlink()  # the file beside it says the same as the packed metadata
+    lines = json.dumps(predictions, indent=1, ensure_ascii=False)
+    (FOLDER / "predictions.json").write_text(f"{lines}\n", "utf-8")
+
+
+def _write(path: Path, seed: int, task_class: str, settings: dict, options: dict, examples: Any) -> list[dict]:
+    """Convert a task with random weights, and return the records of its predictions."""
+    keras.utils.set_random_seed(seed)
+    encoder = BertEncoder(BertConfig(**_SIZES))
+    length = options["length"]
+    longest = 16 if length == "resizable" else max(length) if isinstance(length, list) else length
+    task = getattr(kb, task_class)(encoder, WordPiece(VOCABULARY), sequence_length=longest, **settings)
+    kb.export.convert(task, recipe="float32", **options).save(path)
+    predictor = open_predictor(path)
+    rows = predictor.processor.examples(examples)
+    return to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
+
+
+if __name__ == "__main__":
+    main()
