@@ -1,0 +1,214 @@
+r"""Predictions of `android_demo/run predict` against those of Python, field by field, on the same files and rows.
+
+    python -m benchmarks.parity.jvm_predictions --data DATA --answers qa.tflite
+
+Both sides run LiteRT on one thread with XNNPACK; tokenizers, windows and the search for answers are two programs. Compared are: every text,
+label, tag, entity, answer and position, which must be equal; and every number, by the largest difference. Near ties may order the answers
+after the first one differently; those rows are counted apart.
+
+Files are those of `zoo/files`; one of question answering may be given. The other tasks have heads of random weights on an encoder of the
+zoo.
+DATA has the folders `sst-2`, `mrpc`, `sts-b`, `wnut17`, `xquad`, `wikitext-2` and `text-en`.
+"""
+
+import argparse
+import gzip
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import hard_strings, record
+from benchmarks.parity import android_demo
+from kerasbert.cli.common.predictions import prediction_records
+from kerasbert.cli.common.results import to_jsonable
+from kerasbert.data import assistant as assistant_data
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.processors import read_for
+
+PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
+ZOO = record.ROOT / "zoo" / "files"
+_MOST = 1200  # rows of a task
+_SPECIAL = ["[MASK]", "[CLS]", "[UNK]"]
+
+
+@dataclass
+class Comparison:
+    """The differences between two programs on the rows of one case.
+
+    Attributes:
+        largest: The largest difference of two numbers, by the name of their field.
+        unequal: Rows whose texts, labels or positions differ.
+        reordered: Rows of question answering whose further answers differ, while the first one is equal.
+        first: The first difference.
+    """
+
+    largest: dict[str, float] = field(default_factory=dict)
+    unequal: int = 0
+    reordered: int = 0
+    first: str = ""
+
+    def add(self, expected: dict[str, Any], received: dict[str, Any]) -> None:
+        """Compare the records of one row."""
+        further = [expected.pop("best", None), received.pop("best", None)]
+        if difference := self._differ(expected, received, ""):
+            self.unequal += 1
+            self.first = self.first or f"{difference} in {json.dumps(expected, ensure_ascii=False)[:200]}"
+        elif further[0] is not None and self._differ(*further, "best"):
+            self.reordered += 1
+
+    def _differ(self, expected: Any, received: Any, name: str) -> str:
+        if isinstance(expected, float) and isinstance(received, float):
+            self.largest[name] = max(self.largest.get(name, 0.0), abs(expected - received))
+            return ""
+        if type(expected) is not type(received):
+            return f"{name}: {expected!r:.80}, {received!r:.80}"
+        if isinstance(expected, dict):
+            if list(expected) != list(received):
+                return f"{name}: the fields {list(expected)[:9]}, {list(received)[:9]}"
+            parts = [(expected[key], received[key], name if name == "probabilities" else key) for key in expected]
+        elif isinstance(expected, list):
+            if len(expected) != len(received):
+                return f"{name}: {len(expected)} entries, {len(received)}"
+            parts = [(one, other, name) for one, other in zip(expected, received, strict=True)]
+        else:
+            return "" if expected == received else f"{name}: {expected!r:.80}, {received!r:.80}"
+        return next(filter(None, [self._differ(*part) for part in parts]), "")
+
+
+def main() -> None:
+    """Compare all cases and write the result."""
+    arguments = _arguments()
+    load = record.load()
+    with tempfile.TemporaryDirectory() as folder:
+        files = android_demo.untrained_files(Path(folder), arguments.encoder)
+        if arguments.answers:
+            files["question_answering"] = arguments.answers
+        cases = {name: _compare(*case) for name, case in _cases(files, arguments.data).items()}
+    largest = max(max(case["largest_difference"].values(), default=0.0) for case in cases.values())
+    result = {
+        "rows": sum(case["rows"] for case in cases.values()),
+        "unequal_rows": sum(case["unequal_rows"] for case in cases.values()),
+        "largest_difference": largest,
+        "cases": cases,
+    }
+    record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def _compare(file: Path, examples: Any) -> dict[str, Any]:
+    """Predict the same examples on both sides."""
+    predictor = open_predictor(file)
+    rows = predictor.processor.examples(examples)
+    expected = to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
+    received, _ = android_demo.run("predict", file, lines=[_line(row, predictor.processor.name) for row in rows])
+    if len(received) != len(expected):
+        raise SystemExit(f"expected {len(expected)} predictions of {file.name}, received {len(received)}")
+    comparison, identical = Comparison(), 0
+    for one, other in zip(expected, received, strict=True):
+        identical += one == other
+        comparison.add(one, other)
+    result = {
+        "file": file.name,
+        "problem": predictor.processor.name,
+        "rows": len(expected),
+        "identical_rows": identical,
+        "unequal_rows": comparison.unequal,
+        "rows_with_other_further_answers": comparison.reordered,
+        "largest_difference": comparison.largest,
+        "first_difference": comparison.first,
+    }
+    print(json.dumps(result, ensure_ascii=False), flush=True)
+    return result
+
+
+def _line(example: Any, problem: str) -> str:
+    """Write an example as a line of the standard input."""
+    names = {"question_answering": ("question", "context"), "multiple_choice": ("prompt", "choices")}
+    if isinstance(example, tuple):
+        return json.dumps(dict(zip(names.get(problem, ("text", "pair")), example, strict=True)), ensure_ascii=False)
+    return example
+
+
+def _cases(files: dict[str, Path], data: Path) -> dict[str, tuple[Path, Any]]:
+    """Return the file and the examples of each case."""
+    assistant = [text for split in ("train", "dev", "test") for text in assistant_data.load(split).texts]
+    # A line is one text, so texts lose their line breaks; some become empty, and are left out.
+    hard = [" ".join(text.split("\n")).replace("\r", " ") for text in hard_strings.make(800, _SPECIAL, 11)]
+    hard = [text for text in hard if text.strip()]
+    sentences = _lines(data / "text-en" / "tatoeba.txt.gz", 2000)
+    paragraphs = [line for line in _lines(data / "wikitext-2" / "test.txt.gz", 4000) if len(line) > 400]
+    scored = list(zip(*read_for("embedding", data / "sts-b" / "dev.tsv.gz").x, strict=True))
+    pairs = list(zip(*read_for("single_label", data / "mrpc" / "dev.tsv.gz").x, strict=True))
+    tweets = [" ".join(words) for words in read_for("tagging", data / "wnut17" / "test.conll.gz").x]
+    cases = {
+        "intents": (ZOO / "intents.tflite", assistant),
+        "intents, hard strings": (ZOO / "intents.tflite", hard),
+        "slots": (ZOO / "slots.tflite", assistant),
+        "slots, hard strings": (ZOO / "slots.tflite", hard),
+        "sentiment": (ZOO / "sentiment.tflite", read_for("single_label", data / "sst-2" / "dev.tsv.gz").x),
+        "entities": (ZOO / "entities.tflite", tweets),
+        "entities, long texts": (ZOO / "entities.tflite", paragraphs[:400]),
+        "search": (ZOO / "search.tflite", sentences[:_MOST]),
+        "search, pairs": (ZOO / "search.tflite", scored[:500]),
+        "answers": (files["question_answering"], _questions(data)),
+        "pairs": (files["single_label"], pairs),
+        "label sets": (files["multi_label"], assistant[:_MOST]),
+        "scores of pairs": (files["regression"], scored[:_MOST]),
+        "choices": (files["multiple_choice"], _prompts(sentences)),
+        "masked words": (files["masked_lm"], _masked(sentences, paragraphs)),
+    }
+    return {name: (file, _limited(examples)) for name, (file, examples) in cases.items()}
+
+
+def _limited(examples: Sequence) -> Sequence:
+    return examples[:_MOST]
+
+
+def _questions(data: Path) -> list[tuple[str, str]]:
+    """Questions on paragraphs, and on several paragraphs together, which have many windows."""
+    questions = [tuple(row) for row in read_for("question_answering", data / "xquad" / "xquad.en.json.gz").x]
+    contexts = list(dict.fromkeys(context for _, context in questions))
+    long = [(question, " ".join(contexts[i % 40 : i % 40 + 3])) for i, (question, _) in enumerate(questions[:100])]
+    foreign = [tuple(row) for row in read_for("question_answering", data / "xquad" / "xquad.vi.json.gz").x]
+    return [*questions[:900], *long, *foreign[:100]]
+
+
+def _prompts(sentences: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Prompts with two to five choices."""
+    return [(sentences[i], list(sentences[i + 1 : i + 3 + i % 4])) for i in range(500)]
+
+
+def _masked(sentences: Sequence[str], paragraphs: Sequence[str]) -> list[str]:
+    """Texts with one mask or several, some longer than a row."""
+    draw = np.random.default_rng(3)
+
+    def masked(text: str, count: int) -> str:
+        words = text.split()
+        for place in draw.choice(len(words), min(count, len(words)), replace=False):
+            words[int(place)] = "[MASK]"
+        return " ".join(words)
+
+    return [masked(text, 1 + i % 3) for i, text in enumerate([*sentences[:350], *paragraphs[:100]])]
+
+
+def _lines(path: Path, most: int) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = (line.strip() for line in file)
+        return [line for line, _ in zip(filter(None, lines), range(most), strict=False)]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder of the data sets")
+    parser.add_argument("--answers", type=Path, metavar="TFLITE", help="a file of question answering")
+    parser.add_argument("--encoder", default="small-en", metavar="NAME", help="encoder of the other tasks")
+    record.add_output(parser, "jvm_predictions")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
