@@ -1,0 +1,27 @@
+import org.jetbrains.kotlin.gradle.dsl.JvmTarget
+
+plugins {
+    alias(libs.plugins.kotlin.jvm)
+}
+
+java {
+    sourceCompatibility = JavaVersion.VERSION_17
+    targetCompatibility = JavaVersion.VERSION_17
+}
+
+kotlin {
+    compilerOptions {
+        jvmTarget = JvmTarget.JVM_17
+        allWarningsAsErrors = true
+        // No API of Java that the target lacks.
+        freeCompilerArgs.add("-Xjdk-release=17")
+    }
+}
+
+dependencies {
+    implementation(project(":core"))
+    implementation(project(":screens"))
+    implementation(libs.jna)
+
+    testImplementation(libs.junit)
+}
