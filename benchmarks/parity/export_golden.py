@@ -180,6 +180,7 @@ def small_cases() -> list[Case]:
         ),
         Case("characters-accents", pieces, {"strip_accents": False, "tokenize_chinese_chars": False}),
         Case("japanese", characters, {"kind": "japanese", "subwords": "character"}),
+        Case("japanese-lowercase", characters, {"kind": "japanese", "subwords": "character", "lowercase": True}),
         Case("mediapipe", SMALL_EN, {"kind": "client_wordpiece", "tokenize_as": "mediapipe"}),
     ]
 

@@ -5,8 +5,12 @@ import kerasbert.core.KerasBertException
 /**
  * The tokenizer of Japanese BERT checkpoints whose subwords are characters; see `kerasbert.text.JapaneseTokenizer` in Python.
  *
- * Python splits a text into words with MeCab first. For characters, the words only matter for what they leave out, so no dictionary is
- * needed here: MeCab drops tabs, line feeds, vertical tabs and spaces of the text in Unicode form NFKC, and ends it at a NUL.
+ * Python splits a text into words with MeCab first. For characters, words only matter for what they leave out, so no dictionary is needed
+ * here: MeCab drops tabs, line feeds, vertical tabs and spaces of the text in Unicode form NFKC, and ends it at a NUL. Ids and places are
+ * equal, but for two kinds of texts:
+ * - With `lowercase`, Python lowercases whole words: a capital sigma at the end of a Greek word becomes a final one. Here it is an ordinary
+ *   one, since the ends of words are MeCab's.
+ * - White space of 65,534 bytes or more in a row, of which MeCab loses count. Here it is dropped as all other.
  */
 internal class JapaneseCharacters(settings: TokenizerSettings) : VocabularyTokenizer(settings) {
     private val ids: CodePointMap

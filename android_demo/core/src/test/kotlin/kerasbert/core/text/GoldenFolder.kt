@@ -35,6 +35,9 @@ internal class GoldenCase(private val folder: File) {
     @Suppress("UNCHECKED_CAST")
     val settings: Map<String, Any?> = content["settings"] as Map<String, Any?>
 
+    /** Whether the tokenizer lowercases whole words, not each character. */
+    val lowersWords: Boolean get() = settings["kind"] == "japanese" && settings["lowercase"] == true
+
     val vocabulary: List<String> by lazy {
         val file = File(folder, content["vocabulary"] as String)
         val bytes = if (file.name.endsWith(".gz")) GZIPInputStream(file.inputStream()).use { it.readBytes() } else file.readBytes()
