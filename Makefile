@@ -12,7 +12,7 @@ CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install quickstart test test-long test-environments test-examples docs lint bench clean
+.PHONY: help install quickstart test test-long test-environments test-examples docs android lint bench clean
 
 help:
 	@echo "make install      the environment in $(VENV), exact versions of constraints.txt (Python 3.11 or 3.12)"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-environments   those that need a GPU driver, a browser or another program (kerasbert setup)"
 	@echo "make test-examples   the commands and the code of the documents"
 	@echo "make docs         the site in site/, with every link checked"
+	@echo "make android      android_demo: its tests, its screens and an APK (Maven, a JDK and Debian's Android tools)"
 	@echo "make lint         ruff, check and format; pyright"
 	@echo "make bench        every measurement under benchmarks/"
 	@echo "make clean        remove build and test leftovers; keeps $(VENV) and runs/"
@@ -60,6 +61,12 @@ test-examples: $(INSTALLED)
 
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --strict --clean
+
+# Packages are not installed here: what is missing is said, and how to install it.
+android: $(INSTALLED)
+	android_demo/ci/packages.sh
+	mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true verify
+	android_demo/ci/apk.sh
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -32,15 +32,9 @@ check() {
   fi
 }
 
-skip() { not_run=$((not_run + 1)); echo "not run  $1: $2"; }
+no_command() { "$here/packages.sh" "$1" 2>&1 | tail -n 1; }
 
-require_tools() {
-  local missing=""
-  for tool in aapt2:aapt aapt:aapt zipalign:zipalign apksigner:apksigner zip:zip unzip:unzip java:openjdk-17-jre-headless keytool:openjdk-17-jre-headless; do
-    command -v "${tool%%:*}" >/dev/null || missing+=" ${tool##*:}"
-  done
-  [ -z "$missing" ] || stop "expected the tools of these packages, received none of them:$missing; on Debian: apt-get install$missing"
-}
+skip() { not_run=$((not_run + 1)); echo "not run  $1: $2"; }
 
 require_classes() {
   jars=()
@@ -123,7 +117,7 @@ run_tests() {
 }
 
 test_dex() {
-  if ! command -v enjarify >/dev/null; then skip "the tests on what comes out of the dex file" "no enjarify; on Debian: apt-get install enjarify"; return; fi
+  if ! command -v enjarify >/dev/null; then skip "the tests on what comes out of the dex file" "$(no_command enjarify)"; return; fi
   check "the dex file turns back into a jar" make_jar_of_dex
   for module in core screens; do
     if [ -z "$(find "$demo/$module/target/test-classes" -name '*Test.class' 2>/dev/null | head -n 1)" ]; then
@@ -135,7 +129,7 @@ test_dex() {
 }
 
 check_dex() {
-  if ! command -v dexdump >/dev/null; then skip "the instructions in the dex file" "no dexdump; on Debian: apt-get install dexdump"; return; fi
+  if ! command -v dexdump >/dev/null; then skip "the instructions in the dex file" "$(no_command dexdump)"; return; fi
   check "no invoke-custom or invoke-polymorphic in the dex file" shows_not 'invoke-(custom|polymorphic)' dexdump -d "$out/classes.dex"
   check "no androidx in the dex file" shows_not "Class descriptor *: 'Landroidx/" dexdump "$out/classes.dex"
   check "a dex format that Android 7 reads" dex_version_is_at_most 037
@@ -143,7 +137,7 @@ check_dex() {
 
 size() { stat -c %s "$1"; }
 
-require_tools
+"$here/packages.sh" aapt2 aapt zipalign apksigner zip unzip java keytool
 require_classes
 rm -rf "$out"
 mkdir -p "$out"
