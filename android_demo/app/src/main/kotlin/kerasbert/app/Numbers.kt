@@ -1,0 +1,58 @@
+package kerasbert.app
+
+import android.content.Context
+import kerasbert.screens.Accelerator
+import kerasbert.core.file.TaskType
+import java.text.NumberFormat
+
+private const val MEGABYTE = 1e6
+private const val KILOBYTE = 1e3
+
+/** Numbers as a person reads them, in the language of the phone. */
+class Numbers(private val context: Context) {
+    private val locale get() = context.resources.configuration.locales[0]
+
+    /** A probability in percent, without the sign. */
+    fun percent(probability: Float): String = format(100.0 * probability, if (probability in 0.001f..0.995f) 1 else 0)
+
+    /** A time in milliseconds, without the unit, in three digits or so. */
+    fun milliseconds(time: Double): String = format(time, if (time < 10) 2 else if (time < 100) 1 else 0)
+
+    /** A similarity. */
+    fun similarity(cosine: Float): String = format(cosine.toDouble(), 2)
+
+    /** A whole number. */
+    fun whole(number: Int): String = format(number.toDouble(), 0)
+
+    /** A size in megabytes or kilobytes, as kerasbert prints it. */
+    fun bytes(size: Long): String =
+        if (size < MEGABYTE) "${format(size / KILOBYTE, 0)} kB" else "${format(size / MEGABYTE, 1)} MB"
+
+    private fun format(number: Double, digits: Int): String = NumberFormat.getNumberInstance(locale).apply {
+        minimumFractionDigits = digits
+        maximumFractionDigits = digits
+    }.format(number)
+}
+
+/** The name of an accelerator. */
+fun Context.nameOf(accelerator: Accelerator): String = getString(
+    when (accelerator) {
+        Accelerator.CPU -> R.string.accelerator_cpu
+        Accelerator.GPU -> R.string.accelerator_gpu
+        Accelerator.NPU -> R.string.accelerator_npu
+    },
+)
+
+/** The name of a type of task. */
+fun Context.nameOf(type: TaskType): String = getString(
+    when (type) {
+        TaskType.SINGLE_LABEL -> R.string.task_single_label
+        TaskType.MULTI_LABEL -> R.string.task_multi_label
+        TaskType.REGRESSION -> R.string.task_regression
+        TaskType.TAGGING -> R.string.task_tagging
+        TaskType.QUESTION_ANSWERING -> R.string.task_question_answering
+        TaskType.EMBEDDING -> R.string.task_embedding
+        TaskType.MULTIPLE_CHOICE -> R.string.task_multiple_choice
+        TaskType.MASKED_LM -> R.string.task_masked_lm
+    },
+)

@@ -1,0 +1,175 @@
+package kerasbert.screens
+
+import java.io.IOException
+import kerasbert.core.file.TaskType
+import kerasbert.core.search.TaughtClasses
+import kerasbert.core.tasks.SentenceEncoding
+
+private const val STORED = "taught-labels"
+
+/**
+ * A label with its examples.
+ *
+ * @property name the label.
+ * @property examples texts that have it.
+ */
+data class TaughtLabel(val name: String, val examples: List<String>)
+
+/**
+ * The screen *Teach*.
+ *
+ * @property labels the labels in the order in which they were added.
+ * @property text the text to classify.
+ * @property bars the labels of the text, the likeliest first; null where there is no text, or no two labels have examples.
+ */
+data class TeachState(
+    val model: ModelState = ModelState.None,
+    val labels: List<TaughtLabel> = emptyList(),
+    val text: String = "",
+    val bars: List<LabelBar>? = null,
+    val failure: Failure? = null,
+) {
+    /** Whether two labels have an example each, so that there is something to choose. */
+    val canClassify: Boolean get() = labels.count { it.examples.isNotEmpty() } >= 2
+}
+
+/**
+ * Classifies texts by labels of the person's own, from a few examples each.
+ *
+ * @param sample labels with examples, to try it.
+ */
+class TeachPresenter(
+    threads: Threads,
+    models: Models,
+    private val store: Store,
+    private val sample: List<TaughtLabel>,
+) : ModelPresenter<TeachState>(TeachState(), threads, models, listOf(TaskType.EMBEDDING)) {
+    private val restoring = Lane()
+    private val saving = Lane()
+    private val classifying = Lane()
+    private var isRestored = false
+
+    // For the background thread.
+    private val vectors = HashMap<String, FloatArray>()
+    private var vectorsOf: ModelState.Ready? = null
+
+    /** Adds a label without examples, unless there is one of that name. */
+    fun addLabel(name: String) {
+        val label = name.trim()
+        if (label.isNotEmpty() && state.labels.none { it.name == label }) change(state.labels + TaughtLabel(label, emptyList()))
+    }
+
+    /** Removes a label with its examples. */
+    fun removeLabel(name: String) = change(state.labels.filter { it.name != name })
+
+    /** Adds an example to a label, unless it has it. */
+    fun addExample(label: String, example: String) {
+        val text = example.trim()
+        if (text.isEmpty()) return
+        change(state.labels.map { if (it.name == label && text !in it.examples) it.copy(examples = it.examples + text) else it })
+    }
+
+    /** Removes an example of a label. */
+    fun removeExample(label: String, example: String) =
+        change(state.labels.map { if (it.name == label) it.copy(examples = it.examples - example) else it })
+
+    /** Adds the sample's labels and examples to those of the person. */
+    fun addSample() {
+        val own = state.labels.associateBy { it.name }
+        val added = sample.map { TaughtLabel(it.name, (own[it.name]?.examples.orEmpty() + it.examples).distinct()) }
+        change(state.labels.filter { label -> added.none { it.name == label.name } } + added)
+    }
+
+    /** The person typed a text. */
+    fun write(text: String) {
+        if (text == state.text) return
+        show(state.copy(text = text))
+        classify()
+    }
+
+    override fun modelOf(state: TeachState) = state.model
+
+    override fun withModel(state: TeachState, model: ModelState) = state.copy(model = model, failure = null)
+
+    override fun modelReady() {
+        if (isRestored) return classify()
+        run(
+            restoring,
+            FailureKind.STORAGE,
+            { store.read(STORED)?.let { labelsOf(it.toString(Charsets.UTF_8)) }.orEmpty() },
+            { labels ->
+                isRestored = true
+                // What the person added meanwhile comes after what was stored.
+                show(state.copy(labels = labels + state.labels.filter { added -> labels.none { it.name == added.name } }))
+                classify()
+            },
+            { show(state.copy(failure = it)) },
+        )
+    }
+
+    private fun change(labels: List<TaughtLabel>) {
+        show(state.copy(labels = labels, failure = null))
+        run(
+            saving,
+            FailureKind.STORAGE,
+            { save(labels) },
+            {},
+            { show(state.copy(failure = it)) },
+        )
+        classify()
+    }
+
+    private fun save(labels: List<TaughtLabel>) = try {
+        store.write(STORED, textOf(labels).toByteArray())
+    } catch (error: IOException) {
+        throw FailedException(failureOf(error, FailureKind.STORAGE))
+    }
+
+    private fun classify() {
+        val model = state.model as? ModelState.Ready ?: return
+        val (text, labels) = Pair(state.text, state.labels)
+        if (text.isBlank() || !state.canClassify) {
+            classifying.drop()
+            show(state.copy(bars = null))
+            return
+        }
+        run(
+            classifying,
+            FailureKind.ENGINE,
+            { bars(model, labels, text) },
+            { show(state.copy(bars = it, failure = null)) },
+            { show(state.copy(bars = null, failure = it)) },
+        )
+    }
+
+    private fun bars(model: ModelState.Ready, labels: List<TaughtLabel>, text: String): List<LabelBar> {
+        val encoder = task(model) as SentenceEncoding
+        if (vectorsOf != model) vectors.clear()
+        vectorsOf = model
+        val vector = encoder.encode(text).vector
+        val classes = TaughtClasses(vector.size)
+        for (label in labels) {
+            for (example in label.examples) classes.add(label.name, example, vectors.getOrPut(example) { encoder.encode(example).vector })
+        }
+        return classes.classify(vector).mapIndexed { place, it -> LabelBar(it.name, it.probability.toFloat(), place == 0) }
+    }
+}
+
+/** The labels as text: a line for each label, and one for each of its examples with a tab before it. */
+private fun textOf(labels: List<TaughtLabel>): String =
+    labels.joinToString("") { label -> (listOf(label.name) + label.examples.map { "\t$it" }).joinToString("") { "${oneLine(it)}\n" } }
+
+private fun oneLine(text: String) = text.replace('\n', ' ').replace('\r', ' ')
+
+private fun labelsOf(text: String): List<TaughtLabel> {
+    val labels = ArrayList<TaughtLabel>()
+    for (line in text.split('\n').filter { it.isNotBlank() }) {
+        if (!line.startsWith('\t')) {
+            labels.add(TaughtLabel(line, emptyList()))
+        } else if (labels.isNotEmpty()) {
+            val last = labels.removeAt(labels.size - 1)
+            labels.add(last.copy(examples = last.examples + line.substring(1)))
+        }
+    }
+    return labels
+}
