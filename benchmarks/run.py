@@ -95,6 +95,9 @@ MEASUREMENTS = (
         "--classifier {client_classifier} --texts {dev}",
         ("--embedder {client_embedder}", "--answerer {client_answerer} --questions {questions}"),
     ),
+    Measurement("parity.jvm_predictions", "--data {data}", ("--answers {client_answerer}",)),
+    Measurement("parity.jvm_search", "--texts {sentences}"),
+    Measurement("parity.model_files", "{kept_files}"),
     Measurement(
         "backends.targets", "--texts {dev} --vocabulary {vocabulary}", ("--trained {task_folder} {dev} {train}",)
     ),
@@ -153,6 +156,7 @@ INPUTS = {
     "client_embedder": "a sentence encoder's file for them",
     "client_answerer": "a question answerer's file for them",
     "questions": "questions in SQuAD's format",
+    "kept_files": "a folder of .tflite files, as parity.keep_files keeps them",
     "digests": "an earlier result of code.converted_files",
     "peer_python": "Python of an environment with requirements-peers.txt",
 }

@@ -99,7 +99,8 @@ def _sentences(paths: list[Path], sentences: int, queries: int) -> tuple[list[st
     """Return distinct sentences, and other ones as queries, in an order that is the same every time."""
     lines: dict[str, None] = {}
     for path in paths:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
+        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")
+        with opened as file:
             lines.update(dict.fromkeys(filter(None, (line.strip() for line in file))))
     chosen = random.Random(7).sample(list(lines), sentences + queries)
     return chosen[:sentences], chosen[sentences:]
@@ -112,7 +113,7 @@ def _arguments() -> argparse.Namespace:
         help="a sentence encoder (zoo/files/search.tflite)",
     )  # fmt: skip
     parser.add_argument(
-        "--texts", type=Path, nargs="+", required=True, metavar="FILE", help="gzipped texts, one per line"
+        "--texts", type=Path, nargs="+", required=True, metavar="FILE", help="texts, one per line; .gz or not"
     )
     parser.add_argument("--sentences", type=int, default=20_000, help="sentences in the index")
     parser.add_argument("--queries", type=int, default=2000, help="queries")

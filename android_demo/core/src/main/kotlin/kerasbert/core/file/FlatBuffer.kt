@@ -71,6 +71,9 @@ internal class FlatTable(private val buffer: FlatBuffer, val place: Int) {
         return buffer.text(vector.start, vector.count)
     }
 
+    /** A table; null where there is none. */
+    fun table(slot: Int): FlatTable? = field(slot)?.let { FlatTable(buffer, buffer.follow(it)) }
+
     /** A vector of numbers; empty where there is none. */
     fun int32s(slot: Int): IntArray {
         val vector = vector(slot, 4) ?: return IntArray(0)

@@ -51,6 +51,7 @@ class ModelFile(
             try {
                 val buffer = FlatBuffer(content)
                 ModelVerifier(buffer).verify()
+                for (graph in ModelStructure(buffer).graphs()) GraphFaults(graph).check()
                 val graph = ModelGraph(buffer)
                 return ModelFile(name, content.limit(), metadata, graph.signatures(), graph.minRuntime())
             } catch (damage: DamagedException) {

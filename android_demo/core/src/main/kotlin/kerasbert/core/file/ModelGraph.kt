@@ -48,15 +48,19 @@ internal class ModelGraph(private val buffer: FlatBuffer) {
     private fun signature(definition: FlatTable): Signature {
         val number = definition.uint32(12)
         if (number >= subgraphs.size) throw DamagedException("a signature of subgraph $number")
-        val tensors = subgraphs[number.toInt()].tables(4)
-        return Signature(definition.text(8), ports(definition.tables(4), tensors), ports(definition.tables(6), tensors))
+        val graph = subgraphs[number.toInt()]
+        val tensors = graph.tables(4)
+        val name = definition.text(8)
+        val inputs = ports(definition.tables(4), tensors, graph.int32s(6), "$name with an input")
+        return Signature(name, inputs, ports(definition.tables(6), tensors, graph.int32s(8), "$name with an output"))
     }
 
-    private fun ports(entries: Tables, tensors: Tables): Map<String, Port> {
+    private fun ports(entries: Tables, tensors: Tables, own: IntArray, side: String): Map<String, Port> {
         if (entries.size > MOST_PORTS) throw DamagedException("a signature of ${entries.size} tensors")
         val ports = List(entries.size) {
             val number = entries[it].uint32(6)
             if (number >= tensors.size) throw DamagedException("a signature of a tensor that is not there")
+            if (number.toInt() !in own) throw DamagedException("a signature $side that its graph does not have")
             port(entries[it].text(4), tensors[number.toInt()])
         }
         return ports.associateBy { it.name }
@@ -70,6 +74,9 @@ internal class ModelGraph(private val buffer: FlatBuffer) {
             throw DamagedException("the shapes ${stored.asList()} and ${open.asList()} of $name")
         }
         val type = tensor.byte(6)
-        return Port(name, TYPES.getOrElse(type) { "type_$type" }, shape.asList())
+        return Port(name, typeName(type), shape.asList())
     }
 }
+
+/** The name of an element type, by its number in `TensorType`. */
+internal fun typeName(number: Int): String = TYPES.getOrElse(number) { "type_$number" }

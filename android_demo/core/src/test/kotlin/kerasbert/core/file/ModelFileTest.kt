@@ -99,6 +99,10 @@ class ModelFileTest {
             ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(entry + place, -1)
             assertRefused("expected kerasbert metadata") { open(bytes) }
         }
+        val longer = packed("kerasbert.json" to description)
+        val entry = find(longer, byteArrayOf(0x50, 0x4B, 1, 2))
+        for (place in listOf(20, 24)) ByteBuffer.wrap(longer).order(ByteOrder.LITTLE_ENDIAN).putInt(entry + place, 1_000_000)
+        assertRefused("it is longer than the file") { open(longer) }
         val bytes = packed("kerasbert.json" to description)
         ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.size - 22 + 12, -1)
         assertRefused("a directory outside the file") { open(bytes) }
