@@ -2,7 +2,8 @@
 
     python -m benchmarks.latency.jvm_tokenization --data train.tsv.gz --vocabulary vocab.txt.gz
 
-Measured: time and processor time for ids and offsets of all texts. Both sides must return equal ids.
+Measured: time and processor time for ids and offsets of all texts, and the time in which a new JVM makes the tokenizer and tokenizes the
+first text. Both sides must return equal ids.
 
 The JVM is a process of its own, and runs what `mvn -f android_demo/pom.xml -pl core test-compile` made. Both sides take turns over the same
 texts. The baseline is `encode_batch` without special tokens; `encode_batch_fast` omits offsets, which the Kotlin side always returns.
@@ -45,14 +46,14 @@ def main() -> None:
             rounds = _measure(worker, texts, vocabulary, arguments)
         finally:
             worker.close()
-    characters = sum(map(len, texts))
     result = {
         "data": record.file_facts(arguments.data),
         "vocabulary": record.file_facts(arguments.vocabulary),
         "lowercase": arguments.lowercase,
         "java": _java_version(arguments.java),
         "texts": len(texts),
-        "characters": characters,
+        "characters": sum(map(len, texts)),
+        "jvm_start": {name: value for name, value in worker.ready.items() if name != "digest"},
         **_summary(rounds, len(texts)),
     }
     record.write(arguments.json, result, record.versions(PACKAGES), load)

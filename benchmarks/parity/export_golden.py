@@ -105,7 +105,8 @@ def main() -> None:
                 "expected --vocabularies, a folder with one folder per vocabulary, or --small, received neither"
             )
         cases = all_cases(arguments.vocabularies)
-        texts = _drawn(arguments.strings or 100_000, draw, _real_lines(arguments.lines)) + list(every_code_point())
+        drawn = _drawn(arguments.strings or 100_000, draw, _real_lines(arguments.lines))
+        texts = drawn + _words_at_the_limit() + list(every_code_point())
     write_golden(arguments.out, cases, texts, arguments.rows or (40 if arguments.small else 4000), arguments.seed)
 
 
@@ -187,7 +188,7 @@ def small_cases() -> list[Case]:
 
 def small_texts(count: int, draw: random.Random) -> list[str]:
     """Draw strings without real text, and some of those with every code point."""
-    return _drawn(count, draw, []) + draw.sample(list(every_code_point()), count // 10)
+    return _drawn(count, draw, []) + _words_at_the_limit() + draw.sample(list(every_code_point()), count // 10)
 
 
 def tokens_of(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[dict]:
@@ -288,6 +289,15 @@ def _write_settings(folder: Path, case: Case, tokenizer: Tokenizer, written: dic
         vocabulary.write_bytes(gzip.compress(tokens.encode("utf-8"), mtime=0))
     content = {"vocabulary": Path(os.path.relpath(vocabulary, folder)).as_posix(), "settings": settings}
     (folder / "tokenizer.json").write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _words_at_the_limit() -> list[str]:
+    """Return words of 100 letters or bytes and of one more, of letters of one to four bytes, with marks and without."""
+    words = []
+    for letter in ("a", "É", "e\u0301", "\U00010400", "\U0001d400", "\uac00", "\u1112\u1161", "ก", "\u0958"):
+        size = len(letter.encode("utf-8"))
+        words += [f"{letter * count}, {letter}" for count in (100, 101, 100 // size, 100 // size + 1)]
+    return words
 
 
 def _drawn(count: int, draw: random.Random, lines: Sequence[str]) -> list[str]:
