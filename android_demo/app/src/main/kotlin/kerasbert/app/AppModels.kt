@@ -10,10 +10,15 @@ import java.io.IOException
 import java.io.InputStream
 import java.nio.channels.FileChannel
 
-/** The models in the app's assets, and those that the person opened. */
-class AppModels(private val assets: AssetManager, private val opened: File) : ModelSource {
+/**
+ * The models in the app's assets, and those that the person opened.
+ *
+ * @param assets the app's assets; null for none.
+ * @param opened the folder of the files that the person opened.
+ */
+class AppModels(private val assets: AssetManager?, private val opened: File) : ModelSource {
     override fun names(): List<String> {
-        val shipped = assets.list(ASSETS).orEmpty().filter { it.endsWith(SUFFIX) }
+        val shipped = assets?.list(ASSETS).orEmpty().filter { it.endsWith(SUFFIX) }
         val own = opened.list().orEmpty().filter { it.endsWith(SUFFIX) }
         return (shipped + own).distinct().sorted()
     }
@@ -59,18 +64,16 @@ class AppModels(private val assets: AssetManager, private val opened: File) : Mo
         }
     }
 
-    private fun readAsset(name: String): ModelFile {
-        val descriptor = try {
-            assets.openFd("$ASSETS/$name")
-        } catch (error: FileNotFoundException) {
-            // Also thrown for a compressed asset, which cannot be mapped.
-            throw KerasBertException("expected an uncompressed model $name in the app, received none; build the app again", error)
-        }
+    private fun readAsset(name: String): ModelFile = try {
+        val descriptor = assets?.openFd("$ASSETS/$name") ?: throw FileNotFoundException(name)
         descriptor.use {
             it.createInputStream().channel.use { channel ->
-                return ModelFile.of(channel.map(FileChannel.MapMode.READ_ONLY, it.startOffset, it.length), name)
+                ModelFile.of(channel.map(FileChannel.MapMode.READ_ONLY, it.startOffset, it.length), name)
             }
         }
+    } catch (error: IOException) {
+        // Also thrown for a compressed asset, which cannot be mapped.
+        throw KerasBertException("expected an uncompressed model $name in the app, received none (${error.message}); build the app again", error)
     }
 
     companion object {

@@ -17,7 +17,7 @@ import java.io.File
 /** What lives as long as the app's process: the models and the presenters, which screens come and go before. */
 open class DemoApplication : Application() {
     /** The models in the assets, and those that the person opened. */
-    val source by lazy { AppModels(assets, File(filesDir, "models")) }
+    open val source by lazy { AppModels(assets, File(filesDir, "models")) }
 
     /** Where work runs. */
     val threads: Threads by lazy { MainThreads() }

@@ -8,12 +8,16 @@ import java.text.NumberFormat
 private const val MEGABYTE = 1e6
 private const val KILOBYTE = 1e3
 
+// Probabilities between these are not shown as 0 or 100 percent.
+private const val LEAST = 0.0005f
+private const val MOST = 0.9995f
+
 /** Numbers as a person reads them, in the language of the phone. */
 class Numbers(private val context: Context) {
     private val locale get() = context.resources.configuration.locales[0]
 
     /** A probability in percent, without the sign. */
-    fun percent(probability: Float): String = format(100.0 * probability, if (probability in 0.001f..0.995f) 1 else 0)
+    fun percent(probability: Float): String = format(100.0 * probability, if (probability in LEAST..MOST) 1 else 0)
 
     /** A time in milliseconds, without the unit, in three digits or so. */
     fun milliseconds(time: Double): String = format(time, if (time < 10) 2 else if (time < 100) 1 else 0)

@@ -1,22 +1,22 @@
 package kerasbert.app
 
-import android.app.Application
-import android.widget.Button
+import android.view.View
+import android.widget.CheckBox
 import android.widget.EditText
 import android.widget.ListView
+import android.widget.RadioGroup
 import android.widget.TextView
-import androidx.test.platform.app.InstrumentationRegistry
-import kerasbert.screens.FailureKind
+import kerasbert.screens.ModelState
+import kerasbert.screens.TextAnswer
 import org.junit.Assert.assertEquals
-import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNotSame
 import org.junit.Assert.assertTrue
 import org.junit.Assume.assumeTrue
 import org.junit.Test
 import org.robolectric.RuntimeEnvironment
 import org.robolectric.annotation.Config
-import java.util.concurrent.CountDownLatch
 
-/** The app as a person meets it, with the zoo's models and LiteRT's library of this machine. */
+/** The five screens as a person meets them, with the zoo's models and LiteRT's library of this machine. */
 @Config(application = TestApplication::class)
 class MainScreenTest : ScreenTest() {
     private val app get() = RuntimeEnvironment.getApplication() as TestApplication
@@ -27,13 +27,91 @@ class MainScreenTest : ScreenTest() {
         open(MainActivity::class.java)
     }
 
+    private fun screen(id: Int): View = view<View>(id)
+
     @Test
     fun `labels appear while a person types`() {
         open("sentiment")
         type(R.id.classify_text, "the film was really lovely from start to end")
-        await("labels") { app.classify.state.classified != null && !app.classify.state.isRunning }
-        val label = view<android.view.View>(R.id.classify_bars).child<TextView>(R.id.label).text
-        assertEquals("positive", label.toString())
+        await("labels", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
+        assertEquals("positive", screen(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
         screenshot("classify")
+    }
+
+    @Test
+    fun `entities are marked in the text, and tokens are shown on demand`() {
+        open("entities")
+        type(R.id.classify_text, "Ada Lovelace wrote to Charles Babbage in London.")
+        view<CheckBox>(R.id.classify_show_tokens).performClick()
+        await("entities", SECONDS) { app.classify.state.tokens != null && !app.classify.state.isRunning }
+        val shown = view<TextView>(R.id.classify_entities)
+        assertTrue("received ${shown.contentDescription}", "person: Ada Lovelace" in shown.contentDescription.toString())
+        assertTrue(view<TextView>(R.id.classify_tokens).text.startsWith("[CLS]"))
+        screenshot("entities")
+    }
+
+    @Test
+    fun `a sentence of the text answers a question`() {
+        open("search")
+        press(R.id.tab_ask)
+        press(R.id.ask_example)
+        await("an answer", SECONDS) { app.ask.state.answered != null && !app.ask.state.isRunning }
+        assertTrue(app.ask.state.answered?.answer is TextAnswer.Sentences)
+        assertTrue("1987" in view<TextView>(R.id.ask_answer).text)
+        screenshot("ask")
+    }
+
+    @Test
+    fun `phrases are found by meaning`() {
+        open("search")
+        press(R.id.tab_search)
+        await("an index", SECONDS) { app.search.state.corpus != null }
+        type(R.id.search_query, "I want to talk to my mother")
+        await("results", SECONDS) { app.search.state.matches.isNotEmpty() }
+        assertEquals("I want to call mom", app.search.state.matches.first().text)
+        assertEquals(app.search.state.matches.size, view<ListView>(R.id.search_hits).adapter.count)
+        screenshot("search")
+    }
+
+    @Test
+    fun `a few examples teach labels`() {
+        open("search")
+        press(R.id.tab_teach)
+        await("a model", SECONDS) { app.teach.state.model is ModelState.Ready }
+        press(R.id.teach_sample)
+        type(R.id.teach_text, "my order never came")
+        await("a label", SECONDS) { app.teach.state.bars != null }
+        assertEquals("delivery", app.teach.state.bars?.first()?.name)
+        screenshot("teach")
+    }
+
+    @Test
+    fun `speed is measured, and an accelerator is compared with the CPU`() {
+        open("intents")
+        press(R.id.tab_speed)
+        await("a model", SECONDS) { app.speed.state.accelerators.size == 2 }
+        view<RadioGroup>(R.id.speed_accelerators).getChildAt(1).performClick()
+        await("a model", SECONDS) { app.speed.state.model is ModelState.Ready }
+        press(R.id.speed_measure)
+        await("a report", SECONDS) { app.speed.state.report != null }
+        assertEquals(30, app.speed.state.report?.same)
+        screenshot("speed")
+    }
+
+    @Test
+    fun `rotation keeps the text, its result and the screen`() {
+        open("sentiment")
+        type(R.id.classify_text, "two hours too long")
+        await("labels", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
+        val before = activity
+        rotate()
+        assertNotSame(before, activity)
+        assertEquals("two hours too long", view<EditText>(R.id.classify_text).text.toString())
+        assertEquals("negative", screen(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
+        screenshot("classify-landscape")
+    }
+
+    private companion object {
+        const val SECONDS = 60 // for busy machines
     }
 }

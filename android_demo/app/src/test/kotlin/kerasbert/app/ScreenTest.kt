@@ -123,6 +123,7 @@ abstract class ScreenTest {
     /** Draws the window, or [view], and writes it to `target/screenshots/NAME.png`. */
     fun screenshot(name: String, view: View = activity.window.decorView): Bitmap {
         idle()
+        view.jumpDrawablesToCurrentState()
         val picture = Bitmap.createBitmap(view.width, view.height, Bitmap.Config.ARGB_8888)
         view.draw(Canvas(picture))
         SCREENSHOTS.mkdirs()

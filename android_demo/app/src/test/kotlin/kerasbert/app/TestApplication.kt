@@ -18,6 +18,8 @@ class TestApplication : DemoApplication() {
     @Volatile
     var failure: Throwable? = null
 
+    override val source by lazy { AppModels(null, File(filesDir, "models")) }
+
     override fun engines() = object : Engines {
         override val accelerators = listOf(Accelerator.CPU, Accelerator.GPU)
 
