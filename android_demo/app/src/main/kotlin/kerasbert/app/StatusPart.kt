@@ -23,8 +23,9 @@ class StatusPart(root: View) {
         val problem = failed ?: (model as? ModelState.Failed)?.failure
         failure.isVisible = problem != null
         loading.isVisible = problem == null && model is ModelState.Loading
-        empty.isVisible = problem == null && model !is ModelState.Loading && explanation != null
-        empty.setTextIfChanged(explanation.orEmpty())
+        val text = if (model is ModelState.Loading) empty.context.getString(R.string.model_loading, model.name) else explanation
+        empty.isVisible = problem == null && text != null
+        empty.setTextIfChanged(text.orEmpty())
         if (problem != null) {
             sentence.setTextIfChanged(sentence.context.getString(sentenceOf(problem.kind)))
             detail.setTextIfChanged(problem.detail.ifEmpty { hint(problem.kind) })

@@ -133,12 +133,15 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
 
     private fun indexOf(model: ModelState.Ready, texts: Texts?, progress: Progress): Built? {
         val encoder = task(model) as SentenceEncoding
-        val fingerprint = encoder.model.file.metadata.weights
-        val stored = if (texts == null) stored(fingerprint) else null
-        val (name, search) = stored ?: (texts ?: storedTexts() ?: Texts("", sample())).let { it.name to encode(encoder, it, progress) }
-        if (search == null) return null
+        val stored = if (texts == null) stored() else null
+        if (stored != null && stored.second.model == encoder.model.file.metadata.weights) return built(stored.first, stored.second, null)
+        val wanted = texts ?: stored?.let { Texts(it.first, it.second.texts) } ?: Texts("", sample())
+        val search = encode(encoder, wanted, progress) ?: return null
+        return built(wanted.name, search, if (wanted.name.isEmpty()) null else save(wanted.name, search))
+    }
+
+    private fun built(name: String, search: SentenceSearch, failure: Failure?): Built {
         index = search
-        val failure = if (stored == null && name.isNotEmpty()) save(name, search) else null
         return Built(Corpus(name, search.size, search.vectorBytes), failure)
     }
 
@@ -152,21 +155,14 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
         },
     )
 
-    /** The stored index, if it was made by the present model. */
-    private fun stored(fingerprint: String): Pair<String, SentenceSearch>? {
+    /** The texts that the person imported, with their vectors. Another model has to encode them again. */
+    private fun stored(): Pair<String, SentenceSearch>? {
         val name = store.read(TEXTS)?.toString(Charsets.UTF_8) ?: return null
         return try {
-            store.read(INDEX)?.let { Pair(name, IndexFile.read(ByteArrayInputStream(it), fingerprint)) }
+            store.read(INDEX)?.let { Pair(name, IndexFile.read(ByteArrayInputStream(it), null)) }
         } catch (_: KerasBertException) {
             null
         }
-    }
-
-    /** The texts of the present index, which another model is to encode. */
-    private fun storedTexts(): Texts? {
-        val present = index ?: return null
-        val name = store.read(TEXTS)?.toString(Charsets.UTF_8) ?: return null
-        return Texts(name, present.texts)
     }
 
     private fun save(name: String, search: SentenceSearch): Failure? = try {

@@ -47,10 +47,10 @@ object IndexFile {
     /**
      * Reads what [write] wrote. The stream is not closed.
      *
-     * @param model the fingerprint of the model that will encode queries.
+     * @param model the fingerprint of the model that will encode queries; null to read the texts of any model's index.
      * @throws KerasBertException when it is another file, damaged, or of another model.
      */
-    fun read(input: InputStream, model: String): SentenceSearch {
+    fun read(input: InputStream, model: String?): SentenceSearch {
         val checked = CheckedInputStream(BufferedInputStream(input), CRC32())
         val data = DataInputStream(checked)
         try {
@@ -58,8 +58,8 @@ object IndexFile {
             val version = data.readInt()
             if (version != VERSION) throw damaged("one of version $version, where this program reads $VERSION")
             val writer = data.readText(MOST_NAME)
-            if (writer != model) throw damaged("one of another model")
-            val search = SentenceSearch(model, data.readInt())
+            if (model != null && writer != model) throw damaged("one of another model")
+            val search = SentenceSearch(writer, data.readInt())
             repeat(count(data.readInt())) {
                 val text = data.readText(MOST_TEXT)
                 val scale = data.readFloat()
