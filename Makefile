@@ -77,5 +77,5 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf build dist site .pytest_cache .ruff_cache .coverage *.egg-info
+	rm -rf android_demo/*/target build dist site .pytest_cache .ruff_cache .coverage *.egg-info
 	find . \( -path ./$(VENV) -o -path ./.git -o -path ./runs \) -prune -o -type d -name __pycache__ -exec rm -rf {} +
