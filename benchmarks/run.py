@@ -68,7 +68,7 @@ MEASUREMENTS = (
     Measurement("latency.conversion", "{task_folder} --recipes float32 float16 dynamic_wi8_afp32"),
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
-    Measurement("latency.jvm_tokenization", "--data {train} --vocabulary {vocabulary}"),
+    Measurement("latency.jvm_tokenization", "--data {train} --column sentence --vocabulary {vocabulary}"),
     Measurement("latency.integer_products"),
     Measurement("latency.protection", "{tflite}", ("{tflite_b}",)),
     Measurement("latency.architectures"),

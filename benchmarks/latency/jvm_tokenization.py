@@ -27,7 +27,8 @@ from benchmarks.common import record
 from benchmarks.common.interleaved import Worker
 
 PACKAGES = ("tokenizers",)
-ENGINES = ("jvm", "tokenizers", "tokenizers-fast")
+PEERS = ("tokenizers", "tokenizers-fast")
+ENGINES = ("jvm", *PEERS)
 CORE = record.ROOT / "android_demo" / "core" / "target"
 MAIN = "kerasbert.core.text.TokenizationMainKt"
 _STDLIB = Path(".m2", "repository", "org", "jetbrains", "kotlin", "kotlin-stdlib")
@@ -97,14 +98,19 @@ def _summary(rounds: dict[str, list[dict[str, float]]], texts: int) -> dict:
             "seconds": record.spread(seconds),
             "processor_seconds": record.spread(processor),
         }
-    speeds = {}
-    for peer in ENGINES[1:]:
-        for key in ("seconds", "processor_seconds"):
-            times = {name: [answer[key] for answer in rounds[name]] for name in ("jvm", peer)}
-            speeds.setdefault(peer, {})[key] = record.ratio(times[peer], times["jvm"])
-        facts = speeds[peer]["processor_seconds"]
-        print(f"speed over {peer}: {facts['of_medians']:.2f} ({facts['round_q1']:.2f} to {facts['round_q3']:.2f})")
-    return {"engines": engines, "jvm_speed_over": speeds}
+    over = {
+        peer: {
+            key: record.ratio([answer[key] for answer in rounds["jvm"]], [answer[key] for answer in rounds[peer]])
+            for key in ("seconds", "processor_seconds")
+        }
+        for peer in PEERS
+    }
+    for peer, ratios in over.items():
+        facts = ratios["processor_seconds"]
+        print(
+            f"processor time over {peer}: {facts['of_medians']:.3f} ({facts['round_q1']:.3f} to {facts['round_q3']:.3f})"
+        )
+    return {"engines": engines, "jvm_time_over": over}
 
 
 def _engine(vocabulary: list[str], lowercase: bool):
@@ -172,7 +178,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--column", help="column of the texts; without it, the longest field of each line")
     parser.add_argument("--vocabulary", type=Path, required=True, metavar="TXT", help="vocab.txt, plain or gzip")
     parser.add_argument("--cased", dest="lowercase", action="store_false")
-    parser.add_argument("--texts", type=int, default=40_000, help="the most texts")
+    parser.add_argument("--texts", type=int, default=100_000, help="the most texts")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--warmup", type=int, default=4, help="rounds before them, in which the JVM compiles")
     parser.add_argument("--java", default="java", metavar="COMMAND")

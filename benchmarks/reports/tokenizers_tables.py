@@ -75,6 +75,14 @@ def speed(result: dict) -> list[str]:
     return table(columns, rows)
 
 
+def jvm_speed(result: dict) -> list[str]:
+    """Format the time of the Kotlin tokenizer relative to bare tokenizers."""
+    speed = f"{result['engines']['jvm']['texts_per_second']['median']:,.0f}"
+    times = (_with_quartiles(result["jvm_time_over"][peer]["processor_seconds"]) for peer in _PEERS)
+    columns = ("engine", "texts per second", *(f"time relative to `{name}` (quartiles)" for name in _PEERS.values()))
+    return table(columns, [("Kotlin", speed, *times)])
+
+
 def _with_quartiles(ratio: dict) -> str:
     return f"{ratio['round_median']:.2f} ({quartiles(ratio, prefix='round_')})"
 
@@ -111,6 +119,7 @@ TABLES = {
     "graph-parity": Table(graph_parity, ("in_graph_parity",)),
     "graph-differences": Table(graph_differences, ("in_graph_parity",)),
     "speed": Table(speed, ("tokenization",)),
+    "jvm-speed": Table(jvm_speed, ("jvm_tokenization",)),
     "client-kinds": Table(client_kinds, ("client_tokenization",)),
     "client-rules": Table(client_rules, ("client_tokenization",)),
 }

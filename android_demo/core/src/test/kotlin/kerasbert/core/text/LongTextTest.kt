@@ -7,11 +7,12 @@ import org.junit.Assert.assertTrue
 import org.junit.Test
 
 private const val UNITS = 1_000_000
-private const val MOST_SECONDS = 30.0 // processor time on a slow machine; quadratic time would be hours
+private const val MOST_SECONDS = 20.0 // processor time on a slow machine; quadratic time would be hours
 
 /** Texts of a million UTF-16 units that a person may paste: no crash, and time in proportion to the length. */
 class LongTextTest {
-    private val tokenizers = GoldenFolder.small.cases.map { it.tokenizer() }
+    private val names = setOf("small-en", "characters-accents", "characters-uncased", "japanese", "mediapipe")
+    private val tokenizers = GoldenFolder.small.cases.filter { it.name in names }.map { it.tokenizer() }
 
     @Test
     fun ordinaryWords() = check("The quick brown fox, don't jump! ")
@@ -65,8 +66,7 @@ class LongTextTest {
         for (tokenizer in tokenizers) {
             val tokens = tokenizer.tokens(text)
             checkPlaces(tokens, text, tokenizer.vocabulary.size)
-            val encoded = tokenizer.encode(text, text, 128)
-            assertTrue(encoded.size <= 128)
+            assertTrue(tokenizer.join(tokens, tokens, 128).size <= 128)
             assertEquals(tokens.size, windows(tokens.size, 100, 50).last().end)
         }
         val words = Words.of(text)
