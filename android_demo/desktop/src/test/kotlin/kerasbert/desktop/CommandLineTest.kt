@@ -38,8 +38,10 @@ class CommandLineTest {
 
     @Test
     fun `other lines are refused by their number`() {
-        assertTrue("row 3: expected JSON" in refusal { example(TaskType.QUESTION_ANSWERING, "a question?") })
-        assertTrue("row 3: expected a JSON object" in refusal { example(TaskType.QUESTION_ANSWERING, "[1]") })
+        val form = "row 3: expected {\"question\": ..., \"context\": ...} on a line, received"
+        for (line in listOf("a question?", "[1]", "\"a\"", "{\"question\": ")) {
+            assertTrue("$form $line" in refusal { example(TaskType.QUESTION_ANSWERING, line) })
+        }
         assertTrue("row 3: expected a context that is a text, received null" in refusal { example(TaskType.QUESTION_ANSWERING, "{\"question\": \"q\"}") })
         assertTrue("row 3: expected a list of choices" in refusal { example(TaskType.MULTIPLE_CHOICE, "{\"prompt\": \"p\", \"choices\": []}") })
         assertTrue("row 3: expected a list of choices" in refusal { example(TaskType.MULTIPLE_CHOICE, "{\"prompt\": \"p\", \"choices\": [1]}") })

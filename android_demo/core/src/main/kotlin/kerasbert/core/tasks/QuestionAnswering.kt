@@ -1,12 +1,12 @@
 package kerasbert.core.tasks
 
+import kerasbert.core.KerasBertException
 import kerasbert.core.file.TaskType
 import kerasbert.core.model.Row
 import kerasbert.core.model.TextModel
 import kerasbert.core.text.CodePoints
 import kerasbert.core.text.defaultStride
 import kerasbert.core.text.windows
-import kerasbert.core.KerasBertException
 
 private const val LONGEST_QUESTION = 64 // tokens, as in the BERT authors' own code
 private const val SPECIAL_TOKENS = 3 // [CLS] question [SEP] context [SEP]
@@ -84,12 +84,6 @@ class QuestionAnswering(model: TextModel) : Task(model, TaskType.QUESTION_ANSWER
             report(number + 1, rows.size)
         }
         return prediction(Example.Question(question, context), questionIds.size > limit, search, rows.size)
-    }
-
-    /** The rows in which the model reads a question and its context. */
-    fun rows(question: String, context: String): List<Row> {
-        val ids = tokenizer.tokens(question).ids
-        return windowsOf(ids.copyOf(minOf(ids.size, longestQuestion())), ContextTokens.of(context, tokenizer)).map { it.row }
     }
 
     private fun longestQuestion(): Int {

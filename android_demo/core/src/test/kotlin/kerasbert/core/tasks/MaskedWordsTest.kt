@@ -48,16 +48,16 @@ class MaskedWordsTest {
 
     @Test
     fun `a long text is read around its masks`() {
-        // Rows have room for six tokens. The masks at 9 and 11 share a row, in its middle; that at 0 has its own.
+        // Rows have room for six tokens. The masks at 9 and 11 share a row, in its middle; those at 0 and 14 have their own.
         val words = MutableList(20) { WORDS[5 + it % 5] }
-        for (place in listOf(0, 9, 11)) words[place] = "[MASK]"
+        for (place in listOf(0, 9, 11, 14)) words[place] = "[MASK]"
         val prediction = task.fill(words.joinToString(" "))
         assertTrue(prediction.isCut)
-        assertEquals(3, prediction.masks.size)
-        assertEquals(2, engine.runs.size)
+        assertEquals(4, prediction.masks.size)
+        assertEquals(3, engine.runs.size)
         fun row(start: Int) = listOf(idOf("[CLS]")) + words.subList(start, start + 6).map(::idOf) + idOf("[SEP]")
-        assertEquals(listOf(row(0), row(7)), engine.runs.map { it.ids })
-        assertEquals(listOf("[CLS]", words[8], words[10]), prediction.masks.map { it.words[0].word })
+        assertEquals(listOf(row(0), row(7), row(11)), engine.runs.map { it.ids })
+        assertEquals(listOf("[CLS]", words[8], words[10], words[13]), prediction.masks.map { it.words[0].word })
     }
 
     @Test

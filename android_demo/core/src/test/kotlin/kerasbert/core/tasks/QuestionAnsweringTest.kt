@@ -102,7 +102,7 @@ class QuestionAnsweringTest {
             mapOf("start_logits" to FloatArray(run.length) { if (it == 0) none else 0f }, "end_logits" to FloatArray(run.length))
         }
         val task = QuestionAnswering(modelOf(metadataOf(TaskType.QUESTION_ANSWERING, length = 12), rising))
-        assertEquals(-3.0, task.answer("who", List(20) { if (it == 15) "x" else "a" }.joinToString(" ")).noAnswerScore, 0.0)
+        assertEquals(-3.0, task.answer("who", List(20) { if (it == 9) "x" else "a" }.joinToString(" ")).noAnswerScore, 0.0)
     }
 
     @Test

@@ -16,8 +16,8 @@ internal class ExampleLines(private val type: TaskType) {
     fun example(line: String, number: Int): Example = when (type.second) {
         SecondInput.NONE -> Example.Single(line)
         SecondInput.PAIR -> pair(line) ?: Example.Single(line)
-        SecondInput.CONTEXT -> question(fields(line, number), number)
-        SecondInput.CHOICES -> prompt(fields(line, number), number)
+        SecondInput.CONTEXT -> question(fields(line, number, "{\"question\": ..., \"context\": ...}"), number)
+        SecondInput.CHOICES -> prompt(fields(line, number, "{\"prompt\": ..., \"choices\": [...]}"), number)
     }
 
     /** A pair of texts; null for a text, which may look like JSON. */
@@ -47,6 +47,12 @@ internal class ExampleLines(private val type: TaskType) {
     private fun text(fields: Map<*, *>, key: String, number: Int): String = fields[key] as? String
         ?: throw KerasBertException("row $number: expected a $key that is a text, received ${Json.write(fields[key]).take(40)}")
 
-    private fun fields(line: String, number: Int): Map<*, *> = Json.parse(line, "row $number") as? Map<*, *>
-        ?: throw KerasBertException("row $number: expected a JSON object with the texts of an example, received ${line.take(40)}")
+    private fun fields(line: String, number: Int, form: String): Map<*, *> {
+        val fields = try {
+            Json.parse(line, "a line") as? Map<*, *>
+        } catch (_: KerasBertException) {
+            null
+        }
+        return fields ?: throw KerasBertException("row $number: expected $form on a line, received ${line.take(40)}; write each example so")
+    }
 }

@@ -9,13 +9,15 @@ import kerasbert.core.text.Encoded
 import kerasbert.core.text.encode
 import kerasbert.core.text.tokenizerOf
 
+private val PAIR_ROWS = setOf(TaskType.SINGLE_LABEL, TaskType.MULTI_LABEL, TaskType.REGRESSION)
+
 /** Prints the tokens of each line as the model reads them at its longest length, without padding. */
 internal fun tokenize(arguments: Arguments): Int {
     val metadata = ModelFile.open(arguments.model()).metadata
     val tokenizer = tokenizerOf(metadata.tokenizer, metadata.vocabulary.orEmpty())
     val length = Lengths(metadata, tokenizer.maxLength).longest
-    // A plain line is a text for every task; a pair is one where the task takes pairs.
-    val reader = ExampleLines(if (metadata.type.second == TaskType.SINGLE_LABEL.second) metadata.type else TaskType.TAGGING)
+    // A line is a text for every task, and may be a pair where both texts are one row.
+    val reader = ExampleLines(if (metadata.type in PAIR_ROWS) metadata.type else TaskType.TAGGING)
     Output().use { output ->
         inputLines().forEachIndexed { number, line ->
             val (text, pair) = when (val example = reader.example(line, number)) {
