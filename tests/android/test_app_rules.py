@@ -1,6 +1,6 @@
 """Rules of the Android demo that no compiler checks: no androidx, no permission, one file that knows LiteRT, texts in two languages."""
 
-import importlib.util
+import importlib
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -81,9 +81,8 @@ def test_every_text_is_used():
 
 @pytest.fixture
 def copy_models(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("copy_models", DEMO / "copy_models.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    monkeypatch.syspath_prepend(DEMO)
+    module = importlib.import_module("copy_models")
     monkeypatch.setattr(module, "HERE", tmp_path / "android_demo")
     monkeypatch.setattr(module, "ASSETS", tmp_path / "android_demo" / "assets")
     return module
