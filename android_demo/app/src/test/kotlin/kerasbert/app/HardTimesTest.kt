@@ -108,7 +108,7 @@ class HardTimesTest : ScreenTest() {
         await("a failure", SECONDS) { app.classify.state.failure?.kind == FailureKind.MEMORY }
         assertEquals(activity.getString(R.string.failure_memory), sentence())
         app.failure = null
-        app.onTrimMemory(android.content.ComponentCallbacks2.TRIM_MEMORY_COMPLETE)
+        app.onTrimMemory(android.content.ComponentCallbacks2.TRIM_MEMORY_BACKGROUND)
         type(R.id.classify_text, "a joy to watch, again")
         awaitLabels()
         assertNull(app.classify.state.failure)
