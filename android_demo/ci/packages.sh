@@ -7,8 +7,8 @@
 set -euo pipefail
 
 declare -A packages=(
-  [mvn]=maven [java]=default-jdk-headless [keytool]=default-jdk-headless [aapt2]=aapt [aapt]=aapt [zipalign]=zipalign
-  [apksigner]=apksigner [dexdump]=dexdump [enjarify]=enjarify [zip]=zip [unzip]=unzip
+  [mvn]=maven [java]=default-jdk [keytool]=default-jdk [aapt2]=aapt [aapt]=aapt [zipalign]=zipalign
+  [apksigner]=apksigner [dexdump]=dexdump [enjarify]=enjarify [zip]=zip [unzip]=unzip [xvfb-run]=xvfb [xauth]=xauth
 )
 
 names() { printf '%s\n' "$@" | sort -u | paste -sd ' '; }
