@@ -3,9 +3,11 @@ package kerasbert.desktop
 import java.io.File
 import kerasbert.core.KerasBertException
 import kerasbert.desktop.litert.JnaEngine
+import kerasbert.desktop.litert.LiteRtLibrary
 import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
+import org.junit.Assert.assertSame
 import org.junit.Assert.assertTrue
 import org.junit.Assert.fail
 import org.junit.Test
@@ -79,6 +81,12 @@ class JnaEngineTest {
         engine.close()
         engine.close()
         assertRefused("one that was closed") { engine.run("serve_8", inputs(8, intArrayOf(2))) }
+    }
+
+    @Test
+    fun `the library is loaded once, since one that is unloaded crashes the end of the process`() {
+        val path = libraryOrSkip()
+        assertSame(LiteRtLibrary.load(path), LiteRtLibrary.load(path))
     }
 
     @Test

@@ -16,12 +16,17 @@ private val DIST_INFO = Regex("ai_edge_litert-(.+)\\.dist-info")
  */
 internal class LiteRtLibrary private constructor(val api: LiteRt, val version: String?) {
     companion object {
+        // For good: JNA unloads a library that nothing refers to, and what LiteRT registered for the end of the process would then crash it.
+        private val loaded = HashMap<String, LiteRtLibrary>()
+
         /**
-         * Loads a library.
+         * Loads a library, once.
          *
          * @throws KerasBertException when there is none, or it is of another version, whose API differs.
          */
+        @Synchronized
         fun load(path: String?): LiteRtLibrary {
+            loaded[path]?.let { return it }
             if (path.isNullOrEmpty() || !File(path).isFile) {
                 throw KerasBertException(
                     "expected libLiteRt.so of the Python package ai-edge-litert $VERSION, received ${path?.ifEmpty { null } ?: "none"}; install " +
@@ -37,7 +42,7 @@ internal class LiteRtLibrary private constructor(val api: LiteRt, val version: S
             try {
                 // Names of signatures and files are UTF-8, whatever the locale is.
                 val options = mapOf(Library.OPTION_STRING_ENCODING to "UTF-8")
-                return LiteRtLibrary(Native.load(path, LiteRt::class.java, options), version)
+                return LiteRtLibrary(Native.load(path, LiteRt::class.java, options), version).also { loaded[path] = it }
             } catch (failure: UnsatisfiedLinkError) {
                 throw KerasBertException("expected a library that this machine loads, received $path (${failure.message}); install it again", failure)
             }
