@@ -25,3 +25,11 @@ dependencies {
 
     testImplementation(libs.junit)
 }
+
+// The window takes its words, colors and samples from the app.
+tasks.processResources {
+    into("kerasbert/app") {
+        from("../app/src/main/res") { include("values*/strings.xml", "values/colors.xml") }
+        from("../app/src/main/assets") { include("labels.txt") }
+    }
+}

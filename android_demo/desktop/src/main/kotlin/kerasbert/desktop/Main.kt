@@ -9,20 +9,24 @@ import kerasbert.desktop.commands.note
 import kerasbert.desktop.commands.predict
 import kerasbert.desktop.commands.search
 import kerasbert.desktop.commands.tokenize
+import kerasbert.desktop.window.window
 import kotlin.system.exitProcess
 
 private const val FAILURE = 1
 private const val BAD_INPUT = 2
 
-/** A command: its action, and the words that it takes. */
-private class Command(val words: Int, val run: (Arguments) -> Int)
+/** A command: the words that it takes, itself included, and its action. */
+private class Command(val words: List<String>, val run: (Arguments) -> Int) {
+    fun takes(count: Int) = words.last().endsWith("...]") || count == words.size
+}
 
-private val COMMANDS = mapOf(
-    "tokenize" to Command(2, ::tokenize),
-    "predict" to Command(2, ::predict),
-    "search" to Command(3, ::search),
-    "inspect" to Command(2, ::inspect),
-)
+private val COMMANDS = listOf(
+    Command(listOf("tokenize", "MODEL"), ::tokenize),
+    Command(listOf("predict", "MODEL"), ::predict),
+    Command(listOf("search", "MODEL", "TEXTS"), ::search),
+    Command(listOf("inspect", "MODEL"), ::inspect),
+    Command(listOf("window", "[MODEL...]"), ::window),
+).associateBy { it.words[0] }
 
 /** The command line, with the exit codes of `kerasbert`: 0 on success, 2 for a wrong input, 1 for other failures. */
 fun main(words: Array<String>) {
@@ -50,8 +54,8 @@ private fun run(words: List<String>): Int {
     val arguments = Arguments(words)
     val command = COMMANDS[arguments[0]]
         ?: throw KerasBertException("expected a command among ${COMMANDS.keys.joinToString(", ")}, received ${arguments[0]}; see --help")
-    if (arguments.size != command.words) {
-        throw KerasBertException("expected ${command.words - 1} arguments of ${arguments[0]}, received ${arguments.size - 1}; see --help")
+    if (!command.takes(arguments.size)) {
+        throw KerasBertException("expected ${command.words.joinToString(" ")}, received ${arguments.size} words; see --help")
     }
     return command.run(arguments)
 }

@@ -9,13 +9,15 @@ internal const val USAGE = """usage: run COMMAND MODEL.tflite [OPTIONS] < INPUT
   predict MODEL            predictions of each line, in the form of `kerasbert predict --json`
   search MODEL TEXTS       the texts of a .txt or .csv file that are most similar to each line
   inspect MODEL            what the file says about itself; reads no input
+  window [MODEL...]        the app's screens in a window, with the models of zoo/files or those named; reads no input
 
-Each line is a text; a question {"question": ..., "context": ...}; a pair {"text": ..., "pair": ...}; or a prompt
-{"prompt": ..., "choices": [...]}. MODEL is a file, or the name of one in zoo/files.
+A line is a text or a pair {"text": ..., "pair": ...}; for predict also a question {"question": ..., "context": ...} or a
+prompt {"prompt": ..., "choices": [...]}. MODEL is a file, or the name of one in zoo/files.
 
-  --threads N   CPU threads (1)
-  --top N       search: texts that are found for a line (10)
-  --column NAME search: the column of a table (the one with the longest texts)"""
+  --threads N     CPU threads (1)
+  --top N         search: texts that are found for a line (10)
+  --column NAME   search: the column of a table (the one with the longest texts)
+  --store FOLDER  window: where taught labels and imported texts are kept (~/.local/share/kerasbert-demo)"""
 
 /** The words of a command line. */
 internal class Arguments(words: List<String>) {
@@ -48,13 +50,18 @@ internal class Arguments(words: List<String>) {
     }
 
     /** The file of a model: a path, or a name in the zoo. A path that exists is never a name. */
-    fun model(): File {
-        val file = File(values[1])
-        val zoo = System.getProperty("kerasbert.zoo")?.let { File(it, "${values[1]}.tflite") }
+    fun model(): File = fileOf(values[1])
+
+    /** The files of all models that are named. */
+    fun models(): List<File> = values.drop(1).map(::fileOf)
+
+    private fun fileOf(word: String): File {
+        val file = File(word)
+        val zoo = System.getProperty("kerasbert.zoo")?.let { File(it, "$word.tflite") }
         return if (!file.exists() && zoo != null && zoo.isFile) zoo else file
     }
 
     private companion object {
-        val OPTIONS = listOf("--threads", "--top", "--column")
+        val OPTIONS = listOf("--threads", "--top", "--column", "--store")
     }
 }

@@ -1,0 +1,48 @@
+package kerasbert.desktop.window
+
+import java.io.File
+import java.io.IOException
+import java.nio.ByteBuffer
+import java.nio.channels.FileChannel
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.StandardCopyOption.ATOMIC_MOVE
+import java.nio.file.StandardCopyOption.REPLACE_EXISTING
+import java.nio.file.StandardOpenOption.WRITE
+import kerasbert.screens.Store
+
+/** Keeps entries as files of a folder. */
+internal class FileStore(private val folder: Path) : Store {
+    override fun read(name: String): ByteArray? = try {
+        Files.readAllBytes(folder.resolve(name))
+    } catch (_: IOException) {
+        null
+    }
+
+    override fun write(name: String, content: ByteArray) {
+        Files.createDirectories(folder)
+        val partial = Files.createTempFile(folder, name, ".partial")
+        try {
+            writeToDisk(partial, content)
+            Files.move(partial, folder.resolve(name), ATOMIC_MOVE, REPLACE_EXISTING)
+        } finally {
+            Files.deleteIfExists(partial)
+        }
+    }
+
+    private fun writeToDisk(file: Path, content: ByteArray) = FileChannel.open(file, WRITE).use { channel ->
+        val rest = ByteBuffer.wrap(content)
+        while (rest.hasRemaining()) channel.write(rest)
+        channel.force(true) // else a power failure after the rename leaves an empty file
+    }
+
+    companion object {
+        private const val NAME = "kerasbert-demo"
+
+        /** Where programs keep their data, by the XDG Base Directory Specification: relative paths do not count. */
+        fun defaultFolder(variables: Map<String, String> = System.getenv(), home: String = System.getProperty("user.home")): Path {
+            val named = variables["XDG_DATA_HOME"]?.let(::File)?.takeIf { it.isAbsolute }
+            return (named ?: File(home, ".local/share")).toPath().resolve(NAME)
+        }
+    }
+}

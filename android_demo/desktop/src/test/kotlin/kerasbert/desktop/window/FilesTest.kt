@@ -1,0 +1,81 @@
+package kerasbert.desktop.window
+
+import java.io.File
+import java.io.IOException
+import kerasbert.core.KerasBertException
+import kerasbert.desktop.modelsFolder
+import org.junit.Assert.assertArrayEquals
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+
+/** What the window reads and writes. */
+class FilesTest {
+    @get:Rule
+    val folder = TemporaryFolder()
+
+    @Test
+    fun `an entry is written as a whole`() {
+        val store = FileStore(File(folder.root, "new/store").toPath())
+        assertNull(store.read("labels"))
+        for (content in listOf(byteArrayOf(1, 2, 3), byteArrayOf(4), ByteArray(0))) {
+            store.write("labels", content)
+            assertArrayEquals(content, store.read("labels"))
+        }
+        assertEquals(listOf("labels"), File(folder.root, "new/store").list().orEmpty().toList())
+    }
+
+    @Test
+    fun `a failure leaves the earlier entries and nothing else`() {
+        val store = FileStore(folder.root.toPath())
+        File(folder.root, "labels/full").mkdirs() // a folder with files cannot be replaced
+        assertThrows(IOException::class.java) { store.write("labels", byteArrayOf(1)) }
+        assertEquals(listOf("labels"), folder.root.list().orEmpty().toList())
+        val file = folder.newFile("a file")
+        assertThrows(IOException::class.java) { FileStore(file.toPath()).write("labels", byteArrayOf(1)) }
+    }
+
+    @Test
+    fun `the default folder follows XDG_DATA_HOME where it is absolute`() {
+        assertEquals("/data/kerasbert-demo", FileStore.defaultFolder(mapOf("XDG_DATA_HOME" to "/data"), "/home/me").toString())
+        for (variables in listOf(emptyMap(), mapOf("XDG_DATA_HOME" to ""), mapOf("XDG_DATA_HOME" to "data"))) {
+            assertEquals("/home/me/.local/share/kerasbert-demo", FileStore.defaultFolder(variables, "/home/me").toString())
+        }
+    }
+
+    @Test
+    fun `models of one name do not hide each other`() {
+        val label = File(modelsFolder, "label.tflite")
+        val models = FileModels(listOf(label))
+        assertEquals("label.tflite", models.add(label))
+        val other = label.copyTo(folder.newFolder().resolve("label.tflite"))
+        assertEquals(listOf("label (2).tflite", "label (2).tflite"), List(2) { models.add(other) })
+        assertEquals(listOf("label.tflite", "label (2).tflite"), models.names())
+        assertEquals(listOf(label, other), models.names().map(models::fileOf))
+        assertEquals("single_label", models.read("label (2).tflite").metadata.type.key)
+        val refusal = assertThrows(KerasBertException::class.java) { FileModels(listOf(label, other)) }
+        assertTrue(refusal.message.orEmpty(), "models of different names" in refusal.message.orEmpty())
+    }
+
+    @Test
+    fun `other files are not added`() {
+        val models = FileModels(emptyList())
+        assertThrows(KerasBertException::class.java) { models.add(File(modelsFolder, "predictions.json")) }
+        assertThrows(KerasBertException::class.java) { models.add(File(folder.root, "none.tflite")) }
+        assertEquals(emptyList<String>(), models.names())
+    }
+
+    @Test
+    fun `sample phrases are those of the assistant data, each once`() {
+        val data = File("../../kerasbert/data/assistant")
+        val phrases = samplePhrases(data)
+        assertTrue("${phrases.size}", phrases.size > 1000 && phrases.toSet().size == phrases.size)
+        assertTrue(data.resolve("train.jsonl").useLines { it.first() }.contains(phrases.first()))
+        assertTrue(assertThrows(KerasBertException::class.java) { samplePhrases(folder.root) }.message.orEmpty().startsWith("expected sample phrases"))
+        assertTrue(sampleLabels().size >= 2 && sampleLabels().all { it.examples.size in 3..8 })
+    }
+}
