@@ -17,8 +17,9 @@ class CommandLineTest {
 
     @Test
     fun `lines are texts`() {
+        val more = "{\"text\": \"a\", \"pair\": \"b\", \"id\": 1}"
         for (type in listOf(TaskType.SINGLE_LABEL, TaskType.EMBEDDING, TaskType.TAGGING, TaskType.MASKED_LM)) {
-            for (line in listOf("a text", " { \"text\": 1 }", "{\"text\": \"a\"}", "{not JSON", "{\"text\": 1, \"pair\": \"b\"}")) {
+            for (line in listOf("a text", " { \"text\": 1 }", "{\"text\": \"a\"}", "{not JSON", "{\"text\": 1, \"pair\": \"b\"}", more)) {
                 assertEquals(Example.Single(line), example(type, line))
             }
         }
