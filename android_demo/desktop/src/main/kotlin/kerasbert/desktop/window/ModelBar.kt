@@ -18,7 +18,7 @@ internal class ModelBar(private val words: Words, private val demo: Demo, privat
     private val numbers = Numbers(words.locale)
     private val choice = JComboBox<ModelEntry>()
     private val label = JLabel(words["model_choose_name"])
-    private val open = JButton(words["model_open_file"])
+    private val open = JButton(words["model_open_file"]).apply { name = "model_open" }
     private var current = ""
     private var isFilling = false // not the person chooses, but the program
 

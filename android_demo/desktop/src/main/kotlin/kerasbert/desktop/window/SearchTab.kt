@@ -30,7 +30,7 @@ internal class SearchTab(private val words: Words, demo: Demo) : Tab {
 
     private val numbers = Numbers(words.locale)
     private val query = HintField("search_query", words["search_hint"])
-    private val import = JButton(words["search_import"])
+    private val import = JButton(words["search_import"]).apply { name = "search_import" }
     private val corpus = JLabel().apply { name = "search_corpus" }
     private val indexing = JProgressBar()
     private val cancel = JButton(words["search_cancel"])

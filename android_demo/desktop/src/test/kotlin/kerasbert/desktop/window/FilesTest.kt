@@ -74,8 +74,10 @@ class FilesTest {
         val data = File("../../kerasbert/data/assistant")
         val phrases = samplePhrases(data)
         assertTrue("${phrases.size}", phrases.size > 1000 && phrases.toSet().size == phrases.size)
+        for (part in listOf("train", "dev", "test")) folder.newFile("$part.jsonl").writeText("{\"text\": \"both\"}\n{\"text\": \"$part\"}\n")
+        assertEquals(listOf("both", "train", "dev", "test"), samplePhrases(folder.root))
         assertTrue(data.resolve("train.jsonl").useLines { it.first() }.contains(phrases.first()))
-        assertTrue(assertThrows(KerasBertException::class.java) { samplePhrases(folder.root) }.message.orEmpty().startsWith("expected sample phrases"))
+        assertTrue(assertThrows(KerasBertException::class.java) { samplePhrases(File(folder.root, "none")) }.message.orEmpty().startsWith("expected sample phrases"))
         assertTrue(sampleLabels().size >= 2 && sampleLabels().all { it.examples.size in 3..8 })
     }
 }

@@ -3,6 +3,7 @@ package kerasbert.desktop.window
 import java.awt.Component
 import java.awt.Container
 import java.awt.GraphicsEnvironment
+import java.awt.Window
 import java.awt.image.BufferedImage
 import java.io.File
 import java.nio.file.Path
@@ -11,6 +12,7 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.TimeUnit
 import javax.imageio.ImageIO
 import javax.swing.JButton
+import javax.swing.JFileChooser
 import javax.swing.JTabbedPane
 import javax.swing.SwingUtilities
 import javax.swing.text.JTextComponent
@@ -44,6 +46,22 @@ internal class WindowForTests(models: List<File>, folder: Path, locale: Locale =
 
     /** Presses a button. */
     fun press(name: String) = onSwing { (shown(name) as JButton).doClick(0) }
+
+    /** Presses a button that asks for a file, and chooses one. */
+    fun chooseFile(name: String, file: File) {
+        SwingUtilities.invokeLater { (shown(name) as JButton).doClick(0) } // the dialog waits
+        inDialog<JFileChooser>("a dialog for files") {
+            selectedFile = file
+            approveSelection()
+        }
+    }
+
+    /** Answers a dialog that comes up. */
+    inline fun <reified D : Component> inDialog(what: String, crossinline answer: D.() -> Unit) {
+        val dialogs = { Window.getWindows().filter { it.isShowing }.flatMap { all(it) }.filterIsInstance<D>() }
+        await(what) { dialogs().isNotEmpty() }
+        onSwing { dialogs().first().answer() }
+    }
 
     /** Reads something of a component. */
     fun <C : Component, R> read(name: String, value: C.() -> R): R {
@@ -99,10 +117,10 @@ internal class WindowForTests(models: List<File>, folder: Path, locale: Locale =
     private fun shown(name: String): Component =
         checkNotNull(all(window.frame).firstOrNull { it.name == name && it.isShowing }) { "expected a component $name on the screen" }
 
-    private fun all(component: Component): Sequence<Component> =
+    fun all(component: Component): Sequence<Component> =
         sequenceOf(component) + (component as? Container)?.components.orEmpty().asSequence().flatMap(::all)
 
-    private fun onSwing(action: () -> Unit) = SwingUtilities.invokeAndWait(action)
+    fun onSwing(action: () -> Unit) = SwingUtilities.invokeAndWait(action)
 
     private companion object {
         const val SETTLED = 300L // milliseconds in which the layout comes to rest

@@ -6,6 +6,8 @@ import java.util.Locale
 import javax.swing.JComboBox
 import javax.swing.JLabel
 import javax.swing.JList
+import javax.swing.JOptionPane
+import javax.swing.JProgressBar
 import javax.swing.JTextArea
 import javax.swing.JTextPane
 import javax.swing.text.StyleConstants
@@ -49,8 +51,11 @@ class WindowTest {
         window.await("labels") { window.labels("classify_bars").isNotEmpty() && "tokens" in window.text("classify_facts") }
         val labels = window.labels("classify_bars")
         assertTrue(labels.toString(), labels.size >= 2 * 2 && labels.filter { "%" in it }.size == labels.size / 2)
-        val image = window.paint("classify")
-        assertTrue("expected a bar in its color", image.has(Colors["bar"]))
+        val bars = window.read<BarRows, List<JProgressBar>>("classify_bars") { components.filterIsInstance<JProgressBar>() }
+        assertEquals(listOf(Colors["bar"]) + List(bars.size - 1) { Colors["bar_other"] }, bars.map { it.foreground })
+        assertEquals(bars.map { it.value }.sortedDescending(), bars.map { it.value })
+        assertTrue("${bars[0].value}", bars[0].value > bars[0].maximum / bars.size)
+        window.paint("classify")
         window.press("classify_clear")
         window.await("the explanation") { window.text("empty") == "Labels or entities appear here while you type. The text stays on this device." }
     }
@@ -126,6 +131,38 @@ class WindowTest {
         window.paint("speed-de")
         val facts = window.read<FactRows, List<String>>("speed_rows") { components.filterIsInstance<JLabel>().map { it.text } }
         assertTrue(facts.toString(), "Median von 50 Läufen" in facts && facts.any { "LiteRT" in it })
+    }
+
+    @Test
+    fun `a file is opened, and another is refused`() = open(files = emptyList()).use { window ->
+        window.await("the sentence") { window.text("failure_sentence") == "There is no model for this screen." }
+        window.chooseFile("model_open", File(modelsFolder, "label.tflite"))
+        window.await("the model") { window.read<JComboBox<ModelEntry>, String>("model") { (selectedItem as ModelEntry).name } == "label.tflite" }
+        window.type("classify_text", "a text")
+        window.await("labels") { window.labels("classify_bars").isNotEmpty() }
+        window.chooseFile("model_open", File(modelsFolder, "predictions.json"))
+        window.await("a refusal") { window.text("failure_sentence") == "This file is not a usable model of kerasbert." }
+        assertTrue(window.text("failure_detail"), "expected a .tflite file" in window.text("failure_detail"))
+        window.paint("refused")
+        window.chooseFile("model_open", File(modelsFolder, "vector.tflite"))
+        window.await("a refusal") { window.text("failure_sentence") == "This model is for another task." }
+    }
+
+    @Test
+    fun `the column of a table is asked for, and its texts are searched`() = open().use { window ->
+        val table = folder.newFile("table.csv").apply { writeText("id,text\n1,the ferry runs at night\n2,bicycles are free\n") }
+        window.turnTo(SEARCH)
+        window.await("the sample's index") { "5 sentences" in window.read<JLabel, String>("search_corpus") { text } }
+        window.chooseFile("search_import", table)
+        window.inDialog<JOptionPane>("a question") {
+            assertEquals(listOf("id", "text"), selectionValues.map { it.toString() })
+            assertEquals("text", initialSelectionValue.toString())
+            inputValue = initialSelectionValue
+            value = JOptionPane.OK_OPTION
+        }
+        window.await("the index") { "table.csv · 2 sentences" in window.read<JLabel, String>("search_corpus") { text } }
+        window.type("search_query", "bicycles are free")
+        window.await("the text") { window.read<JList<Match>, String>("search_hits") { model.getElementAt(0).text } == "bicycles are free" }
     }
 
     @Test
