@@ -64,10 +64,11 @@ ADDED_TOKENS = (
 )
 ADDED_NAMES = tuple(str(token["content"]) for token in ADDED_TOKENS)
 SMALL_EN = ROOT / "zoo" / "small-en" / "vocab.txt"
-# Basic Latin to Cyrillic, Hebrew to Devanagari, jamo, punctuation, kana, some ideographs and syllables, full width.
+# Basic Latin to Cyrillic, Hebrew to Devanagari, jamo, punctuation, kana, some ideographs and syllables, full width, Deseret, emoji.
 SMALL_RANGES = (
     (0x21, 0x7E), (0xA1, 0x24F), (0x2B0, 0x52F), (0x5D0, 0x6FF), (0x900, 0x97F), (0x1100, 0x11FF), (0x1E00, 0x1FFE), (0x2010, 0x205E),
-    (0x20A0, 0x214F), (0x3001, 0x30FF), (0x4E00, 0x4F00), (0x6570, 0x6A00), (0xAC00, 0xAD00), (0xFF01, 0xFF9F), (0x1F600, 0x1F64F),
+    (0x20A0, 0x214F), (0x3001, 0x30FF), (0x4E00, 0x4F00), (0x6570, 0x6A00), (0xAC00, 0xAD00), (0xFF01, 0xFF9F),
+    (0x10400, 0x1042F), (0x1F600, 0x1F64F),
 )  # fmt: skip
 NO_LIMIT = 1_000_000  # tokens
 _CHUNK = 2048
