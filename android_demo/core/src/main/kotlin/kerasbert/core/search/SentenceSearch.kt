@@ -74,7 +74,10 @@ class SentenceSearch internal constructor(val model: String, internal val index:
             var search: SentenceSearch? = null
             texts.forEachIndexed { number, text ->
                 val vector = encode(text)
-                val started = search ?: SentenceSearch(model, vector.size).also { search = it }
+                val started = search ?: SentenceSearch(model, vector.size).also {
+                    it.index.reserve(texts.size)
+                    search = it
+                }
                 started.add(text, vector)
                 if (!report(number + 1, texts.size)) return null
             }

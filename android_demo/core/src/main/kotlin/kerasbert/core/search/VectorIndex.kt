@@ -51,6 +51,8 @@ class VectorIndex(val dimensions: Int) {
     private var values = ByteArray(0)
     private var scales = FloatArray(0)
 
+    private val most get() = Int.MAX_VALUE / dimensions - 1
+
     init {
         if (dimensions !in 1..MOST_DIMENSIONS) {
             throw KerasBertException("expected vectors of 1 to $MOST_DIMENSIONS dimensions, received $dimensions; use another model")
@@ -71,8 +73,16 @@ class VectorIndex(val dimensions: Int) {
      */
     fun add(vector: FloatArray) = add(Int8Vector.of(checked(vector)))
 
+    /** Takes memory for some vectors at once, where their number is known. */
+    internal fun reserve(count: Int) {
+        if (count <= scales.size) return
+        if (count > most) throw KerasBertException("expected at most $most vectors of $dimensions dimensions, received more; split the texts")
+        values = values.copyOf(count * dimensions)
+        scales = scales.copyOf(count)
+    }
+
     internal fun add(vector: Int8Vector) {
-        grow(size + 1)
+        if (size == scales.size) reserve(maxOf(size + 1, minOf(size * 3L / 2, most.toLong()).toInt(), 16))
         System.arraycopy(vector.values, 0, values, size * dimensions, dimensions)
         scales[size++] = vector.scale
     }
@@ -117,14 +127,5 @@ class VectorIndex(val dimensions: Int) {
             throw KerasBertException("expected a vector of $dimensions dimensions, received ${vector.size}; encode texts with the same model")
         }
         return vector
-    }
-
-    private fun grow(least: Int) {
-        if (least <= scales.size) return
-        val most = Int.MAX_VALUE / dimensions - 1
-        if (least > most) throw KerasBertException("expected at most $most vectors of $dimensions dimensions, received more; split the texts")
-        val room = Math.min(maxOf(least.toLong(), scales.size * 3L / 2, 16L), most.toLong()).toInt()
-        values = values.copyOf(room * dimensions)
-        scales = scales.copyOf(room)
     }
 }

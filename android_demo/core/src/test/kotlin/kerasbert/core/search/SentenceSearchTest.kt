@@ -26,6 +26,7 @@ class SentenceSearchTest {
         val done = ArrayList<Pair<Int, Int>>()
         val search = SentenceSearch.build("model", texts, ::encode) { one, all -> done.add(one to all) }!!
         assertEquals((1..20).map { it to 20 }, done)
+        assertEquals(20L * (16 + 4), search.vectorBytes)
         val matches = search.search(encode("text 7 \uD83D\uDE00"), 3)
         assertEquals(7, matches[0].index)
         assertEquals(texts[7], matches[0].text)
