@@ -165,6 +165,32 @@ def _client_cells(check: dict) -> tuple[object, ...]:
     return _CLIENTS.get(client, client), kind, check["rows"], equal, number(check.get("mean_cosine"), 4)
 
 
+def jvm_predictions(result: dict) -> list[str]:
+    """Format how many predictions of the Android demo's core, on the JVM, are those of Python on the same file."""
+    rows = [
+        (name, case["problem"].replace("_", " "), f"{case['rows']:,}", case["unequal_rows"], _largest_of(case))
+        for name, case in result["cases"].items()
+    ]
+    return table(("file", "task type", "texts", "other predictions", "largest difference of a number"), rows)
+
+
+def _largest_of(case: dict) -> str:
+    largest = max(case["largest_difference"].values())
+    return f"{largest:.0e}" if largest else "0"
+
+
+def jvm_search(result: dict) -> list[str]:
+    """Format a search of the Android demo's core beside the same search in NumPy."""
+    columns = (
+        "sentences", "queries", "same ten as NumPy in 8 bits", "share of the ten in float32 (%)", "vectors (MB)", "memory of the JVM (MB)"
+    )  # fmt: skip
+    row = (
+        f"{result['sentences']:,}", f"{result['queries']:,}", f"{result['same_as_int8']:,}", percent(result["overlap_with_float"]),
+        f"{result['vector_bytes'] / 1e6:.1f}", result["peak_memory_mb"],
+    )  # fmt: skip
+    return table(columns, [row])
+
+
 TABLES = {
     **{
         f"errors-{models}": Table(partial(errors, models=models), ("targets",))
@@ -177,4 +203,6 @@ TABLES = {
     "edge-tpu-operators": Table(edge_tpu_operators, ("edge_tpu_forecast",)),
     "integer-files": Table(integer_files, ("integer_agreement",)),
     "client-answers": Table(client_answers, ("clients",)),
+    "jvm-predictions": Table(jvm_predictions, ("jvm_predictions",)),
+    "jvm-search": Table(jvm_search, ("jvm_search",)),
 }
