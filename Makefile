@@ -66,10 +66,11 @@ docs: $(INSTALLED)
 LITERT_LIBRARY := import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec("ai_edge_litert").origin).with_name("libLiteRt.so"))
 
 # Packages are not installed here: what is missing is said, and how to install it. The desktop's window is drawn without a display.
+# It begins anew: Kotlin leaves classes of earlier sources behind, which an APK must not hold.
 android: $(INSTALLED)
 	android_demo/ci/packages.sh
 	KERASBERT_LITERT="$$($(BIN)/python -c '$(LITERT_LIBRARY)')" \
-	  $(if $(DISPLAY),,xvfb-run -a) mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true verify
+	  $(if $(DISPLAY),,xvfb-run -a) mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true clean verify
 	android_demo/ci/apk.sh
 
 lint: $(INSTALLED)
