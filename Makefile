@@ -69,6 +69,7 @@ LITERT_LIBRARY := import importlib.util, pathlib; print(pathlib.Path(importlib.u
 # It begins anew: Kotlin leaves classes of earlier sources behind, which an APK must not hold.
 android: $(INSTALLED)
 	android_demo/ci/packages.sh
+	$(BIN)/python android_demo/copy_models.py
 	KERASBERT_LITERT="$$($(BIN)/python -c '$(LITERT_LIBRARY)')" \
 	  $(if $(DISPLAY),,xvfb-run -a) mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true clean verify
 	android_demo/ci/apk.sh
