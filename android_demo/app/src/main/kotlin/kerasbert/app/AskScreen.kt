@@ -19,7 +19,7 @@ import kerasbert.screens.TextAnswer
 /** *Ask*: a question about a text, whose answer is marked in the text itself. */
 class AskScreen(override val root: View, override val presenter: AskPresenter) : Screen {
     private val context = root.context
-    private val numbers = Numbers(context)
+    private val numbers = context.numbers
     private val status = StatusPart(root)
     private val question = root.child<EditText>(R.id.ask_question)
     private val text = root.child<EditText>(R.id.ask_text)
@@ -93,7 +93,7 @@ class AskScreen(override val root: View, override val presenter: AskPresenter) :
                 },
             ),
         )
-        val spans = spansOf(found)
+        val spans = found.parts
         answer.setTextIfChanged(spans.firstOrNull()?.text ?: context.getString(R.string.ask_no_answer))
         val rest = spans.drop(1)
         others.isVisible = found is TextAnswer.Spans && rest.isNotEmpty()
@@ -112,18 +112,12 @@ class AskScreen(override val root: View, override val presenter: AskPresenter) :
         return listOfNotNull(score, parts, time).joinToString(" · ")
     }
 
-    private fun spansOf(answer: TextAnswer): List<AnswerSpan> = when (answer) {
-        is TextAnswer.Spans -> answer.spans
-        is TextAnswer.Sentences -> answer.sentences
-        TextAnswer.NoAnswer -> emptyList()
-    }
-
     /** Marks the answer in the text that the person gave, and scrolls to it. */
     private fun mark(answered: Answered?) {
         marked = answered
         val content: Editable = text.text
         content.getSpans(0, content.length, Mark::class.java).forEach(content::removeSpan)
-        val best = answered?.let { spansOf(it.answer).firstOrNull() } ?: return
+        val best = answered?.let { it.answer.parts.firstOrNull() } ?: return
         if (content.toString() != answered.text) return // the person has typed on
         content.setSpan(Mark(context.getColor(R.color.answer)), best.start, best.end, Spanned.SPAN_EXCLUSIVE_EXCLUSIVE)
         text.post { text.layout?.let { layout -> scrollTo(layout.getLineTop(layout.getLineForOffset(best.start))) } }

@@ -14,7 +14,7 @@ private const val FULL = 1000 // of a bar, as in row_bar.xml
 /** Labels with bars. Rows are kept and filled anew, so that typing does not make the layout jump. */
 class BarRows(private val parent: LinearLayout) {
     private val context = parent.context
-    private val numbers = Numbers(context)
+    private val numbers = context.numbers
 
     /** Shows the first labels. */
     fun show(bars: List<LabelBar>) {

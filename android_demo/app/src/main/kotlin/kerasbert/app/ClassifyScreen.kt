@@ -23,7 +23,7 @@ import kerasbert.screens.TextResult
 /** *Classify & tag*: labels, a score or entities of a text, while a person types. */
 class ClassifyScreen(override val root: View, override val presenter: ClassifyPresenter) : Screen {
     private val context = root.context
-    private val numbers = Numbers(context)
+    private val numbers = context.numbers
     private val status = StatusPart(root)
     private val text = root.child<EditText>(R.id.classify_text)
     private val showTokens = root.child<CheckBox>(R.id.classify_show_tokens)

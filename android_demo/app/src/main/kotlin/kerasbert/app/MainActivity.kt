@@ -94,7 +94,7 @@ class MainActivity : Activity() {
     }
 
     private fun offer(screen: Screen, entries: List<ModelEntry>) {
-        val numbers = Numbers(this)
+        val numbers = this.numbers
         val lines = entries.map {
             getString(R.string.model_facts, it.name.removeSuffix(SUFFIX), nameOf(it.type), numbers.bytes(it.bytes.toLong()))
         }

@@ -22,7 +22,7 @@ import kerasbert.screens.SearchState
  */
 class SearchScreen(override val root: View, override val presenter: SearchPresenter, chooseFile: () -> Unit) : Screen {
     private val context = root.context
-    private val numbers = Numbers(context)
+    private val numbers = context.numbers
     private val status = StatusPart(root)
     private val corpus = root.child<TextView>(R.id.search_corpus)
     private val indexing = root.child<ProgressBar>(R.id.search_indexing)

@@ -20,7 +20,7 @@ import kerasbert.screens.SpeedState
 /** *Speed*: how long a model takes on this device, and whether an accelerator gives the answers of the CPU. */
 class SpeedScreen(override val root: View, override val presenter: SpeedPresenter) : Screen {
     private val context = root.context
-    private val numbers = Numbers(context)
+    private val numbers = context.numbers
     private val status = StatusPart(root)
     private val accelerators = root.child<RadioGroup>(R.id.speed_accelerators)
     private val measure = root.child<Button>(R.id.speed_measure)

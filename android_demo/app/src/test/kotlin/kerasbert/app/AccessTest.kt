@@ -7,22 +7,11 @@ import android.widget.TextView
 import kerasbert.screens.ModelState
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
-import org.junit.Assume.assumeTrue
 import org.junit.Test
-import org.robolectric.RuntimeEnvironment
-import org.robolectric.annotation.Config
 
 /** The screens in the dark, in another language, with large fonts, and for a screen reader. */
-@Config(application = TestApplication::class)
-class AccessTest : ScreenTest() {
-    private val app get() = RuntimeEnvironment.getApplication() as TestApplication
+class AccessTest : AppTest() {
     private val tabs = listOf(R.id.tab_classify, R.id.tab_ask, R.id.tab_search, R.id.tab_teach, R.id.tab_speed)
-
-    private fun open(vararg models: String) {
-        assumeTrue("not run: KERASBERT_LITERT names no library of LiteRT", TestApplication.hasLiteRt)
-        app.addModels(*models)
-        open(MainActivity::class.java)
-    }
 
     @Test
     fun `the screen reader has a name for whatever can be pressed, and all of it is large enough`() {
@@ -49,7 +38,7 @@ class AccessTest : ScreenTest() {
         darkTheme()
         open("entities")
         type(R.id.classify_text, "Ada Lovelace wrote to Charles Babbage in London.")
-        await("entities", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
+        awaitClassified()
         val picture = screenshot("entities-dark")
         assertTrue("the background is dark", android.graphics.Color.luminance(picture.getPixel(picture.width / 2, picture.height / 2)) < 0.2)
     }
@@ -81,7 +70,6 @@ class AccessTest : ScreenTest() {
         listOfNotNull(view.contentDescription, (view as? TextView)?.text, (view as? EditText)?.hint).joinToString("")
 
     private companion object {
-        const val SECONDS = 60 // for busy machines
         const val TOUCH = 48 // dp
     }
 }

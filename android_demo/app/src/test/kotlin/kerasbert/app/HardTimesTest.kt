@@ -15,9 +15,7 @@ import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
 import org.junit.Assume.assumeTrue
 import org.junit.Test
-import org.robolectric.RuntimeEnvironment
 import org.robolectric.Shadows.shadowOf
-import org.robolectric.annotation.Config
 import org.robolectric.shadows.ShadowDialog
 import java.io.ByteArrayInputStream
 import java.io.File
@@ -26,18 +24,7 @@ import java.io.InputStream
 import java.util.concurrent.CountDownLatch
 
 /** Missing, wrong and slow models, full storage, little memory, odd texts: one sentence to the person, and nothing is lost. */
-@Config(application = TestApplication::class)
-class HardTimesTest : ScreenTest() {
-    private val app get() = RuntimeEnvironment.getApplication() as TestApplication
-
-    private fun open(vararg models: String) {
-        assumeTrue("not run: KERASBERT_LITERT names no library of LiteRT", TestApplication.hasLiteRt)
-        app.addModels(*models)
-        open(MainActivity::class.java)
-    }
-
-    private fun awaitLabels() = await("labels", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
-
+class HardTimesTest : AppTest() {
     private fun sentence() = view<View>(R.id.failure).child<TextView>(R.id.failure_sentence).text.toString()
 
     @Test
@@ -67,7 +54,7 @@ class HardTimesTest : ScreenTest() {
     fun `a model from the phone's storage is opened and used`() {
         open("sentiment")
         type(R.id.classify_text, "turn the lamp on in the kitchen")
-        awaitLabels()
+        awaitClassified()
         choose("my intents (2).tflite", File(TestApplication.ZOO, "intents.tflite").inputStream())
         await("labels of the other model", SECONDS) { app.classify.state.classified?.let { "control_lights" in it.result.toString() } ?: false }
         assertEquals(listOf("my intents (2).tflite", "sentiment.tflite"), models())
@@ -95,7 +82,7 @@ class HardTimesTest : ScreenTest() {
         type(R.id.classify_text, "a joy to watch")
         rotate()
         app.gate.countDown()
-        awaitLabels()
+        awaitClassified()
         assertEquals("positive", view<View>(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
     }
 
@@ -110,7 +97,7 @@ class HardTimesTest : ScreenTest() {
         app.failure = null
         app.onTrimMemory(android.content.ComponentCallbacks2.TRIM_MEMORY_BACKGROUND)
         type(R.id.classify_text, "a joy to watch, again")
-        awaitLabels()
+        awaitClassified()
         assertNull(app.classify.state.failure)
     }
 
@@ -144,7 +131,7 @@ class HardTimesTest : ScreenTest() {
         open("sentiment")
         await("a model", SECONDS) { app.classify.state.model is ModelState.Ready }
         app.classify.write("a very long film ".repeat(60_000))
-        awaitLabels()
+        awaitClassified()
         assertEquals(128, app.classify.state.classified?.readTokens)
         assertTrue(view<TextView>(R.id.classify_truncated).isShown)
     }
@@ -185,9 +172,5 @@ class HardTimesTest : ScreenTest() {
         private val content = ByteArrayInputStream(content)
 
         override fun read(): Int = content.read().also { if (it < 0) throw IOException("write failed: ENOSPC (No space left on device)") }
-    }
-
-    private companion object {
-        const val SECONDS = 60 // for busy machines
     }
 }

@@ -11,29 +11,17 @@ import kerasbert.screens.TextAnswer
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNotSame
 import org.junit.Assert.assertTrue
-import org.junit.Assume.assumeTrue
 import org.junit.Test
-import org.robolectric.RuntimeEnvironment
-import org.robolectric.annotation.Config
 
 /** The five screens as a person meets them, with the zoo's models and LiteRT's library of this machine. */
-@Config(application = TestApplication::class)
-class MainScreenTest : ScreenTest() {
-    private val app get() = RuntimeEnvironment.getApplication() as TestApplication
-
-    private fun open(vararg models: String) {
-        assumeTrue("not run: KERASBERT_LITERT names no library of LiteRT", TestApplication.hasLiteRt)
-        app.addModels(*models)
-        open(MainActivity::class.java)
-    }
-
+class MainScreenTest : AppTest() {
     private fun screen(id: Int): View = view<View>(id)
 
     @Test
     fun `labels appear while a person types`() {
         open("sentiment")
         type(R.id.classify_text, "the film was really lovely from start to end")
-        await("labels", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
+        awaitClassified()
         assertEquals("positive", screen(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
         screenshot("classify")
     }
@@ -102,16 +90,12 @@ class MainScreenTest : ScreenTest() {
     fun `rotation keeps the text, its result and the screen`() {
         open("sentiment")
         type(R.id.classify_text, "two hours too long")
-        await("labels", SECONDS) { app.classify.state.classified != null && !app.classify.state.isRunning }
+        awaitClassified()
         val before = activity
         rotate()
         assertNotSame(before, activity)
         assertEquals("two hours too long", view<EditText>(R.id.classify_text).text.toString())
         assertEquals("negative", screen(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
         screenshot("classify-landscape")
-    }
-
-    private companion object {
-        const val SECONDS = 60 // for busy machines
     }
 }

@@ -22,14 +22,19 @@ data class AnswerSpan(val start: Int, val end: Int, val text: String, val score:
 
 /** What a text answers. */
 sealed class TextAnswer {
+    /** The parts of the text, best first; empty for no answer. */
+    abstract val parts: List<AnswerSpan>
+
     /** Parts of the text, best first, from a model for answers. */
-    data class Spans(val spans: List<AnswerSpan>) : TextAnswer()
+    data class Spans(override val parts: List<AnswerSpan>) : TextAnswer()
 
     /** Sentences of the text, the most similar to the question first, from a model for sentence vectors. */
-    data class Sentences(val sentences: List<AnswerSpan>) : TextAnswer()
+    data class Sentences(override val parts: List<AnswerSpan>) : TextAnswer()
 
     /** The text does not answer it. */
-    object NoAnswer : TextAnswer()
+    object NoAnswer : TextAnswer() {
+        override val parts = emptyList<AnswerSpan>()
+    }
 }
 
 /**

@@ -128,7 +128,7 @@ class PresentersTest {
         presenter.ask()
         threads.finish()
         val answered = checkNotNull(presenter.state.answered)
-        (answered.answer as? TextAnswer.Spans)?.spans?.forEach { assertEquals(answered.text.substring(it.start, it.end), it.text) }
+        (answered.answer as? TextAnswer.Spans)?.parts?.forEach { assertEquals(answered.text.substring(it.start, it.end), it.text) }
         presenter.writeText("another text")
         assertNull("the answer was to another text", presenter.state.answered)
     }
@@ -142,7 +142,7 @@ class PresentersTest {
         presenter.writeQuestion("who sat?")
         presenter.ask()
         threads.finish()
-        val sentences = (presenter.state.answered?.answer as TextAnswer.Sentences).sentences.map { it.text }.sorted()
+        val sentences = (presenter.state.answered?.answer as TextAnswer.Sentences).parts.map { it.text }.sorted()
         assertEquals(listOf("The cat sat.", "The dog ran!", "The end"), sentences)
         val runs = engines.runs
         presenter.writeQuestion("who ran?")

@@ -76,11 +76,11 @@ class Tagging(model: TextModel) : Task(model, TaskType.TAGGING) {
         val first = words.firstTokens(tokens)
         val room = model.length - SPECIAL_TOKENS
         val parts = windows(tokens.size, room, stride?.let { minOf(it, room) } ?: defaultStride(model.length, room))
-        val owners = owners(first, parts)
+        val wordsByWindow = first.indices.groupBy(owners(first, parts)::get)
         val names = MutableList(first.size) { tags.outside }
         val scores = DoubleArray(first.size) { 1.0 }
         parts.forEachIndexed { number, window ->
-            tagWindow(tokens, window, first, owners.indices.filter { owners[it] == number }, names, scores)
+            tagWindow(tokens, window, first, wordsByWindow[number].orEmpty(), names, scores)
             report(number + 1, parts.size)
         }
         val tagged = names.mapIndexed { number, tag ->

@@ -9,6 +9,7 @@ import javax.swing.text.DefaultHighlighter
 import kerasbert.screens.AnswerSpan
 import kerasbert.screens.Answered
 import kerasbert.screens.AskState
+import kerasbert.screens.Numbers
 import kerasbert.screens.TextAnswer
 
 private const val ROWS = 10
@@ -75,7 +76,7 @@ internal class AskTab(private val words: Words, demo: Demo) : Tab {
 
     private fun show(answered: Answered) {
         val found = answered.answer
-        val spans = spansOf(found)
+        val spans = found.parts
         val rest = spans.drop(1)
         heading.setTextIfChanged(words[if (found is TextAnswer.Sentences) "ask_sentence" else "ask_answer"])
         answer.setTextIfChanged(spans.firstOrNull()?.text ?: words["ask_no_answer"])
@@ -99,17 +100,11 @@ internal class AskTab(private val words: Words, demo: Demo) : Tab {
         return listOfNotNull(score, parts, time).joinToString(" · ")
     }
 
-    private fun spansOf(answer: TextAnswer): List<AnswerSpan> = when (answer) {
-        is TextAnswer.Spans -> answer.spans
-        is TextAnswer.Sentences -> answer.sentences
-        TextAnswer.NoAnswer -> emptyList()
-    }
-
     /** Marks the answer in the text that the person gave, and scrolls to it. */
     private fun mark(answered: Answered?) {
         marked = answered
         text.highlighter.removeAllHighlights()
-        val best = answered?.let { spansOf(it.answer).firstOrNull() } ?: return
+        val best = answered?.let { it.answer.parts.firstOrNull() } ?: return
         if (text.text != answered.text) return // the person has typed on
         text.highlighter.addHighlight(best.start, best.end, DefaultHighlighter.DefaultHighlightPainter(Colors["answer"]))
         // When the components below have taken their room.

@@ -12,6 +12,7 @@ import javax.swing.JProgressBar
 import javax.swing.SwingConstants
 import javax.swing.plaf.basic.BasicProgressBarUI
 import kerasbert.screens.LabelBar
+import kerasbert.screens.Numbers
 
 private const val FULL = 1000 // of a bar
 private const val THICKNESS = 12

@@ -10,6 +10,7 @@ import kerasbert.screens.Classified
 import kerasbert.screens.ClassifyState
 import kerasbert.screens.Highlight
 import kerasbert.screens.ModelState
+import kerasbert.screens.Numbers
 import kerasbert.screens.TextResult
 
 private const val ROWS = 5

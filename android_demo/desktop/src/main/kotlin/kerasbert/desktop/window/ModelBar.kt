@@ -10,6 +10,7 @@ import javax.swing.JList
 import kerasbert.screens.ModelEntry
 import kerasbert.screens.ModelPresenter
 import kerasbert.screens.ModelState
+import kerasbert.screens.Numbers
 
 private const val SUFFIX = ".tflite"
 

@@ -17,6 +17,7 @@ import kerasbert.core.KerasBertException
 import kerasbert.core.search.Match
 import kerasbert.screens.ColumnChoice
 import kerasbert.screens.ModelState
+import kerasbert.screens.Numbers
 import kerasbert.screens.SearchState
 
 private const val MOST_TEXT = 64 shl 20 // bytes of a file

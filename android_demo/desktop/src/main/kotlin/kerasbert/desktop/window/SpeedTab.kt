@@ -14,6 +14,7 @@ import javax.swing.JRadioButton
 import javax.swing.Timer
 import kerasbert.screens.Accelerator
 import kerasbert.screens.ModelState
+import kerasbert.screens.Numbers
 import kerasbert.screens.SpeedReport
 import kerasbert.screens.SpeedState
 

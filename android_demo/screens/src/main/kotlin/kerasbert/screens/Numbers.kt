@@ -1,4 +1,4 @@
-package kerasbert.desktop.window
+package kerasbert.screens
 
 import java.text.NumberFormat
 import java.util.Locale
@@ -10,8 +10,8 @@ private const val KILOBYTE = 1e3
 private const val LEAST = 0.0005f
 private const val MOST = 0.9995f
 
-/** Numbers as a person reads them, as on the phone. */
-internal class Numbers(private val locale: Locale) {
+/** Numbers as a person reads them, in the language of a locale. */
+class Numbers(private val locale: Locale) {
     /** A probability in percent, without the sign. */
     fun percent(probability: Float): String = format(100.0 * probability, if (probability in LEAST..MOST) 1 else 0)
 
