@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -47,19 +48,22 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
     """
     root = Path(tempfile.gettempdir() if _temporary_root is None else _temporary_root)
     clear_abandoned(root)
-    folder, lock = _create_marked_folder(root, purpose)
+    folders: list[Path] = []
+    lock = None
 
     def remove() -> None:
         # A killed browser may still be writing its profile.
         deadline = time.monotonic() + _RETRY_SECONDS
-        shutil.rmtree(folder, ignore_errors=True)
-        while folder.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
+            while folder.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+                shutil.rmtree(folder, ignore_errors=True)
 
     with cleanup_on_exit(remove):
         try:
-            yield folder
+            lock = _create_marked_folder(root, purpose, folders)
+            yield folders[-1]
         finally:
             remove()
             release_lock(lock)
@@ -82,20 +86,25 @@ def collect_temporary_files() -> Iterator[None]:
             _temporary_root, tempfile.tempdir = previous_root, previous_tempdir
 
 
-def _create_marked_folder(root: Path, purpose: str) -> tuple[Path, int | None]:
-    """A new folder with our marker file, and the lock on the marker that shows the folder is in use."""
+def _create_marked_folder(root: Path, purpose: str, folders: list[Path]) -> int | None:
+    """Create a folder with our marker file, and return the lock on the marker that shows the folder is in use.
+
+    Its path is appended to `folders` before it exists, so that an interrupt at any moment leaves no folder that nobody knows.
+    """
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"kerasbert-{purpose}-", dir=root))
+        folder = root / f"kerasbert-{purpose}-{secrets.token_hex(8)}"
         marker = folder / _MARKER
+        folders.append(folder)
+        folder.mkdir(mode=0o700)
         try:
             marker.touch()
             lock = try_lock(marker)
         except FileNotFoundError:  # another process considered it abandoned
             continue
         except OSError:
-            return folder, None
+            return None
         if lock is not None and is_open_at(lock, marker):
-            return folder, lock
+            return lock
         release_lock(lock)
 
 

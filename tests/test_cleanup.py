@@ -14,6 +14,21 @@ def test_temporary_folder_is_removed_with_its_block():
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("step", ["mkdir", "touch"])
+def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path, monkeypatch, step):
+    original = getattr(Path, step)
+
+    def interrupted(path, *args, **kwargs):
+        original(path, *args, **kwargs)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, step, interrupted)
+    with pytest.raises(KeyboardInterrupt), temporary_folder("test"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_run_cleanups_removes_all_open_temporary_files(tmp_path):
     (tmp_path / "old").write_text("old")
     with (
