@@ -14,7 +14,7 @@ from kerasbert.export.benchmarking import COLUMNS, Benchmark
 from kerasbert.export.inspection import Inspection, inspect
 from kerasbert.export.reporting import markup
 from kerasbert.export.reporting.charts import SERIES, bar_chart, line_chart
-from kerasbert.export.reporting.html_page import PAGE, STYLE
+from kerasbert.export.reporting.html_page import PAGE, STYLE_FILE
 from kerasbert.export.reporting.report_sections import report_sections
 from kerasbert.export.validation.checks import ValidationReport, check_report_path
 from kerasbert.files.atomic import atomic_file
@@ -125,7 +125,8 @@ def write_html(
         body.append(markup.card("Benchmark", markup.table(COLUMNS, benchmark.rows()), _comparisons(benchmark)))
     machine = report.machine if report else benchmark.machine if benchmark else {}
     body.append(markup.card("Made by", markup.facts([*machine.items(), ("command", command or _command())])))
-    page = PAGE.format(title=escape(title), style=STYLE, body="\n".join(part for part in body if part))
+    style = STYLE_FILE.read_text("utf-8")
+    page = PAGE.format(title=escape(title), style=style, body="\n".join(part for part in body if part))
     with atomic_file(path) as partial:
         partial.write_text(page, encoding="utf-8")
     return Path(path)
