@@ -1,10 +1,7 @@
 package kerasbert.app
 
-import android.app.Activity
 import android.app.AlertDialog
 import android.content.DialogInterface
-import android.content.Intent
-import android.net.Uri
 import android.view.View
 import android.widget.EditText
 import android.widget.TextView
@@ -15,7 +12,6 @@ import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
 import org.junit.Assume.assumeTrue
 import org.junit.Test
-import org.robolectric.Shadows.shadowOf
 import org.robolectric.shadows.ShadowDialog
 import java.io.ByteArrayInputStream
 import java.io.File
@@ -25,8 +21,6 @@ import java.util.concurrent.CountDownLatch
 
 /** Missing, wrong and slow models, full storage, little memory, odd texts: one sentence to the person, and nothing is lost. */
 class HardTimesTest : AppTest() {
-    private fun sentence() = view<View>(R.id.failure).child<TextView>(R.id.failure_sentence).text.toString()
-
     @Test
     fun `without a model each screen says so`() {
         open(MainActivity::class.java)
@@ -154,19 +148,6 @@ class HardTimesTest : AppTest() {
     }
 
     private fun models() = File(app.filesDir, "models").list().orEmpty().sorted()
-
-    /** Chooses a file as a person does: model, open a file, and the picker's answer. */
-    private fun choose(name: String, content: InputStream) {
-        press(R.id.model)
-        await("a choice of models", SECONDS) { ShadowDialog.getLatestDialog()?.isShowing ?: false }
-        (ShadowDialog.getLatestDialog() as AlertDialog).getButton(DialogInterface.BUTTON_NEUTRAL).performClick()
-        idle()
-        val uri = Uri.parse("content://files/$name")
-        shadowOf(activity.contentResolver).registerInputStream(uri, content)
-        val asked = shadowOf(activity).nextStartedActivityForResult
-        shadowOf(activity).receiveResult(asked.intent, Activity.RESULT_OK, Intent().setData(uri))
-        idle()
-    }
 
     private class FailingStream(content: ByteArray) : InputStream() {
         private val content = ByteArrayInputStream(content)
