@@ -1,9 +1,9 @@
-"""Writes the character tables of the tokenizer in `android_demo/core` as Kotlin source.
+"""Writes the character tables of the tokenizers in `android_demo/core` and `web_demo/core`, as Kotlin and as JavaScript.
 
     python -m benchmarks.parity.unicode_tables
 
 The tables are extracted from the installed `tokenizers`, by querying each code point: its Unicode version is neither that of a JVM nor that
-of a phone. Only NFKC, which Japanese needs, is that of this Python's `unicodedata`, as in `kerasbert.text.mecab`.
+of a phone or a browser. Only NFKC, which Japanese needs, is that of this Python's `unicodedata`, as in `kerasbert.text.mecab`.
 
 A table is a list of whole numbers as Base64 VLQ (source maps, ECMA-426), so that any language decodes it in a few lines:
 
@@ -29,6 +29,7 @@ from kerasbert.text.character_classes import character_classes
 from kerasbert.text.client_rules import ClientRules
 
 KOTLIN = ROOT / "android_demo" / "core" / "src" / "main" / "kotlin" / "kerasbert" / "core" / "text" / "UnicodeData.kt"
+JAVASCRIPT = ROOT / "web_demo" / "core" / "text" / "unicode_tables.js"
 DESCRIPTIONS = {
     "DROPPED": "Ranges of characters that BERT's normalizer removes.",
     "SPACE": "Ranges of characters that BERT's normalizer makes a space.",
@@ -62,15 +63,16 @@ _VOWEL_COUNT, _TAIL_COUNT = 21, 28
 
 
 def main() -> None:
-    """Write the tables."""
+    """Write the tables in both languages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--out", type=Path, default=KOTLIN, metavar="FILE", help="the Kotlin file (in android_demo/core)"
-    )
+    parser.add_argument("--kotlin", type=Path, default=KOTLIN, metavar="FILE", help="(in android_demo/core)")
+    parser.add_argument("--javascript", type=Path, default=JAVASCRIPT, metavar="FILE", help="(in web_demo/core)")
     arguments = parser.parse_args()
-    with atomic_file(arguments.out) as partial:
-        Path(partial).write_text(kotlin(make_tables()), "utf-8")
-    print(f"wrote {arguments.out}")
+    tables = make_tables()
+    for path, source in ((arguments.kotlin, kotlin(tables)), (arguments.javascript, javascript(tables))):
+        with atomic_file(path) as partial:
+            Path(partial).write_text(source, "utf-8")
+        print(f"wrote {path}")
 
 
 def make_tables() -> dict[str, str]:
@@ -107,21 +109,35 @@ def make_tables() -> dict[str, str]:
 
 def kotlin(tables: Mapping[str, str]) -> str:
     """Return the Kotlin source of the tables."""
-    lines = [
-        "package kerasbert.core.text",
-        "",
-        f"/** Unicode tables of tokenizers {tokenizers.__version__}, of NFKC for Unicode {unicodedata.unidata_version}. */",
-        "// Written by benchmarks/parity/unicode_tables.py, which describes the format.",
-        "internal object UnicodeData {",
-    ]
+    lines = ["package kerasbert.core.text", "", *_header(), "internal object UnicodeData {"]
     for number, (name, text) in enumerate(tables.items()):
         if len(text) > MAX_BYTES:
             raise SystemExit(f"expected at most {MAX_BYTES} bytes of {name}, received {len(text)}; split the table")
-        pieces = [text[start : start + _LINE] for start in range(0, len(text), _LINE)] or [""]
-        joined = ' +\n            "'.join(f'{piece}"' for piece in pieces)
         lines += ([""] if number else []) + [f"    /** {DESCRIPTIONS[name]} */"]
-        lines += [f"    const val {name} =", f'        "{joined}']
+        lines += [f"    const val {name} =", f"        {_joined(text, 12)}"]
     return "\n".join([*lines, "}", ""])
+
+
+def javascript(tables: Mapping[str, str]) -> str:
+    """Return the JavaScript source of the tables."""
+    lines = _header()
+    for name, text in tables.items():
+        lines += ["", f"/** {DESCRIPTIONS[name]} */", f"export const {name} =", f"  {_joined(text, 4)};"]
+    return "\n".join([*lines, ""])
+
+
+def _header() -> list[str]:
+    """Return the first lines of both sources."""
+    return [
+        f"/** Unicode tables of tokenizers {tokenizers.__version__}, of NFKC for Unicode {unicodedata.unidata_version}. */",
+        "// Written by benchmarks/parity/unicode_tables.py, which describes the format.",
+    ]
+
+
+def _joined(text: str, indent: int) -> str:
+    """Return a text as a sum of constants, one on each line."""
+    pieces = [text[start : start + _LINE] for start in range(0, len(text), _LINE)] or [""]
+    return f" +\n{' ' * indent}".join(f'"{piece}"' for piece in pieces)
 
 
 def ranges(codes: Iterable[int]) -> str:
