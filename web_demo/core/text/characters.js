@@ -66,3 +66,31 @@ function readFlags() {
   Hangul.forEachSyllable((syllable) => builder.add(DECOMPOSED, syllable));
   return builder.build();
 }
+
+const WORD = 1;
+const WHITE_SPACE = 2;
+const ISOLATED = 4;
+
+let wordFlags = null; // made when first needed: most texts have neither added tokens nor tags
+
+/** The character classes at the edges of words that are found in a text before it is normalized. */
+export const WordCharacters = {
+  /** Whether a character is part of a word: a letter, digit, mark or connector. */
+  isWord: (codePoint) => (wordFlagsOf(codePoint) & WORD) !== 0,
+
+  /** Whether a character is white space. */
+  isWhiteSpace: (codePoint) => (wordFlagsOf(codePoint) & WHITE_SPACE) !== 0,
+
+  /** Whether a character is a word of its own: punctuation, an ideograph or a kana. */
+  isIsolated: (codePoint) => (wordFlagsOf(codePoint) & ISOLATED) !== 0,
+};
+
+function wordFlagsOf(codePoint) {
+  wordFlags ??= new CodePointFlagsBuilder()
+    .addRanges(WORD, UnicodeData.WORD)
+    .addRanges(WHITE_SPACE, UnicodeData.WHITE_SPACE)
+    .addRanges(ISOLATED, UnicodeData.PUNCTUATION)
+    .addRanges(ISOLATED, UnicodeData.UNSPACED)
+    .build();
+  return wordFlags.get(codePoint);
+}

@@ -23,7 +23,7 @@ export class ClientWordPiece extends Tokenizer {
   #letters;
   #words;
 
-  /** @param {TokenizerSettings} settings */
+  /** @param {import("./tokenizer_settings.js").TokenizerSettings} settings */
   constructor(settings) {
     super(settings);
     settings.checkNames("lowercase", "strip_accents", "tokenize_chinese_chars", "tokenize_as");

@@ -1,8 +1,7 @@
 import { KerasBertError } from "../error.js";
 import * as Characters from "./characters.js";
 import { CodePointMap } from "./code_point_tables.js";
-import { Nfkc } from "./nfkc.js";
-import { NfkcData } from "./nfkc_data.js";
+import { Nfkc, NfkcData } from "./nfkc.js";
 import { TokenBuffer } from "./token_buffer.js";
 import { TokenFinder } from "./token_finder.js";
 import { Tokenizer } from "./tokenizer.js";
@@ -24,7 +23,7 @@ export class JapaneseCharacters extends Tokenizer {
   #nfkc = new Nfkc();
   #buffer = new TokenBuffer();
 
-  /** @param {TokenizerSettings} settings */
+  /** @param {import("./tokenizer_settings.js").TokenizerSettings} settings */
   constructor(settings) {
     super(settings);
     settings.checkNames("subwords", "lowercase", "dictionary");

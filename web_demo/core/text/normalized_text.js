@@ -11,7 +11,7 @@ export class NormalizedText {
   #ends;
 
   /**
-   * @param {BertNormalizer} normalizer
+   * @param {import("./bert_normalizer.js").BertNormalizer} normalizer
    * @param {string} text
    * @param {number} [from]
    * @param {number} [to]

@@ -1,4 +1,4 @@
-import { WordCharacters } from "./word_characters.js";
+import { WordCharacters } from "./characters.js";
 
 /**
  * A token that is found before a text is split into words; see `AddedToken` of `tokenizers`.

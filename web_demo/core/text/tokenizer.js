@@ -34,7 +34,7 @@ export class Tokens {
 
 /** A tokenizer whose ids equal those of kerasbert in Python, see `kerasbert.text.Tokenizer`. `tokenizerOf` makes one. */
 export class Tokenizer {
-  /** @param {TokenizerSettings} settings */
+  /** @param {import("./tokenizer_settings.js").TokenizerSettings} settings */
   constructor(settings) {
     /** @type {string[]} the tokens in the order of their ids. */
     this.vocabulary = settings.vocabulary;

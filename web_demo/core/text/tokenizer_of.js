@@ -11,7 +11,7 @@ import { WordPiece } from "./word_piece.js";
  *
  * @param {Record<string, unknown>} settings the object `tokenizer` of `kerasbert.json`.
  * @param {string[]} vocabulary the tokens in the order of their ids.
- * @returns {Tokenizer}
+ * @returns {import("./tokenizer.js").Tokenizer}
  * @throws {KerasBertError} when the kind, or a setting, is unknown or has the wrong type, a token occurs twice, or a special token is missing.
  */
 export function tokenizerOf(settings, vocabulary) {

@@ -33,7 +33,7 @@ export class TokenizerSettings {
     /** The special tokens by role. */
     this.specialTokens = this.#readSpecialTokens();
 
-    /** @type {AddedToken[]} the tokens that the settings add. */
+    /** @type {import("./token_finder.js").AddedToken[]} the tokens that the settings add. */
     this.addedTokens = this.#readAddedTokens();
 
     /** @type {number | null} the longest sequence. */
@@ -53,7 +53,7 @@ export class TokenizerSettings {
   /**
    * The tokens that are found in a text before it is split, in the order of their ids: special and added ones.
    *
-   * @returns {AddedToken[]}
+   * @returns {import("./token_finder.js").AddedToken[]}
    */
   foundTokens() {
     const byContent = new Map();

@@ -18,9 +18,9 @@ export class WordBuffer {
   #tokens;
 
   /**
-   * @param {PieceTable} pieces the vocabulary.
+   * @param {import("./piece_table.js").PieceTable} pieces the vocabulary.
    * @param {number} unkId the token for a word that has no pieces, or is too long.
-   * @param {TokenBuffer} tokens receives the tokens.
+   * @param {import("./token_buffer.js").TokenBuffer} tokens receives the tokens.
    * @param {number} limit the length of the longest word.
    * @param {boolean} [countsBytes] whether a letter counts as its bytes in UTF-8, or as one.
    */

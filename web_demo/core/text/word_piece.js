@@ -21,7 +21,7 @@ export class WordPiece extends Tokenizer {
   #buffer = new TokenBuffer();
   #words;
 
-  /** @param {TokenizerSettings} settings */
+  /** @param {import("./tokenizer_settings.js").TokenizerSettings} settings */
   constructor(settings) {
     super(settings);
     settings.checkNames("lowercase", "strip_accents", "tokenize_chinese_chars");

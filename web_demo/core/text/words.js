@@ -1,5 +1,5 @@
 import { IntList } from "./int_list.js";
-import { WordCharacters } from "./word_characters.js";
+import { WordCharacters } from "./characters.js";
 
 /**
  * The words of a text, and the pieces in which a raw text would be split; see `kerasbert.processors.words` in Python.
@@ -44,7 +44,7 @@ export class Words {
   /**
    * Returns the number of the first token with a character of each piece; -1 where there is none. Pieces may share a token.
    *
-   * @param {Tokens} tokens
+   * @param {import("./tokenizer.js").Tokens} tokens
    * @returns {Int32Array}
    */
   firstTokens(tokens) {
