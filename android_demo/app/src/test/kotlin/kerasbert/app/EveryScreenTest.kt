@@ -2,6 +2,9 @@ package kerasbert.app
 
 import android.graphics.Color
 import android.view.View
+import android.view.ViewGroup
+import android.widget.EditText
+import android.widget.TextView
 import kerasbert.screens.ModelState
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNotSame
@@ -69,6 +72,21 @@ class EveryScreenTest : AppTest() {
     }
 
     @Test
+    fun `each screen in German, with fonts of twice the size, cuts no text`() {
+        language("de")
+        largeFont(2f)
+        open("sentiment", "search")
+        val titles = listOf("Einordnen", "Fragen", "Suchen", "Lehren", "Tempo")
+        for ((visit, title) in visits.zip(titles)) {
+            visit(visit)
+            assertEquals(title, view<TextView>(R.id.title).text.toString())
+            screenshot("${name(visit.tab)}-german-large")
+            // A long answer is whole in the text below it only.
+            for (text in texts(activity.window.decorView).filter { it.id != R.id.ask_answer }) assertTrue("${name(visit.tab)} cuts ${text.text}", isWhole(text))
+        }
+    }
+
+    @Test
     fun `each screen waits for a slow model and says so`() {
         open("sentiment", "search")
         await("a model", SECONDS) { visits[0].model() is ModelState.Ready } // that of the first screen is loaded at once
@@ -98,6 +116,19 @@ class EveryScreenTest : AppTest() {
             await("a model", SECONDS) { visit.model() is ModelState.Ready }
             assertEquals(name(visit.tab), "", sentence())
         }
+    }
+
+    private fun texts(view: View): List<TextView> = when {
+        !view.isShown -> emptyList()
+        view is ViewGroup -> (0 until view.childCount).flatMap { texts(view.getChildAt(it)) }
+        view is TextView && view !is EditText && view.layout != null -> listOf(view)
+        else -> emptyList()
+    }
+
+    private fun isWhole(view: TextView): Boolean {
+        val layout = view.layout
+        val hasEllipsis = (0 until layout.lineCount).any { layout.getEllipsisCount(it) > 0 }
+        return !hasEllipsis && layout.height + view.compoundPaddingTop + view.compoundPaddingBottom <= view.height
     }
 
     private fun presenterOf(visit: Visit) = listOf(app.classify, app.ask, app.search, app.teach, app.speed)[visits.indexOf(visit)]
