@@ -31,8 +31,7 @@ function readModel(path) {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new KerasBertError(`expected a readable .tflite file, received ${path} (${cause.message}); check the path and its permissions`, {
-      cause,
-    });
+    const message = `expected a readable .tflite file, received ${path} (${cause.message}); check the path and its permissions`;
+    throw new KerasBertError(message, { cause });
   }
 }

@@ -34,7 +34,7 @@ export const combiningClasses = readCombiningClasses(UnicodeData.CLASSES);
 
 const FLAGS = readFlags();
 
-/** The flags of a code point: the character classes of BERT's normalizer and pre-tokenizer, in the version of Unicode of the Python side. */
+/** The flags of a code point: classes of BERT's normalizer and pre-tokenizer, in the version of Unicode of the Python side. */
 export function flagsOf(codePoint) {
   return FLAGS.get(codePoint);
 }

@@ -12,7 +12,8 @@ import { WordPiece } from "./word_piece.js";
  * @param {Record<string, unknown>} settings the object `tokenizer` of `kerasbert.json`.
  * @param {string[]} vocabulary the tokens in the order of their ids.
  * @returns {import("./tokenizer.js").Tokenizer}
- * @throws {KerasBertError} when the kind, or a setting, is unknown or has the wrong type, a token occurs twice, or a special token is missing.
+ * @throws {KerasBertError} when the kind, or a setting, is unknown or has the wrong type, a token occurs twice, or a special token is
+ *   missing.
  */
 export function tokenizerOf(settings, vocabulary) {
   const checked = new TokenizerSettings(vocabulary, settings);
