@@ -1,0 +1,74 @@
+import { KerasBertError } from "../error.js";
+import { Metadata } from "../file/metadata.js";
+
+export const IDS = "input_ids";
+export const MASK = "attention_mask";
+export const TYPES = "token_type_ids";
+const INPUTS = [IDS, MASK, TYPES];
+const ACCELERATOR_INPUTS = ["attention_bias", "hidden"]; // of the part of a model that has no embeddings
+
+/** Checks that a file can be run on token ids, before a runtime is asked to: the signatures have the inputs and outputs of its task. */
+export class PortCheck {
+  #file;
+
+  /** @param {import("../file/model_file.js").ModelFile} file */
+  constructor(file) {
+    this.#file = file;
+  }
+
+  /**
+   * @param {import("./lengths.js").Lengths} lengths
+   * @throws {KerasBertError} when they have not
+   */
+  check(lengths) {
+    const { name, metadata, signatures } = this.#file;
+    if (metadata.inputs !== Metadata.IDS) {
+      throw new KerasBertError(
+        `expected a file that takes token ids, received ${name}, which takes texts and needs operators of its own; convert the model with ` +
+          "inputs of ids",
+      );
+    }
+    for (const wanted of lengths.signatures) {
+      const signature = signatures.find((each) => each.name === wanted);
+      if (!signature) throw this.#mismatch(`a signature ${wanted}`, signatures.map((each) => each.name).join(", ") || "none");
+      this.#checkInputs(signature);
+      this.#checkOutputs(signature);
+    }
+  }
+
+  #checkInputs({ inputs }) {
+    if ([...inputs.keys()].sort().join() === ACCELERATOR_INPUTS.join()) {
+      throw new KerasBertError(
+        `expected a model in one file, received ${this.#file.name}, the part of a model in two files that runs on an accelerator for ` +
+          "integers; convert the model for the target cpu",
+      );
+    }
+    const areIds = inputs.has(IDS) && [...inputs.keys()].every((name) => INPUTS.includes(name));
+    if (!areIds) throw this.#mismatch(`inputs among ${INPUTS.join(", ")}`, names(inputs));
+    for (const port of inputs.values()) {
+      if (port.type !== "int32" || port.shape.length !== 2) throw this.#mismatch("int32 inputs of two axes", port);
+    }
+  }
+
+  #checkOutputs({ outputs }) {
+    const { type, labels } = this.#file.metadata;
+    for (const name of type.outputs) {
+      const port = outputs.get(name);
+      if (!port) throw this.#mismatch(`outputs ${type.outputs.join(", ")}`, names(outputs));
+      if (port.type !== "float32" || port.shape.length !== type.rank) {
+        throw this.#mismatch(`${name} in float32, of ${type.rank} axes`, port);
+      }
+    }
+    if (labels === null) return;
+    const width = outputs.get(type.outputs[0]).shape.at(-1);
+    if (width !== labels.length) throw this.#mismatch("as many labels as classes", `${labels.length} labels and ${width} classes`);
+  }
+
+  #mismatch(expected, received) {
+    return new KerasBertError(`expected ${expected} of ${this.#file.name}, received ${received}; convert the model again`);
+  }
+}
+
+function names(ports) {
+  return [...ports.keys()].join(", ") || "none";
+}

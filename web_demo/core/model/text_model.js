@@ -1,0 +1,93 @@
+import { KerasBertError } from "../error.js";
+import { tokenizerOf } from "../text/tokenizer_of.js";
+import { Lengths } from "./lengths.js";
+import { IDS, MASK, PortCheck } from "./port_check.js";
+import { Outputs } from "./row.js";
+
+/** A model file with its tokenizer and an engine that runs it. */
+export class TextModel {
+  #lengths;
+
+  /**
+   * @param {import("../file/model_file.js").ModelFile} file
+   * @param {import("../text/tokenizer.js").Tokenizer} tokenizer the file's tokenizer
+   * @param {import("./engine.js").Engine} engine
+   */
+  constructor(file, tokenizer, engine) {
+    this.file = file;
+    this.tokenizer = tokenizer;
+    this.engine = engine;
+    this.#lengths = new Lengths(file.metadata, tokenizer.maxLength);
+    new PortCheck(file).check(this.#lengths);
+  }
+
+  /**
+   * Opens a file with the tokenizer that it describes.
+   *
+   * @param {import("../file/model_file.js").ModelFile} file
+   * @param {import("./engine.js").EngineFactory} openEngine
+   * @returns {Promise<TextModel>}
+   * @throws {KerasBertError} when the tokenizer is of a kind that is not supported here, or the runtime refuses the file
+   */
+  static async open(file, openEngine) {
+    const tokenizer = tokenizerOf(file.metadata.tokenizer, file.metadata.vocabulary ?? []);
+    new PortCheck(file).check(new Lengths(file.metadata, tokenizer.maxLength));
+    return new TextModel(file, tokenizer, await openEngine(file));
+  }
+
+  /** Tokens of the longest row; longer texts are cut, or have several windows. */
+  get length() {
+    return this.#lengths.longest;
+  }
+
+  /** What runs the model. */
+  get engineTitle() {
+    return this.engine.title;
+  }
+
+  /** The length at which a row of some tokens runs, padding included. */
+  lengthOf(tokens) {
+    return this.#lengths.of(tokens);
+  }
+
+  /**
+   * Runs the model on one row, at the shortest length of the file that it fits.
+   *
+   * @param {import("./row.js").Row} row
+   * @returns {Promise<Outputs>}
+   * @throws {KerasBertError} when the row is too long, or the runtime fails
+   */
+  async run(row) {
+    const length = this.#lengths.of(row.size);
+    if (row.size > length) throw new KerasBertError(`expected at most ${length} tokens, received ${row.size}; cut the text`);
+    const name = this.#lengths.signature(length);
+    const signature = this.file.signatures.find((each) => each.name === name);
+    const inputs = new Map([...signature.inputs.keys()].map((input) => [input, this.#input(input, row, length)]));
+    const outputs = await this.engine.run(name, inputs);
+    for (const output of this.file.metadata.type.outputs) this.#check(output, outputs.get(output), length);
+    return new Outputs(outputs, length);
+  }
+
+  /** Frees the engine. */
+  async close() {
+    await this.engine.close();
+  }
+
+  #input(name, row, length) {
+    const values = new Int32Array(length);
+    if (name === MASK) return values.fill(1, 0, row.size);
+    if (name === IDS) values.fill(this.tokenizer.padId, row.size);
+    values.set(name === IDS ? row.ids : row.types);
+    return values;
+  }
+
+  #check(name, values, length) {
+    const { type, labels } = this.file.metadata;
+    const size = values?.length ?? 0;
+    const width = type.perToken ? size / length : size;
+    if (size > 0 && Number.isInteger(width) && (labels === null || width === labels.length)) return;
+    throw new KerasBertError(
+      `expected ${name} of ${this.file.name} for ${length} tokens, received ${values ? size : "no"} values; convert the model again`,
+    );
+  }
+}

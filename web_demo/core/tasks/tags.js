@@ -1,0 +1,90 @@
+const OUTSIDE = "O";
+const BARE_LABEL = "_"; // of a tag that is a prefix alone
+const LIKE = new Map([["B", "B"], ["I", "I"], ["E", "E"], ["S", "S"], ["L", "E"], ["U", "S"]]);
+const BARE = new Set(["B", "I", "E", "S"]);
+
+// Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
+const EXPANDED = new Map([["B", "BII"], ["I", "III"], ["E", "IIE"], ["S", "BIE"], ["L", "IIL"], ["U", "BIL"]]);
+
+/**
+ * Words that are one entity.
+ *
+ * @typedef {object} TagSpan
+ * @property {string} label
+ * @property {number} first the number of its first word
+ * @property {number} end the number of the word after its last one
+ */
+
+/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU); or parts of speech. */
+export class Tags {
+  #labels;
+  #hasPrefixes;
+
+  /** @param {string[] | null} labels */
+  constructor(labels) {
+    this.#labels = labels;
+    const tags = (labels ?? []).filter((tag) => tag !== OUTSIDE);
+    this.#hasPrefixes = tags.some((tag) => tag[1] === "-" && isPrefixed(tag)) || (tags.length > 0 && tags.every((tag) => BARE.has(tag)));
+    /** The tag of words without tokens: `O`, or the first tag if there is no `O`. */
+    this.outside = labels === null || labels.includes(OUTSIDE) ? OUTSIDE : labels[0];
+    /** Whether the tags mark entities. */
+    this.markEntities = (labels ?? []).includes(OUTSIDE) || this.#hasPrefixes;
+  }
+
+  /** The tag of an output. */
+  name(number) {
+    return this.#labels === null ? String(number) : this.#labels[number];
+  }
+
+  /**
+   * A tag for each of several words that share the token of a tag.
+   *
+   * @param {string} tag
+   * @param {number} words
+   * @returns {string[]}
+   */
+  expand(tag, words) {
+    if (!this.#hasPrefixes || words === 1 || !isPrefixed(tag)) return Array(words).fill(tag);
+    const [first, between, last] = EXPANDED.get(tag[0]);
+    return Array.from({ length: words }, (_, word) => {
+      const prefix = word === 0 ? first : word === words - 1 ? last : between;
+      return prefix + tag.slice(1);
+    });
+  }
+
+  /**
+   * The entities of one sentence, from tags of any scheme and from invalid ones.
+   *
+   * The rule is that of CoNLL's own evaluation, and seqeval's default: an entity continues with `I-` or `E-` of its label after `B-` or
+   * `I-`. Every other tag but `O` starts an entity.
+   *
+   * @param {string[]} tags
+   * @returns {TagSpan[]}
+   */
+  spans(tags) {
+    const spans = [];
+    let first = 0;
+    let before = parts(OUTSIDE);
+    for (const [place, tag] of [...tags, OUTSIDE].entries()) {
+      const now = parts(tag);
+      const continues = "IE".includes(now.prefix) && "BI".includes(before.prefix) && before.label === now.label;
+      if (!continues) {
+        if (before.prefix !== "O") spans.push({ label: before.label, first, end: place });
+        first = place;
+      }
+      before = now;
+    }
+    return spans;
+  }
+}
+
+/** A tag's prefix and label. A tag without a prefix is read as `I-` of that label. */
+function parts(tag) {
+  if (tag === OUTSIDE) return { prefix: "O", label: "" };
+  if (isPrefixed(tag)) return { prefix: LIKE.get(tag[0]), label: tag.slice(2) || BARE_LABEL };
+  return { prefix: "I", label: tag };
+}
+
+function isPrefixed(tag) {
+  return (tag[1] === "-" && LIKE.has(tag[0])) || BARE.has(tag);
+}
