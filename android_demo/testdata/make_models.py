@@ -1,15 +1,19 @@
 r"""Writes the tiny models of the tests: `models/*.tflite`, and `models/predictions.json` with what Python predicts by them.
 
+`refused/newer.tflite` is one of them with operators in versions that no runtime has yet.
+
     python android_demo/testdata/make_models.py
 
 Weights are random and vocabularies have 45 tokens. A file takes about 30 KB.
 """
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
 import tf_keras as keras
+from ai_edge_litert import schema_py_generated as schema
 
 import kerasbert as kb
 from kerasbert.cli.common.predictions import prediction_records
@@ -19,6 +23,7 @@ from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.text import WordPiece
 
 FOLDER = Path(__file__).parent / "models"
+REFUSED = Path(__file__).parent / "refused"
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WORDS = (
     "the a film book song was is and it very so of in we saw where who good fine great bad poor dull river bank street "
@@ -71,6 +76,18 @@ def main() -> None:
         path.with_name(f"{path.name}.json").unlink()  # the file beside it says the same as the packed metadata
     lines = json.dumps(predictions, indent=1, ensure_ascii=False)
     (FOLDER / "predictions.json").write_text(f"{lines}\n", "utf-8")
+    REFUSED.mkdir(exist_ok=True)
+    (REFUSED / "newer.tflite").write_bytes(_newer((FOLDER / "label.tflite").read_bytes()))
+
+
+def _newer(content: bytes) -> bytes:
+    """Return a file with its operators in version 99."""
+    changed, model = bytearray(content), schema.Model.GetRootAs(content, 0)
+    for number in range(model.OperatorCodesLength()):
+        table = model.OperatorCodes(number)._tab
+        if slot := table.Offset(8):  # of the field `version`; where it is left out, it is 1
+            struct.pack_into("<i", changed, table.Pos + slot, 99)
+    return bytes(changed)
 
 
 def _write(path: Path, seed: int, task_class: str, settings: dict, options: dict, examples: Any) -> list[dict]:

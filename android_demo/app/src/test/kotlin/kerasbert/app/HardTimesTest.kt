@@ -96,6 +96,21 @@ class HardTimesTest : AppTest() {
     }
 
     @Test
+    fun `a model that needs a newer runtime is refused in words, and the next one works`() {
+        open("sentiment")
+        await("a model", SECONDS) { app.classify.state.model is ModelState.Ready }
+        choose("newer.tflite", File("../testdata/refused/newer.tflite").inputStream())
+        await("a failure", SECONDS) { app.classify.state.model is ModelState.Failed }
+        assertEquals(activity.getString(R.string.failure_engine), sentence())
+        assertTrue("newer.tflite" in view<View>(R.id.failure).child<TextView>(R.id.failure_detail).text)
+        screenshot("newer-model")
+        app.classify.choose("sentiment.tflite")
+        type(R.id.classify_text, "a joy to watch")
+        awaitClassified()
+        assertEquals("", sentence())
+    }
+
+    @Test
     fun `the process ends in the background, and the texts come back`() {
         open("sentiment", "search")
         type(R.id.classify_text, "a joy to watch")
