@@ -26,7 +26,8 @@ export const FailureKind = Object.freeze({
  * What went wrong. It is sent from the worker to the page.
  *
  * @typedef {object} Failure
- * @property {string} kind one of `FailureKind`; decides the sentence that a person reads first
+ * @property {string | null} kind one of `FailureKind`; decides the sentence that a person reads first. Null on its way from the worker, if
+ *   the caller knows it.
  * @property {string} detail what was expected and what was received; may be empty
  */
 
@@ -41,9 +42,12 @@ export function failure(kind, detail = "") {
 
 /** An error whose failure is known. */
 export class FailedError extends Error {
-  /** @param {Failure} known */
-  constructor(known) {
-    super(known.detail);
+  /**
+   * @param {Failure} known
+   * @param {{cause?: unknown}} [options]
+   */
+  constructor(known, options) {
+    super(known.detail, options);
     this.name = "FailedError";
     this.failure = known;
   }
@@ -61,11 +65,11 @@ export class CanceledError extends Error {
  * Describes an error of some work.
  *
  * @param {unknown} error
- * @param {string} kind for errors that do not tell their kind themselves
+ * @param {string | null} kind for errors that do not tell their kind themselves; null if only the page knows it
  * @returns {Failure}
  */
 export function failureOf(error, kind) {
-  if (error instanceof FailedError) return error.failure;
+  if (error instanceof FailedError) return error.failure.kind ? error.failure : failure(kind, error.failure.detail);
   if (error instanceof KerasBertError) return failure(kind, error.message);
   if (isOutOfMemory(error)) return failure(FailureKind.MEMORY);
   if (isOutOfStorage(error)) return failure(FailureKind.STORAGE, "expected room in the browser's storage, received none; delete something");

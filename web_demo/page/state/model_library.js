@@ -32,7 +32,8 @@ export class ModelLibrary {
   #observers = new Set();
 
   /**
-   * @param {() => Promise<{models: {name: string, file: string, title: string, task: string, bytes: number}[]}>} readIndex reads the site's list
+   * @param {() => Promise<{models: {name: string, file: string, title: string, task: string, bytes: number}[]}>} readIndex reads the list
+   *   of the site
    * @param {import("../storage/store.js").Store} store where opened models are kept
    */
   constructor(readIndex, store) {
@@ -158,7 +159,8 @@ export class ModelLibrary {
     try {
       return await this.#readIndex();
     } catch (error) {
-      throw new FailedError(failure(FailureKind.DOWNLOAD, `expected the site's list of models, received none (${error.message}); load the page again`));
+      const detail = `expected the site's list of models, received none (${error.message}); load the page again`;
+      throw new FailedError(failure(FailureKind.DOWNLOAD, detail));
     }
   }
 

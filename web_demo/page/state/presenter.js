@@ -1,4 +1,4 @@
-import { failureOf } from "./failure.js";
+import { CanceledError, failureOf } from "./failure.js";
 
 /**
  * What long work is given.
@@ -58,7 +58,10 @@ export class Presenter {
    * @param {import("./lane.js").Lane} lane
    * @param {string} kind the kind of failures that do not tell it themselves
    * @param {(control: Control) => R | Promise<R>} work
-   * @param {{done: (result: R) => void, failed: (failure: import("./failure.js").Failure) => void, progressed?: (...step: any[]) => void}} callbacks
+   * @param {object} callbacks
+   * @param {(result: R) => void} callbacks.done
+   * @param {(failure: import("./failure.js").Failure) => void} callbacks.failed
+   * @param {(...step: any[]) => void} [callbacks.progressed]
    */
   run(lane, kind, work, { done, failed, progressed = () => {} }) {
     lane.start(async (signal) => {
@@ -66,7 +69,7 @@ export class Presenter {
         if (!signal.aborted) progressed(...step);
       };
       const outcome = await attempt(kind, () => work({ signal, report }));
-      if (signal.aborted) return;
+      if (signal.aborted || outcome.isCanceled) return;
       if (outcome.failure) failed(outcome.failure);
       else done(outcome.result);
     });
@@ -77,6 +80,7 @@ async function attempt(kind, work) {
   try {
     return { result: await work() };
   } catch (error) {
+    if (error instanceof CanceledError) return { isCanceled: true };
     return { failure: failureOf(error, kind) };
   }
 }

@@ -28,11 +28,7 @@ export function linkOf(page, { panel, model, text, question }) {
   if (text) fields.set("text", text);
   if (question) fields.set("question", question);
   const link = `${page.split("#")[0]}#${fields}`;
-  if (link.length > LONGEST_LINK) {
-    const longest = LONGEST_LINK.toLocaleString("en");
-    const received = link.length.toLocaleString("en");
-    throw new KerasBertError(`expected a link of at most ${longest} characters, received one of ${received}; shorten the text`);
-  }
+  checkLength(link, "shorten the text");
   return link;
 }
 
@@ -44,12 +40,15 @@ export function linkOf(page, { panel, model, text, question }) {
  * @throws {KerasBertError} when the link is too long
  */
 export function readLink(hash) {
-  if (hash.length > LONGEST_LINK) {
-    const received = hash.length.toLocaleString("en");
-    throw new KerasBertError(`expected a link of at most ${LONGEST_LINK.toLocaleString("en")} characters, received one of ${received}; ask for a shorter one`);
-  }
+  checkLength(hash, "ask for a shorter one");
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const panel = fields.get("panel") ?? "";
   if (!PANELS.includes(panel)) return null;
   return Object.freeze({ panel, model: fields.get("model") ?? "", text: fields.get("text") ?? "", question: fields.get("question") ?? "" });
+}
+
+function checkLength(link, action) {
+  if (link.length <= LONGEST_LINK) return;
+  const [longest, received] = [LONGEST_LINK, link.length].map((length) => length.toLocaleString("en"));
+  throw new KerasBertError(`expected a link of at most ${longest} characters, received one of ${received}; ${action}`);
 }

@@ -22,8 +22,8 @@ export const STORED_LABELS = "taught-labels";
  * @property {TaughtLabel[]} labels the labels in the order in which they were added
  * @property {string} text the text to classify
  * @property {boolean} isRunning whether newer bars are on their way
- * @property {import("./classify_presenter.js").LabelBar[] | null} bars the labels of the text, the likeliest first; null where there is no text,
- *   or no two labels have examples
+ * @property {import("./classify_presenter.js").LabelBar[] | null} bars the labels of the text, the likeliest first; null where there is
+ *   no text, or no two labels have examples
  * @property {import("./failure.js").Failure | null} failure
  */
 

@@ -1,0 +1,136 @@
+import { KerasBertError } from "../../core/error.js";
+import { IndexFile } from "../../core/search/index_file.js";
+import { SentenceSearch } from "../../core/search/sentence_search.js";
+import { TextImport } from "../../core/search/text_import.js";
+import { STORED_SEARCH } from "../state/device_presenter.js";
+import { failureOf, FailureKind } from "../state/failure.js";
+
+const TOP = 20;
+const REPORTED = 16; // texts between two reports
+
+/**
+ * What is stored: the texts before their index is built, and the index, which contains the texts, after it. It is one entry, so that texts
+ * and vectors belong together whatever another tab writes.
+ *
+ * @typedef {object} StoredSearch
+ * @property {string} name the file's name; "" for the sample
+ * @property {string[] | null} texts
+ * @property {Uint8Array | null} index see `IndexFile`
+ */
+
+/** Texts that are searched by their vectors, also while these are being computed. */
+export class TextSearch {
+  #store;
+  #sample;
+  #complete = null; // the texts that were searched before
+  #growing = null;
+
+  /**
+   * @param {import("../storage/store.js").Store} store
+   * @param {() => Promise<string[]>} sample reads the texts that are searched before the person imports some
+   */
+  constructor(store, sample) {
+    this.#store = store;
+    this.#sample = sample;
+  }
+
+  /**
+   * Builds the index of texts, or reads the one that is stored.
+   *
+   * @param {import("../../core/tasks/sentence_encoding.js").SentenceEncoding} encoder
+   * @param {{name: string, file: Blob | null, column: number} | null} wanted null for the texts that are stored, or else the sample
+   * @param {import("./turns.js").Job} job
+   * @returns {Promise<{corpus: import("../state/search_presenter.js").Corpus, failure: import("../state/failure.js").Failure | null}>} the
+   *   failure is that of the storage; the texts are searched all the same
+   */
+  async build(encoder, wanted, job) {
+    const model = encoder.model.file.metadata.weights;
+    const stored = wanted ? null : await this.#stored(model);
+    if (stored?.search) return this.#finish(stored.name, stored.search, null);
+    const { name, texts } = wanted ? await this.#read(wanted) : stored ?? { name: "", texts: await this.#sample() };
+    const failed = wanted ? await this.#save({ name, texts, index: null }) : null;
+    const search = await this.#encode(encoder, model, texts, job);
+    return this.#finish(name, search, failed ?? (await this.#save({ name, texts: null, index: IndexFile.write(search) })));
+  }
+
+  /**
+   * Finds texts.
+   *
+   * @param {import("../../core/tasks/sentence_encoding.js").SentenceEncoding} encoder
+   * @param {string} query
+   * @returns {Promise<{matches: import("../state/search_presenter.js").Match[], milliseconds: number}>}
+   */
+  async search(encoder, query) {
+    const start = performance.now();
+    const { vector } = await encoder.encode(query);
+    const searched = this.#growing ?? this.#complete;
+    const isOfModel = searched?.model === encoder.model.file.metadata.weights;
+    const matches = isOfModel ? searched.search(vector, TOP) : [];
+    return { matches: matches.map(({ index, text, score }) => ({ index, text, score })), milliseconds: performance.now() - start };
+  }
+
+  async #read({ name, file, column }) {
+    if (file === null) return { name, texts: await this.#sample() };
+    return { name, texts: (await readTexts(name, file)).texts(column) };
+  }
+
+  async #encode(encoder, model, texts, job) {
+    if (texts.length === 0) throw new KerasBertError("expected at least one text to search, received none; choose another file");
+    try {
+      for (const [number, text] of texts.entries()) {
+        const { vector } = await encoder.encode(text);
+        this.#growing ??= new SentenceSearch(model, vector.length);
+        this.#growing.add(text, vector);
+        const done = number + 1;
+        if (done === 1 || done % REPORTED === 0) job.report(done, texts.length);
+      }
+      return this.#growing;
+    } finally {
+      this.#growing = null;
+    }
+  }
+
+  #finish(name, search, failure) {
+    this.#complete = search;
+    return { corpus: { name, count: search.size, bytes: search.vectorBytes, isKept: failure === null }, failure };
+  }
+
+  /** What is stored: an index of the model, or else the texts. Null if nothing is, or it is damaged, or the sample changed. */
+  async #stored(model) {
+    try {
+      const stored = await this.#store.read(STORED_SEARCH);
+      if (!stored) return null;
+      const search = stored.index ? IndexFile.read(stored.index, null) : null;
+      const texts = search ? search.texts : stored.texts;
+      if (stored.name === "" && !isSame(texts, await this.#sample())) return null;
+      return search?.model === model ? { name: stored.name, search } : { name: stored.name, texts };
+    } catch {
+      return null;
+    }
+  }
+
+  async #save(entry) {
+    try {
+      await this.#store.write(STORED_SEARCH, entry);
+      return null;
+    } catch (error) {
+      return failureOf(error, FailureKind.STORAGE); // the search works until the page is left
+    }
+  }
+}
+
+/**
+ * Reads a file of texts.
+ *
+ * @param {string} name its name, whose ending decides
+ * @param {Blob} file
+ * @returns {Promise<TextImport>}
+ * @throws {KerasBertError} when it cannot be read as texts
+ */
+export async function readTexts(name, file) {
+  return TextImport.read(new Uint8Array(await file.arrayBuffer()), name);
+}
+
+function isSame(texts, others) {
+  return texts.length === others.length && texts.every((text, number) => text === others[number]);
+}
