@@ -1,5 +1,6 @@
 package kerasbert.app
 
+import android.text.style.BackgroundColorSpan
 import android.view.View
 import android.widget.CheckBox
 import android.widget.EditText
@@ -12,6 +13,7 @@ import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNotSame
 import org.junit.Assert.assertTrue
 import org.junit.Test
+import java.io.File
 
 /** The five screens as a person meets them, with the zoo's models and LiteRT's library of this machine. */
 class MainScreenTest : AppTest() {
@@ -47,6 +49,27 @@ class MainScreenTest : AppTest() {
         assertTrue(app.ask.state.answered?.answer is TextAnswer.Sentences)
         assertTrue("1987" in view<TextView>(R.id.ask_answer).text)
         screenshot("ask")
+    }
+
+    @Test
+    fun `a model for answers marks its answer in the text`() {
+        open("search")
+        File("../testdata/models/answer.tflite").inputStream().use { app.source.add("answer.tflite", it) }
+        app.ask.choose("answer.tflite")
+        press(R.id.tab_ask)
+        await("a model", SECONDS) { app.ask.state.model is ModelState.Ready }
+        type(R.id.ask_text, QA_SENTENCE.repeat(2))
+        type(R.id.ask_question, "who saw the book ?")
+        press(R.id.ask_ask)
+        await("an answer", SECONDS) { app.ask.state.answered != null && !app.ask.state.isRunning }
+        assertTrue(app.ask.state.answered?.answer is TextAnswer.Spans)
+        assertTrue("several windows were read", app.ask.state.answered!!.parts > 1)
+        assertEquals("and it was very fine", view<TextView>(R.id.ask_answer).text.toString())
+        val text = view<EditText>(R.id.ask_text).text
+        val mark = text.getSpans(0, text.length, BackgroundColorSpan::class.java).single()
+        // The second of the two sentences: an emoji before it takes two units.
+        assertEquals(119 to 139, text.getSpanStart(mark) to text.getSpanEnd(mark))
+        screenshot("ask-answer")
     }
 
     @Test
@@ -97,5 +120,11 @@ class MainScreenTest : AppTest() {
         assertEquals("two hours too long", view<EditText>(R.id.classify_text).text.toString())
         assertEquals("negative", screen(R.id.classify_bars).child<TextView>(R.id.label).text.toString())
         screenshot("classify-landscape")
+    }
+
+    private companion object {
+        // Of android_demo/testdata/make_models.py, whose predictions name the answer.
+        const val QA_SENTENCE =
+            "the film was good and it was very fine , so we saw the \uD83D\uDE00 book of the river bank in a great street . "
     }
 }
