@@ -3,7 +3,7 @@
 import functools
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
@@ -12,6 +12,8 @@ from kerasbert.optional import import_optional
 DICTIONARIES = ("unidic_lite", "ipadic", "unidic")
 # All code points with a canonical decomposition are below this one.
 _DECOMPOSED_BELOW = 0x30000
+_LONGEST = 10_000  # characters that MeCab takes at once. It crashes on some texts of 300,000, and has 16 bits for the bytes of a word
+_BREAKS = ("\u3002", "\n", " ")  # after which a longer text is divided, the best place first
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))  # Hangul vowels and finals join the syllable before them
 
 
@@ -47,7 +49,8 @@ class Word(NamedTuple):
 def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
     """Split a text into words in Unicode form NFKC.
 
-    White space between words is dropped. As in Hugging Face, so is all text after a NUL character.
+    White space between words is dropped. As in Hugging Face, so is all text after a NUL character. A text of more than 10,000 characters is
+    split in parts, after a full stop or a space where there is one.
 
     Args:
         text: The text.
@@ -63,11 +66,14 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
     normalized = _nfkc(text)
     places = None if normalized == text else _places(text)
     words, position = [], 0
-    for node in _tagger(dictionary)(normalized):
-        surface = node.surface
-        start = normalized.index(surface, position)
-        position = start + len(surface)
-        words.append(Word(surface, shift + start) if places is None else Word(surface, shift, places[start:position]))
+    for part in _parts(normalized.partition("\0")[0]):
+        for node in _tagger(dictionary)(part):
+            surface = node.surface
+            start = normalized.index(surface, position)
+            position = start + len(surface)
+            words.append(
+                Word(surface, shift + start) if places is None else Word(surface, shift, places[start:position])
+            )
     return words
 
 
@@ -86,6 +92,17 @@ def _tagger(dictionary: str) -> Any:
         raise KerasBertError(f"expected a MeCab dictionary of {', '.join(DICTIONARIES)}, received {dictionary!r}")
     fugashi, folder = import_optional("fugashi", "Japanese words"), import_optional(dictionary, "Japanese words").DICDIR
     return fugashi.GenericTagger(f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}"')
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the text in parts that MeCab can take."""
+    start = 0
+    while len(text) - start > _LONGEST:
+        longest = text[start : start + _LONGEST]
+        found = next((place for place in map(longest.rfind, _BREAKS) if place >= 0), _LONGEST - 1)
+        yield longest[: found + 1]
+        start += found + 1
+    yield text[start:]
 
 
 def _places(text: str) -> list[tuple[int, int]]:

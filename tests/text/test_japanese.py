@@ -115,6 +115,23 @@ def write(folder, vocabulary=VOCABULARY, **config):
     return folder
 
 
+@pytest.mark.parametrize(
+    "text", ["東" * 300_000, "あ" * 70_000, f"日本{' ' * 200_000}語", "\u3000" * 100_000 + "日本", "今日は良い天気です。" * 7000],
+    ids=["one-ideograph", "one-kana", "spaces", "wide-spaces", "sentences"],
+)  # fmt: skip
+def test_long_texts_keep_every_character(text):
+    words = mecab.mecab_words(text, "unidic_lite")
+    assert "".join(word.surface for word in words) == "".join(unicodedata.normalize("NFKC", text).split())
+    assert words[-1].span(0, len(words[-1].surface))[1] == len(text)
+
+
+def test_a_long_text_has_the_words_of_its_sentences():
+    sentences = ["今日は良い天気です。", "東京都に住んでいます。", "「はい」と言った。"]
+    separate = [word.surface for text in sentences for word in mecab.mecab_words(text, "unidic_lite")]
+    together = [word.surface for word in mecab.mecab_words("".join(sentences) * 1000, "unidic_lite")]
+    assert together == separate * 1000
+
+
 def test_folder(tmp_path):
     tokenizer = tokenizer_from_folder(write(tmp_path, do_lower_case=True, mecab_kwargs={"mecab_dic": "unidic_lite"}))
     assert type(tokenizer) is JapaneseTokenizer and tokenizer.lowercase and tokenizer.subwords == "wordpiece"
