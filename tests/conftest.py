@@ -229,3 +229,41 @@ def static_vectors(vectors):
     import kerasbert as kb
 
     return kb.compression.quantize(vectors, "static_wi8_ai8", calibration=rows(64, seed=1)[0])
+
+
+@pytest.fixture
+def site_parts(tmp_path, monkeypatch):
+    """Small stand-ins of the page and of LiteRT.js, from which `kerasbert web` builds; returns the folder of the page."""
+    page, home = tmp_path / "page", tmp_path / "home"
+    for path, content in PAGE_FILES.items():
+        _write(page / path, content)
+    for path, content in LITERT_FILES.items():
+        _write(home / "web" / "node_modules" / "@litertjs" / path, content)
+    monkeypatch.setenv("KERASBERT_HOME", str(home))
+    monkeypatch.setattr("kerasbert.web.page_files.ROOT", page)
+    from kerasbert.export.backends.environments.known import WEB
+
+    _write(home / "web" / ".complete", "\n".join(WEB.packages))
+    return page
+
+
+PAGE_FILES = {
+    "index.html": "<!doctype html>\n<title>page</title>\n", "app.js": "export {};\n", "core/error.js": "export {};\n",
+    "icons/icon.png": "png", "tests/page.test.js": "no part of a site", "node/engine.js": "no part of a site",
+    "run.mjs": "no part of a site", "package.json": "{}", "README.md": "no part of a site", "app.js~": "no part of a site",
+    "core/.error.js.swp": "no part of a site",
+}  # fmt: skip
+LITERT_FILES = {
+    "core/dist/index.js": 'import { createWasmLib } from "@litertjs/wasm-utils";\nexport { createWasmLib };\n'
+    "//# sourceMappingURL=index.js.map\n",
+    "wasm-utils/dist/index.js": "export const createWasmLib = 1;\n//# sourceMappingURL=index.js.map",
+    **{
+        f"core/wasm/litert_wasm_{build}internal.{suffix}": f"{build} {suffix}"
+        for build in ("", "compat_", "jspi_", "threaded_") for suffix in ("js", "wasm")
+    },
+}  # fmt: skip
+
+
+def _write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, "utf-8")

@@ -16,7 +16,7 @@ LAYERS = (
     ("tasks",),
     ("training", "compression"),
     ("export",),
-    ("zoo",),
+    ("zoo", "web"),
     ("cli", "__main__"),
 )
 # Packages that only re-export lazy names (`kerasbert.export.convert`): importing one imports no submodule.

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
@@ -23,6 +23,8 @@ from kerasbert.cli.common.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.errors import KerasBertError
+
+_STOPPED = "stopped"
 
 
 class ResultCommand(TyperCommand):
@@ -45,6 +47,8 @@ class ResultCommand(TyperCommand):
             except KerasBertError as error:
                 raise KerasBertError(with_flags(str(error), self)) from error
         _print(result, as_json=ctx.params["json"])
+        if result.then is not None:
+            _go_on(result.then)
         return result.exit_code
 
 
@@ -72,6 +76,7 @@ def build_app() -> typer.Typer:
         validate,
     )
     from kerasbert.cli.setup import setup
+    from kerasbert.cli.web import web
 
     app = typer.Typer(
         name="kerasbert",
@@ -85,7 +90,7 @@ def build_app() -> typer.Typer:
     app.callback()(_kerasbert)
     for command in (
         quickstart.quickstart, train.train, quantize.quantize, prune.prune, distill.distill, evaluate.evaluate, predict.predict,
-        diagnose.diagnose, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark, setup,
+        diagnose.diagnose, convert.convert, inspect.inspect, validate.validate, benchmark.benchmark, web, setup,
     ):  # fmt: skip
         app.command(cls=ResultCommand)(command)
     app.add_typer(_zoo_commands(), name="zoo")
@@ -156,6 +161,15 @@ def _without_debug(arguments: list[str]) -> tuple[bool, list[str]]:
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     others = [argument for argument in options if argument != "--debug"]
     return len(others) < len(options), others + arguments[len(options) :]
+
+
+def _go_on(then: Callable[[], None]) -> None:
+    """Run the part of a command that Ctrl-C ends. The command has released its outputs."""
+    try:
+        with handle_interrupts(lambda: _STOPPED):
+            then()
+    except KeyboardInterrupt:
+        raise Interrupted(_STOPPED) from None
 
 
 def _print(result: Result, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from kerasbert.errors import KerasBertError
 
 MODEL, HOST, METADATA, REPORT, SUMMARY, PLOT = "model", "host", "metadata", "report", "summary", "plot"
+SITE = "site"
 _GENERATOR = "kerasbert "
 PACKED = {
     MODEL: "kerasbert.json",

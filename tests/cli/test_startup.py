@@ -8,7 +8,7 @@ import time
 
 HEAVY = ("tensorflow", "tf_keras", "numpy", "tokenizers", "ai_edge_litert", "safetensors")
 COMMANDS = (
-    "quickstart train quantize prune distill diagnose evaluate predict convert inspect validate benchmark".split()
+    "quickstart train quantize prune distill diagnose evaluate predict convert inspect validate benchmark web".split()
 )
 PROBE = f"""
 import json, sys

@@ -8,6 +8,7 @@ from pathlib import Path
 from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.files.locks import locked
 from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, has_interrupted_run
+from kerasbert.files.site_folder import SITE_FILE
 
 _running: list["Claims"] = []
 _report_to: list[int] = []  # file descriptors
@@ -112,9 +113,9 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def _file_state(path: Path) -> tuple[int, int] | None:
-    """Return the inode and modification time of a file or of the model in a folder, or None if there is none."""
-    try:
-        status = os.stat(path / OWN_FILE if path.is_dir() else path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+    """Return the inode and modification time of a file, or of the model or site in a folder; None if there is none."""
+    for each in (path / OWN_FILE, path / SITE_FILE) if path.is_dir() else (path,):
+        with contextlib.suppress(OSError):
+            status = os.stat(each)
+            return status.st_ino, status.st_mtime_ns
+    return None

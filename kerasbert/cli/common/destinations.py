@@ -18,6 +18,7 @@ from kerasbert.files.model_folder import (
 )
 from kerasbert.files.own_files import check_own
 from kerasbert.files.partials import clear_inside
+from kerasbert.files.site_folder import edited_files, foreign_files, read_listed, site_owner
 
 _LONGEST_INSIDE = 64  # bytes of the longest path inside a model's folder, including temporary files
 
@@ -81,6 +82,54 @@ def _check_content(out: Path, resume: bool, overwrite: bool) -> None:
         raise KerasBertError(
             f"expected a new or empty folder as --out, received {str(out)!r}, which holds a model; name another, or replace it with "
             "--overwrite"
+        )
+
+
+def check_site_folder(out: Path) -> None:
+    """Check that a site can be written to a folder, and lock the folder for the command.
+
+    Args:
+        out: The folder.
+
+    Raises:
+        KerasBertError: When the folder cannot be written, or holds something that may not be replaced.
+    """
+    check_results_folder(out)
+    if out.is_symlink() and not out.exists():
+        raise KerasBertError(f"expected a folder as --out, received {str(out)!r}, a link to nothing; remove the link")
+    if unfinished := recover(out, site_owner(out)):
+        raise KerasBertError(
+            f"expected no folder of an interrupted command beside {str(out)!r}, received {str(unfinished[0])!r} with other files; move "
+            "them away"
+        )
+    if not out.exists():
+        return
+    if read_listed(out) is None and os.listdir(out):
+        raise KerasBertError(
+            f"expected a new or empty folder as --out, or a site of kerasbert's, received {str(out)!r}, which holds other files; name "
+            "another"
+        )
+    check_replaceable(out, site_owner(out))
+    if edited := edited_files(out):
+        raise KerasBertError(
+            f"expected the site in {str(out)!r} as kerasbert wrote it, received one with a changed {edited[0]}; move that file away, or "
+            "name another folder"
+        )
+
+
+def check_new_files(out: Path, paths: Iterable[str]) -> None:
+    """Check that the files of a new site do not take the place of files that kerasbert did not write.
+
+    Args:
+        out: The site's folder.
+        paths: Paths of the new files in it.
+
+    Raises:
+        KerasBertError: When one does.
+    """
+    if taken := foreign_files(out, paths):
+        raise KerasBertError(
+            f"expected no file of others where the site needs {taken[0]}, received one in {str(out)!r}; rename it, or name another folder"
         )
 
 

@@ -1,7 +1,7 @@
 """Results of commands, and their conversion to JSON."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,13 @@ class Result:
         data: The content of `--json`.
         text: Lines and tables for a terminal.
         exit_code: 0 only on success.
+        then: Called after the result was printed, by a command that goes on until Ctrl-C.
     """
 
     data: Mapping[str, Any]
     text: Block | Sequence[Block]
     exit_code: int = 0
+    then: Callable[[], None] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", to_jsonable(self.data))

@@ -18,7 +18,9 @@ from kerasbert.cli.common import claims
 from kerasbert.cli.common.failures import FAILURE
 from kerasbert.console.output import note
 from kerasbert.files.atomic import recover
+from kerasbert.files.exchange import Owns
 from kerasbert.files.model_folder import has_interrupted_run, is_model_file
+from kerasbert.files.site_folder import site_owner
 
 if TYPE_CHECKING:
     import resource
@@ -132,10 +134,16 @@ def _clear(paths: Sequence[Path]) -> str:
     advice = ""
     for path in paths:
         with contextlib.suppress(OSError):
-            recover(path, is_model_file)
+            recover(path, _owner(path))
         if path.is_dir() and has_interrupted_run(path):
             advice = "; --resume continues from the last checkpoint"
     return advice
+
+
+def _owner(path: Path) -> Owns:
+    """Return which files of a folder that the child wrote are kerasbert's: those of a model, or of a site."""
+    owns_site_file = site_owner(path)
+    return lambda inside: is_model_file(inside) or owns_site_file(inside)
 
 
 def _die_with(parent: int) -> None:

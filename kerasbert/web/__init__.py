@@ -1,0 +1,1 @@
+"""A static site that runs `.tflite` files in the browser: its parts, its folder, and a server for this computer only."""
