@@ -69,6 +69,11 @@ MEASUREMENTS = (
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
     Measurement("latency.jvm_tokenization", "--data {train} --column sentence --vocabulary {vocabulary}"),
+    Measurement(
+        "latency.web_tokenization",
+        "--data {train} --column sentence --vocabulary {vocabulary}",
+        ("--packages {node_packages}",),
+    ),
     Measurement("latency.integer_products"),
     Measurement("latency.protection", "{tflite}", ("{tflite_b}",)),
     Measurement("latency.architectures"),
@@ -98,6 +103,7 @@ MEASUREMENTS = (
     Measurement("parity.jvm_predictions", "--data {data}", ("--answers {client_answerer}",)),
     Measurement("parity.jvm_search", "--texts {sentences}"),
     Measurement("parity.model_files", "{kept_files}"),
+    Measurement("parity.golden_comparison", "{golden}", ("--packages {node_packages}",)),
     Measurement(
         "backends.targets", "--texts {dev} --vocabulary {vocabulary}", ("--trained {task_folder} {dev} {train}",)
     ),
@@ -128,8 +134,8 @@ HELPERS = {
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
-    "parity.export_golden": "writes vectors for the tests of android_demo",
-    "parity.unicode_tables": "writes the character tables of the tokenizer in android_demo/core",
+    "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",
+    "parity.unicode_tables": "writes the character tables of the tokenizers in android_demo/core and web_demo/core",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }
 
@@ -157,6 +163,8 @@ INPUTS = {
     "client_answerer": "a question answerer's file for them",
     "questions": "questions in SQuAD's format",
     "kept_files": "a folder of .tflite files, as parity.keep_files keeps them",
+    "golden": "a folder of golden vectors of parity.export_golden",
+    "node_packages": "a folder that has node_modules with @huggingface/tokenizers",
     "digests": "an earlier result of code.converted_files",
     "peer_python": "Python of an environment with requirements-peers.txt",
 }

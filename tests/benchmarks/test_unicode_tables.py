@@ -1,13 +1,22 @@
-"""The character tables of the Kotlin tokenizer are those of the installed `tokenizers`."""
+"""The character tables of the tokenizers in Kotlin and in JavaScript are those of the installed `tokenizers`."""
 
 import re
+import sys
 import unicodedata
 
 import pytest
 from tokenizers import normalizers
 
 from benchmarks.parity import unicode_tables
-from benchmarks.parity.unicode_tables import DESCRIPTIONS, KOTLIN, OF_PYTHON, kotlin, make_tables
+from benchmarks.parity.unicode_tables import (
+    DESCRIPTIONS,
+    JAVASCRIPT,
+    KOTLIN,
+    OF_PYTHON,
+    javascript,
+    kotlin,
+    make_tables,
+)
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -66,9 +75,24 @@ def test_the_committed_tables_of_nfkc_are_those_of_this_python(tables):
     assert [name for name in OF_PYTHON if committed()[name] != tables[name]] == []
 
 
-def test_a_changed_table_is_found(tables):
-    source = kotlin({**tables, "SPACE": tables["SPACE"][:-1] + "E"})
-    assert source != kotlin(tables)
+def test_both_languages_have_the_same_tables():
+    header = KOTLIN.read_text("utf-8").splitlines()[2:4]
+    written = javascript(committed()).splitlines()
+    assert "\n".join([*header, *written[2:], ""]) == JAVASCRIPT.read_text("utf-8")
+
+
+def test_the_command_writes_both_files(tables, tmp_path, monkeypatch):
+    paths = tmp_path / "UnicodeData.kt", tmp_path / "unicode_tables.js"
+    monkeypatch.setattr(unicode_tables, "make_tables", lambda: tables)
+    monkeypatch.setattr(sys, "argv", ["unicode_tables", "--kotlin", str(paths[0]), "--javascript", str(paths[1])])
+    unicode_tables.main()
+    assert [path.read_text("utf-8") for path in paths] == [kotlin(tables), javascript(tables)]
+
+
+@pytest.mark.parametrize("source", [kotlin, javascript])
+def test_a_changed_table_is_found(tables, source):
+    changed = {**tables, "SPACE": tables["SPACE"][:-1] + "E"}
+    assert source(changed) != source(tables)
 
 
 def test_tables_mean_what_the_normalizer_does():

@@ -46,7 +46,6 @@ export class BertNormalizer {
   /** Normalizes a part of a text. */
   normalize(text, from, to, sink) {
     this.#sink = sink;
-    this.#marks.reset();
     let at = from;
     while (at < to) {
       const unit = text.charCodeAt(at);

@@ -49,13 +49,6 @@ export class PendingMarks {
     this.#clear();
   }
 
-  /** Forgets all marks and places, before another text. */
-  reset() {
-    this.#clear();
-    this.lastStart = 0;
-    this.lastEnd = 0;
-  }
-
   #clear() {
     for (const list of [this.#codePoints, this.#classes, this.#begins, this.#starts, this.#ends]) list.truncate(0);
     this.#keeps = false;

@@ -86,3 +86,9 @@ test("a tokenizer has no memory of the texts before", () => {
   assert.deepEqual([...first.starts], [0, 4, 7]);
   assert.deepEqual(idsOf(tokenizer, ""), []);
 });
+
+test("a mark that stays, of a character that is decomposed, has the place of the whole character", () => {
+  // A half note is a note head and a stem, and the stem is no nonspacing mark.
+  const { ids, starts, ends } = tokenizerOf({}, VOCABULARY).tokens("me \u{1d15e} \u{1d160}\u0301");
+  assert.deepEqual([[...ids], [...starts], [...ends]], [[6, 1, 1], [0, 3, 6], [2, 5, 8]]);
+});

@@ -18,12 +18,17 @@ internal class GoldenComparison(private val case: GoldenCase, private val texts:
     /** The number of compared rows of each file. */
     val rows = linkedMapOf<String, Int>()
 
+    /** The number of tokens of all texts. */
+    var tokenCount = 0L
+        private set
+
     /** Escaped texts of the first differences. */
     val examples = ArrayList<String>()
 
     fun tokens(): GoldenComparison = compare("tokens") { number, row ->
         val text = texts[number]
         val tokens = tokenizer.tokens(text)
+        tokenCount += tokens.size
         check("ids", text, comparable(row.numbers("ids")), comparable(tokens.ids))
         check("offsets", text, row.numbers("offsets"), offsets(text, tokens.starts, tokens.ends))
     }

@@ -1,0 +1,42 @@
+// The part of `benchmarks/parity/golden_comparison.py` with a second witness: the ids of `@huggingface/tokenizers`, beside those of this
+// core and the golden ones, which are those of the Rust `tokenizers`.
+//
+// Arguments: a folder of golden vectors, a folder with NAME.json, the `tokenizer.json` of each tokenizer to compare, and the folder that
+// has `node_modules`. Each line of the answer is a tokenizer: its name, the number of strings, and of those with equal ids.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { GoldenFolder } from "./golden_folder.js";
+import { witnessClass } from "./witness.js";
+
+const [goldenPath, tokenizers, packages] = process.argv.slice(2);
+const Tokenizer = witnessClass(packages);
+const golden = new GoldenFolder(goldenPath);
+for (const each of golden.cases) {
+  const file = join(tokenizers, `${each.name}.json`);
+  if (existsSync(file)) console.log(JSON.stringify(compare(each, new Tokenizer(JSON.parse(readFileSync(file, "utf8")), {}))));
+}
+
+function compare(each, witness) {
+  const tokenizer = each.tokenizer();
+  const counts = { name: each.name, strings: 0, golden: 0, javascript: 0, errors: 0, differences: [] };
+  for (const row of each.rows("tokens")) {
+    const text = golden.texts[counts.strings++];
+    const ids = idsOf(witness, text);
+    if (ids === null) counts.errors++;
+    const isRight = ids?.join() === row.ids.join();
+    if (isRight) counts.golden++;
+    else if (counts.differences.length < 20) counts.differences.push({ text, expected: row.ids, received: ids });
+    if (ids?.join() === tokenizer.tokens(text).ids.join()) counts.javascript++;
+  }
+  return counts;
+}
+
+/** The ids of a text; null where the witness throws. */
+function idsOf(witness, text) {
+  try {
+    return witness.encode(text, { add_special_tokens: false }).ids;
+  } catch {
+    return null;
+  }
+}
