@@ -66,8 +66,11 @@ def web(
     server = _bind(out, port) if open else None
     with progress("writing the site"):
         site = write_site(out, files)
-    for line in _notes(site_models):
-        note(line)
+    for model in site_models:
+        if model.resizable:
+            note(
+                f"{model.title}: the page compiles a resizable model for each length; `kerasbert convert --length` fixes some"
+            )
     return _result(site, site_models, server)
 
 
@@ -104,10 +107,6 @@ def _bind(out: Path, port: int | None) -> "SiteServer":
     from kerasbert.web.server import SiteServer
 
     return SiteServer(out, port or 0)
-
-
-def _notes(models: "list[SiteModel]") -> list[str]:
-    return []
 
 
 def _result(site: "Site", models: "list[SiteModel]", server: "SiteServer | None") -> Result:

@@ -16,7 +16,8 @@ from kerasbert.files.own_files import HOST, is_own
 
 FOLDER = "models"
 MOST_BYTES = 400_000_000  # of one file, as in the page, which holds it in memory; WebAssembly holds a copy
-TOKENIZERS = ("wordpiece", "client_wordpiece", "japanese")  # the kinds that the page's code has
+JAPANESE = "japanese"
+TOKENIZERS = ("wordpiece", "client_wordpiece", JAPANESE)  # the kinds that the page's code has
 _LONGEST_NAME = 80
 
 
@@ -93,13 +94,22 @@ def _checked(path: Path) -> tuple[VerifiedFile, Metadata]:
         raise _unsuitable(
             path, "the accelerator part of a model for an Edge TPU", "convert the model with --target web"
         )
-    kind = metadata.tokenizer.get("kind", TOKENIZERS[0])
-    if kind not in TOKENIZERS or metadata.vocabulary is None:
-        raise _unsuitable(path, f"one with the tokenizer {str(kind)[:60]!r}", "use a model with a WordPiece vocabulary")
+    if reason := _unknown_tokenizer(metadata):
+        raise _unsuitable(path, f"one with {reason}", "use a model with a WordPiece vocabulary")
     custom = [op.name for graph in file.require_structure().subgraphs for op in graph.operators if op.custom]
     if custom:
         raise _unsuitable(path, f"one with the operator {custom[0]}", "convert the model with `kerasbert convert`")
     return file, metadata
+
+
+def _unknown_tokenizer(metadata: Metadata) -> str:
+    """Name a tokenizer that the page's code does not have; empty for one that it has."""
+    kind = str(metadata.tokenizer.get("kind", TOKENIZERS[0]))
+    if kind not in TOKENIZERS:
+        return f"the tokenizer {kind[:60]!r}"
+    if kind == JAPANESE and metadata.tokenizer.get("subwords") != "character":
+        return "Japanese words, which MeCab splits"
+    return "" if metadata.vocabulary else "no vocabulary"
 
 
 def _unsuitable(path: Path, received: str, advice: str) -> KerasBertError:

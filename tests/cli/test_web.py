@@ -38,6 +38,14 @@ def test_a_site_of_named_files(run, site):
     assert listed(site) == ["label", "intents"]
 
 
+def test_a_resizable_file_is_taken_with_a_note(run, site):
+    done = run("web", FILES / "vector.tflite", LABEL, "-o", site)
+    assert done.code == 0 and re.fullmatch(
+        "vector: the page compiles a resizable model for each length; .*\n", done.err
+    )
+    assert json.loads(run("web", FILES / "vector.tflite", "-o", site, "--json").out)["models"][0]["task"] == "embedding"
+
+
 def test_the_zoos_files_are_the_default(run, site):
     assert run("web", "-o", site).code == 0
     assert listed(site) == [model.name for model in models() if model.kind == FILE]

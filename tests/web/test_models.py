@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import re
 import shutil
 from pathlib import Path
 
@@ -118,7 +119,11 @@ def test_a_model_of_another_tool(tmp_path):
             {"tokenizer": {"kind": "sentencepiece"}},
             "one with the tokenizer 'sentencepiece'; use a model with a WordPiece",
         ),
-        ({"vocabulary": None}, "one with the tokenizer 'wordpiece'"),
+        (
+            {"tokenizer": {"kind": "japanese"}},
+            "one with Japanese words, which MeCab splits; use a model with a WordPiece",
+        ),
+        ({"vocabulary": None}, "one with no vocabulary"),
     ],
 )
 def test_models_that_the_page_cannot_run(tmp_path, fields, expected):
@@ -132,6 +137,20 @@ def test_the_host_part_of_a_model_for_an_edge_tpu(tmp_path):
     path.write_bytes(packed.append_mark(content[: content.index(b"PK\x03\x04")]))
     with pytest.raises(KerasBertError, match="the host part of a model for an Edge TPU"):
         read_models([path])
+
+
+def test_japanese_characters_are_taken(tmp_path):
+    path = changed(tmp_path, tokenizer={"kind": "japanese", "subwords": "character"})
+    assert read_models([path])[0].name == "changed"
+
+
+def test_the_page_has_the_same_limits():
+    page = Path(__file__).parents[2] / "web_demo"
+    library, tokenizers = (
+        (page / path).read_text("utf-8") for path in ("page/state/model_library.js", "core/text/tokenizer_of.js")
+    )
+    assert float(re.search(r"LARGEST_MODEL = ([0-9e]+);", library)[1]) == models.MOST_BYTES
+    assert tuple(re.findall(r'case "(\w+)":\n\s+return', tokenizers)) == models.TOKENIZERS
 
 
 def test_custom_operators_are_refused(monkeypatch):
