@@ -25,7 +25,8 @@ function readModel(path) {
   }
   if (facts.size > MAX_BYTES) {
     throw new KerasBertError(
-      `expected a .tflite file of at most 2 GB, the limit of a FlatBuffer, received ${path} of ${facts.size} bytes; convert the model again`,
+      `expected a .tflite file of at most 2 GB, the limit of a FlatBuffer, received ${path} of ${facts.size} bytes; convert the ` +
+        "model again",
     );
   }
   try {

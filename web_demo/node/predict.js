@@ -40,8 +40,8 @@ function report({ cut, broken }, count, type, length) {
   }
   if (broken.length === 0) return 0;
   note(
-    `warning: the predictions contain NaN or infinity for ${broken.length} of ${count} texts, the first is number ${broken[0]}; the model ` +
-      "is damaged, or its training diverged",
+    `warning: the predictions contain NaN or infinity for ${broken.length} of ${count} texts, the first is number ${broken[0]}; the ` +
+      "model is damaged, or its training diverged",
   );
   return BROKEN;
 }

@@ -16,8 +16,8 @@ export function isResizable(file) {
 /**
  * Returns a copy of a file whose inputs have one length, for runtimes that cannot resize them.
  *
- * The open axes of a signature's inputs and outputs are set, the batch to 1. A runtime derives the shapes of all other tensors from those of
- * the inputs when it prepares the model.
+ * The open axes of a signature's inputs and outputs are set, the batch to 1. A runtime derives the shapes of all other tensors from those
+ * of the inputs when it prepares the model.
  *
  * @param {Uint8Array} content the bytes of a file that `ModelFile` read; they are not changed
  * @param {string} signature the name of the signature

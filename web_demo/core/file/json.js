@@ -22,8 +22,8 @@ export const Json = Object.freeze({
    * @param {string} text the text, with or without a byte order mark
    * @param {string} where its source; an error starts with it
    * @returns {any}
-   * @throws {KerasBertError} when it is not JSON, or exceeds a limit: 100 nested levels, 262,144 values. Half of a surrogate pair is no JSON
-   *   either.
+   * @throws {KerasBertError} when it is not JSON, or exceeds a limit: 100 nested levels, 262,144 values. Half of a surrogate pair is no
+   *   JSON either.
    */
   parse(text, where) {
     const content = text.startsWith("\ufeff") ? text.slice(1) : text;

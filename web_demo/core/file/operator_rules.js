@@ -2,8 +2,8 @@
  * The inputs that operators need, as `kerasbert.export.tflite` checks them in Python. Operators of other numbers are left to the runtime.
  */
 
-// The least and the most inputs of each operator: name, its number in `BuiltinOperator`, least, most, and `s` if it takes texts. Kernels read
-// the least without checking.
+// The least and the most inputs of each operator: name, its number in `BuiltinOperator`, least, most, and `s` if it takes texts. Kernels
+// read the least without checking.
 const COUNTS = `
   ABS 101 1 1, ADD 0 2 2, ARG_MAX 56 2 2, ARG_MIN 79 2 2, BATCH_MATMUL 126 2 2, BROADCAST_TO 130 2 2 s, CAST 53 1 1, CONV_2D 3 2 3,
   CUMSUM 128 2 2, DEPTHWISE_CONV_2D 4 2 3, DEQUANTIZE 6 1 1, DIV 42 2 2, EMBEDDING_LOOKUP 7 2 2, EQUAL 71 2 2 s, EXP 47 1 1,

@@ -24,8 +24,8 @@ export class PortCheck {
     const { name, metadata, signatures } = this.#file;
     if (metadata.inputs !== Metadata.IDS) {
       throw new KerasBertError(
-        `expected a file that takes token ids, received ${name}, which takes texts and needs operators of its own; convert the model with ` +
-          "inputs of ids",
+        `expected a file that takes token ids, received ${name}, which takes texts and needs operators of its own; convert the model ` +
+          "with inputs of ids",
       );
     }
     for (const wanted of lengths.signatures) {

@@ -22,8 +22,8 @@ export class Prediction {
   }
 
   /**
-   * The fields of the example and of the prediction as in `kerasbert predict --json`, for `Json.write`. Positions are code points, as Python
-   * counts.
+   * The fields of the example and of the prediction as in `kerasbert predict --json`, for `Json.write`. Positions are code points, as
+   * Python counts.
    *
    * @returns {Record<string, any>}
    */
