@@ -103,3 +103,18 @@ export function modelOf({ state: { model } }) {
   return model.kind === "failed" ? `failed: ${model.failure.kind}` : `${model.kind}: ${model.name}`;
 }
 
+/**
+ * Waits for a state of a presenter, which may be gone soon after.
+ *
+ * @param {import("../../page/state/presenter.js").Presenter<any>} presenter
+ * @param {(state: any) => boolean} isReached
+ */
+export function reached(presenter, isReached) {
+  return new Promise((resolve) => {
+    const end = presenter.observe((state) => {
+      if (!isReached(state)) return;
+      setImmediate(() => end());
+      resolve();
+    });
+  });
+}

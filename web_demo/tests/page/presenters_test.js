@@ -7,7 +7,7 @@ import { ClassifyPresenter } from "../../page/state/classify_presenter.js";
 import { SearchPresenter } from "../../page/state/search_presenter.js";
 import { SpeedPresenter } from "../../page/state/speed_presenter.js";
 import { TeachPresenter } from "../../page/state/teach_presenter.js";
-import { FakePage, modelOf } from "./fakes.js";
+import { FakePage, modelOf, reached } from "./fakes.js";
 
 async function started(presenter, page) {
   presenter.start();
@@ -188,7 +188,7 @@ test("a canceled import leaves the texts before", async () => {
   const page = new FakePage("vector.tflite");
   const presenter = await searching(page);
   presenter.importFile("mine.txt", lines(...Array.from({ length: 400 }, (_, line) => `line ${line}`)));
-  while (presenter.state.done === 0) await new Promise((resolve) => setImmediate(resolve));
+  await reached(presenter, ({ done }) => done > 0);
   presenter.cancel();
   await page.settled();
   presenter.write("a film");
@@ -338,7 +338,7 @@ test("a measurement can be stopped", async () => {
   const page = new FakePage("label.tflite");
   const presenter = await started(new SpeedPresenter(page.client, page.library), page);
   presenter.measure();
-  while (presenter.state.done < 2) await new Promise((resolve) => setImmediate(resolve));
+  await reached(presenter, ({ done }) => done >= 2);
   presenter.stop();
   for (let round = 0; round < 20; round++) await page.settled();
   assert.deepEqual([presenter.state.total, presenter.state.report], [0, null]);
