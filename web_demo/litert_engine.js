@@ -9,21 +9,23 @@ const WEBGPU = "webgpu";
 const TITLES = { [WASM]: "WebAssembly", [WEBGPU]: "WebGPU" };
 const MOST_COPY_BYTES = 1 << 27; // of the copies of a resizable file that are kept
 const MOST_LOG_LINES = 200;
+const MOST_REASON = 200; // characters
 const SPLIT = /(?<gpu>\d+|No) operations will run on the GPU, and (?:the remaining|all) (?<cpu>\d+) operations/;
-const FAULT = /^(?:ERROR|F\d{4} |Check failed|Aborted)|Failed to/;
+const FAULT = /^(?:ERROR: (?!Following operations)|F\d{4} |Check failed|Aborted)|Failed to (?!load OpenCL)/;
 
 /** LiteRT.js. A worker or a page has one; for another build of it, another worker is started. */
 export class LiteRt {
   #library;
   #accelerator;
   #log;
-  #lost = null;
+  #loss;
 
   /** Use `LiteRt.load`. */
   constructor(library, accelerator, log) {
     this.#library = library;
     this.#accelerator = accelerator;
     this.#log = log;
+    this.#loss = lossOf(library.getWebGpuDevice());
     /** Whether the runtime crashed, after which only a new worker can load it again. */
     this.isBroken = false;
   }
@@ -95,9 +97,10 @@ export class LiteRt {
    * @throws {KerasBertError} when it fails, or the device of WebGPU is lost meanwhile
    */
   async call(expected, accelerator, work) {
+    this.#log.clear();
     if (this.isBroken) throw refusal(expected, "a runtime that crashed before", "load the model again");
     try {
-      return await (accelerator === WEBGPU ? Promise.race([work(), this.#loss()]) : work());
+      return await (accelerator === WEBGPU ? Promise.race([this.#loss, work()]) : work());
     } catch (error) {
       if (error instanceof KerasBertError) throw error;
       this.isBroken = error instanceof WebAssembly.RuntimeError;
@@ -106,20 +109,11 @@ export class LiteRt {
   }
 
   async #compile(bytes, file, accelerator) {
-    this.#log.clear();
     const expected = `${file.name} to load with ${TITLES[accelerator]}`;
     const model = await this.call(expected, accelerator, () => this.#library.loadAndCompile(bytes, { accelerator }));
     const split = this.#log.split;
     const isOnGpu = model.options.accelerator === WEBGPU && (model.isFullyAccelerated || split?.gpu > 0);
     return { model, accelerator: isOnGpu ? WEBGPU : WASM, isPartial: isOnGpu && !model.isFullyAccelerated, split };
-  }
-
-  /** A promise that is rejected when the device of WebGPU is lost. */
-  #loss() {
-    this.#lost ??= this.#library.getWebGpuDevice().lost.then(({ message }) => {
-      throw refusal("WebGPU to run the model", `a device that was lost (${message || "no reason"})`, "load the model again");
-    });
-    return this.#lost;
   }
 }
 
@@ -166,10 +160,11 @@ export class LiteRtEngine {
    * @returns {Promise<Map<string, Float32Array>>} the values of each output by name
    * @throws {KerasBertError} when the runtime refuses the model or fails
    */
-  run(signature, inputs) {
+  async run(signature, inputs) {
+    if (this.#isClosed) throw refusal("a model that is open", `${this.#file.name}, which was closed`, "open it again");
     const result = this.#last.then(() => this.#runNow(signature, inputs));
     this.#last = result.catch(() => {});
-    return result;
+    return await result;
   }
 
   /** Frees the model after the runs that were started. It cannot run afterwards. */
@@ -181,12 +176,10 @@ export class LiteRtEngine {
   }
 
   async #runNow(signature, inputs) {
-    const { name } = this.#file;
-    if (this.#isClosed) throw refusal(`a model that is open`, `${name}, which was closed`, "open it again");
     const [length] = new Set([...inputs.values()].map((values) => values.length));
     const { model } = await this.#modelOf(signature, length);
     const runner = this.#checked(model, signature, inputs);
-    const expected = `${name} to run with ${TITLES[this.accelerator]}`;
+    const expected = `${this.#file.name} to run with ${TITLES[this.accelerator]}`;
     return this.#litert.call(expected, this.accelerator, () => this.#runOn(runner, inputs));
   }
 
@@ -262,11 +255,22 @@ class Log {
     return [...new Set(named)].slice(0, 3).join("; ");
   }
 
-  /** Why something failed: the last line that says so, or else the error's first line. */
+  /** Why something failed: the first line that says so, or else the error's. */
   reason(error) {
-    const [message] = String(error?.message ?? error).split("\n");
-    return (this.#lines.findLast((line) => FAULT.test(line)) ?? message).split("\n")[0].slice(0, 200);
+    const line = this.#lines.find((each) => FAULT.test(each)) ?? String(error?.message ?? error);
+    return line.split("\n")[0].replace(/^ERROR: /, "").slice(0, MOST_REASON);
   }
+}
+
+/** A promise that is rejected when a device of WebGPU is lost. */
+function lossOf(device) {
+  const loss = new Promise((_, reject) => {
+    device?.lost.then(({ message }) => {
+      reject(refusal("WebGPU to run the model", `a device that was lost (${message || "no reason"})`, "load the model again"));
+    });
+  });
+  loss.catch(() => {}); // it matters to what runs then
+  return loss;
 }
 
 function titleOf({ accelerator, isPartial, split }) {

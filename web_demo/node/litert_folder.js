@@ -11,6 +11,7 @@ const CORE = "@litertjs/core";
 const SCOPE = "@litertjs";
 const FOLDER_VARIABLE = "KERASBERT_LITERTJS";
 const DEMO = fileURLToPath(new URL("../", import.meta.url));
+const OWN = join(DEMO, "node_modules");
 const NPM = ["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 // The first line of an error that is a sentence, and not the name of a field with its value.
 const NPM_REASON = /^npm (?:error|ERR!) (?<reason>(?!(?:code|syscall|errno|address|port|path|type|cwd|dest) ).*)/;
@@ -23,12 +24,21 @@ const MOST_REASON = 200;
  * @throws {KerasBertError} when it cannot be installed
  */
 export function litertFolder() {
+  const found = findLitertFolder();
+  if (found === null) install(OWN);
+  return found ?? join(OWN, CORE);
+}
+
+/**
+ * As `litertFolder`, without installing it.
+ *
+ * @returns {string | null} null where it is missing
+ */
+export function findLitertFolder() {
   const named = process.env[FOLDER_VARIABLE];
   if (named) return namedFolder(named);
-  const own = join(DEMO, "node_modules");
-  const found = [own, join(cacheFolder(), "web", "node_modules")].find((folder) => existsSync(join(folder, CORE, "package.json")));
-  if (!found) install(own);
-  return join(found ?? own, CORE);
+  const folders = [OWN, join(cacheFolder(), "web", "node_modules")];
+  return folders.map((folder) => join(folder, CORE)).find((folder) => existsSync(join(folder, "package.json"))) ?? null;
 }
 
 function namedFolder(folder) {

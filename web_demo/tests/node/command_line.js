@@ -9,9 +9,9 @@ export function modelPath(name) {
   return `${MODELS}${name}.tflite`;
 }
 
-/** Starts the command line. */
-export function start(words) {
-  return spawn(process.execPath, [RUN, ...words]);
+/** Starts the command line, in another environment or of another copy of the demo if one is given. */
+export function start(words, { env = process.env, script = RUN } = {}) {
+  return spawn(process.execPath, [script, ...words], { env });
 }
 
 /**
@@ -19,10 +19,11 @@ export function start(words) {
  *
  * @param {string[]} words
  * @param {string | Uint8Array} [input] the standard input.
+ * @param {{env?: NodeJS.ProcessEnv, script?: string}} [options] see `start`.
  * @returns {Promise<{code: number | null, signal: string | null, out: string, err: string}>}
  */
-export async function run(words, input = "") {
-  const child = start(words);
+export async function run(words, input = "", options = {}) {
+  const child = start(words, options);
   child.stdin.on("error", () => {}); // of a command that ends without reading it
   child.stdin.end(input);
   return ended(child);
