@@ -13,6 +13,11 @@ const MOST_REASON = 200; // characters
 const SPLIT = /(?<gpu>\d+|No) operations will run on the GPU, and (?:the remaining|all) (?<cpu>\d+) operations/;
 const FAULT = /^(?:ERROR: (?!Following operations)|F\d{4} |Check failed|Aborted)|Failed to (?!load OpenCL)/;
 
+/** LiteRT.js crashed, or lost its device: it runs nothing more, and another worker has to load it. */
+export class LiteRtBrokenError extends KerasBertError {
+  isFatal = true;
+}
+
 /** LiteRT.js. A worker or a page has one; for another build of it, another worker is started. */
 export class LiteRt {
   #library;
@@ -94,16 +99,17 @@ export class LiteRt {
    * @param {string} expected what it is to do
    * @param {string} accelerator what does it
    * @param {() => Promise<any>} work
-   * @throws {KerasBertError} when it fails, or the device of WebGPU is lost meanwhile
+   * @throws {KerasBertError} when it fails; a `LiteRtBrokenError` when it crashed, or the device of WebGPU was lost
    */
   async call(expected, accelerator, work) {
     this.#log.clear();
-    if (this.isBroken) throw refusal(expected, "a runtime that crashed before", "load the model again");
+    if (this.isBroken) throw broken(expected, "a runtime that crashed before");
     try {
       return await (accelerator === WEBGPU ? Promise.race([this.#loss, work()]) : work());
     } catch (error) {
       if (error instanceof KerasBertError) throw error;
       this.isBroken = error instanceof WebAssembly.RuntimeError;
+      if (this.isBroken) throw broken(expected, this.#log.reason(error), error);
       throw refusal(expected, this.#log.reason(error), "convert the model again, or choose another accelerator", error);
     }
   }
@@ -266,7 +272,7 @@ class Log {
 function lossOf(device) {
   const loss = new Promise((_, reject) => {
     device?.lost.then(({ message }) => {
-      reject(refusal("WebGPU to run the model", `a device that was lost (${message || "no reason"})`, "load the model again"));
+      reject(broken("WebGPU to run the model", `a device that was lost (${message || "no reason"})`));
     });
   });
   loss.catch(() => {}); // it matters to what runs then
@@ -280,4 +286,8 @@ function titleOf({ accelerator, isPartial, split }) {
 
 function refusal(expected, received, action, cause) {
   return new KerasBertError(`expected ${expected}, received ${received}; ${action}`, { cause });
+}
+
+function broken(expected, received, cause) {
+  return new LiteRtBrokenError(`expected ${expected}, received ${received}; load the model again`, { cause });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { ModelFile } from "../../core/file/model_file.js";
-import { LiteRt } from "../../litert_engine.js";
+import { LiteRt, LiteRtBrokenError } from "../../litert_engine.js";
 import { assertRejected } from "../assert_refused.js";
 import { tinyModel } from "../tiny_models.js";
 
@@ -132,6 +132,7 @@ test("a device that is lost ends a run that would never end", async () => {
   library.lose({ message: "the driver crashed" });
   await assertRejected("a device that was lost (the driver crashed); load the model again", () => hanging.run("serve_8", INPUTS));
   await assertRejected("a device that was lost", () => engine.run("serve_8", INPUTS));
+  await assert.rejects(() => engine.run("serve_8", INPUTS), (error) => error instanceof LiteRtBrokenError && error.isFatal);
   await hanging.close();
 });
 
@@ -152,6 +153,7 @@ test("a runtime that crashed runs nothing more, and says so", async () => {
   const engine = await runtime.open(CONTENT, FILE);
   await assertRejected("to run with WebAssembly, received memory access out of bounds", () => engine.run("serve_8", INPUTS));
   assert.ok(runtime.isBroken);
+  await assert.rejects(() => engine.run("serve_8", INPUTS), LiteRtBrokenError);
   await assertRejected("received a runtime that crashed before; load the model again", () => engine.run("serve_8", INPUTS));
   await assertRejected("received a runtime that crashed before", () => runtime.open(CONTENT, FILE));
   await engine.close();
@@ -164,7 +166,8 @@ test("tensors are freed when a run fails", async () => {
     throw new Error("no");
   };
   const failing = await openOn();
-  await assertRejected("received no;", () => failing.run("serve_8", INPUTS));
+  await assertRejected("received no; convert the model again", () => failing.run("serve_8", INPUTS));
+  await assert.rejects(() => failing.run("serve_8", INPUTS), (error) => !(error instanceof LiteRtBrokenError));
   assert.equal(library.live, before + 1); // the second model
   await engine.close();
 });
