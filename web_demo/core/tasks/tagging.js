@@ -139,18 +139,20 @@ function withSharedTokens(words, firstTokens) {
 
 /** The number of the window in which the first token of each word has most context, the first of equals; -1 for a word without tokens. */
 function ownersOf(firstTokens, parts) {
-  const owners = new Int32Array(firstTokens.length).fill(-1);
-  const most = new Int32Array(firstTokens.length).fill(-1);
-  for (const [number, window] of parts.entries()) {
-    firstTokens.forEach((token, word) => {
-      const context = token < 0 ? -1 : maxContext(token, window);
-      if (context > most[word]) {
-        owners[word] = number;
-        most[word] = context;
-      }
-    });
+  const stride = parts.length > 1 ? parts[1].start : 1;
+  return firstTokens.map((token) => (token < 0 ? -1 : ownerOf(token, parts, stride)));
+}
+
+/** Looks at the windows that contain the token only: a long text has thousands of them, and a hundred thousand words. */
+function ownerOf(token, parts, stride) {
+  let [owner, most] = [-1, -1];
+  for (let number = Math.min(Math.floor(token / stride), parts.length - 1); parts[number]?.end > token; number--) {
+    const context = maxContext(token, parts[number]);
+    if (context < most) continue;
+    owner = number;
+    most = context;
   }
-  return owners;
+  return owner;
 }
 
 /** The sum of some numbers in the order in which NumPy adds them, so that means are equal to the last digit. */
