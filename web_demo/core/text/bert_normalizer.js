@@ -46,6 +46,7 @@ export class BertNormalizer {
   /** Normalizes a part of a text. */
   normalize(text, from, to, sink) {
     this.#sink = sink;
+    this.#marks.clear(); // an error may have left some
     let at = from;
     while (at < to) {
       const unit = text.charCodeAt(at);

@@ -46,10 +46,11 @@ export class PendingMarks {
   /** Calls `action(codePoint, start, end)` with each mark in sorted order and its place, unless no mark is kept, and forgets them. */
   flush(action) {
     if (this.#keeps) this.#forEachSorted(action);
-    this.#clear();
+    this.clear();
   }
 
-  #clear() {
+  /** Forgets all marks. */
+  clear() {
     for (const list of [this.#codePoints, this.#classes, this.#begins, this.#starts, this.#ends]) list.truncate(0);
     this.#keeps = false;
   }

@@ -10,7 +10,6 @@ export class PieceTable {
   #hashes; // of each slot
   #units; // of all pieces, one behind the other, "##" left out
   #starts; // the first unit of each piece, and the end of the last one
-  #isFirst; // 1 for a piece at the start of a word, 0 for one behind another
 
   /** The length of the longest piece in UTF-16 units, `##` left out. */
   longest = 0;
@@ -27,7 +26,6 @@ export class PieceTable {
     this.#hashes = new Int32Array(1 << bits);
     this.#units = new Uint16Array(pieces.reduce((sum, token) => sum + token.length, 0));
     this.#starts = new Int32Array(size + 1);
-    this.#isFirst = new Uint8Array(size);
     pieces.forEach((token, id) => this.#put(id, token));
   }
 
@@ -42,11 +40,11 @@ export class PieceTable {
   }
 
   /** The id of the piece with the letters from `from` to `to`, or -1. */
-  find(hash, letters, from, to, isFirst) {
+  find(hash, letters, from, to) {
     const mask = this.#ids.length - 1;
     let slot = Math.imul(hash, MULTIPLIER) >>> this.#shift;
     for (let id = this.#ids[slot]; id >= 0; id = this.#ids[slot]) {
-      if (this.#hashes[slot] === hash && this.#equals(id, letters, from, to, isFirst)) return id;
+      if (this.#hashes[slot] === hash && this.#equals(id, letters, from, to)) return id;
       slot = (slot + 1) & mask;
     }
     return -1;
@@ -54,7 +52,7 @@ export class PieceTable {
 
   #put(id, token) {
     // A word that starts with "##" does not exist: "#" is punctuation, and a word of its own.
-    const isFirst = token.length <= CONTINUATION.length || !token.startsWith(CONTINUATION);
+    const isFirst = !token.startsWith(CONTINUATION);
     const skipped = isFirst ? 0 : CONTINUATION.length;
     const start = this.#starts[id];
     let hash = this.seed(isFirst);
@@ -64,9 +62,8 @@ export class PieceTable {
       hash = this.next(hash, unit);
     }
     this.#starts[id + 1] = start + token.length - skipped;
-    this.#isFirst[id] = isFirst ? 1 : 0;
     this.longest = Math.max(this.longest, token.length - skipped);
-    if (token.length > 0) this.#fill(hash, id);
+    if (token.length > skipped) this.#fill(hash, id);
   }
 
   #fill(hash, id) {
@@ -76,9 +73,10 @@ export class PieceTable {
     this.#hashes[slot] = hash;
   }
 
-  #equals(id, letters, from, to, isFirst) {
+  /** Compares letters. Those at the start of a word and behind a piece have other hashes, as the seeds differ. */
+  #equals(id, letters, from, to) {
     const start = this.#starts[id];
-    if ((this.#isFirst[id] === 1) !== isFirst || this.#starts[id + 1] - start !== to - from) return false;
+    if (this.#starts[id + 1] - start !== to - from) return false;
     for (let place = from; place < to; place++) if (this.#units[start + place - from] !== letters[place]) return false;
     return true;
   }

@@ -36,7 +36,7 @@ export class WordBuffer {
     this.#hashes = new Int32Array(2 * limit + 1);
   }
 
-  /** Forgets the word so far, before another text. */
+  /** Forgets the word so far, which an error may have left there, before another text. */
   reset() {
     this.#size = 0;
     this.#length = 0;
@@ -103,7 +103,7 @@ export class WordBuffer {
     let to = Math.min(this.#size, from + this.#pieces.longest);
     this.#hash(from, to, isFirst);
     for (; to > from; to--) {
-      const id = this.#pieces.find(this.#hashes[to], this.#letters, from, to, isFirst);
+      const id = this.#pieces.find(this.#hashes[to], this.#letters, from, to);
       if (id < 0) continue;
       this.#tokens.add(id, this.#starts[from], this.#ends[to - 1]);
       return to;

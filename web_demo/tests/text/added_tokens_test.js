@@ -28,8 +28,11 @@ test("a token that is only white space may be taken by the one before", () => {
 
 test("of two tokens with the same normalized text, the first one is found", () => {
   // In Python it is one of them, and another one in another process.
-  const tokenizer = tokenizerWith({ content: "M\u00c9X", normalized: true }, { content: "mex", normalized: true });
-  assertTokens(tokenizer, "MEX mex M\u00c9X", [["M\u00c9X", 0, 3], ["M\u00c9X", 4, 7], ["M\u00c9X", 8, 11]]);
+  const tokens = [{ content: "M\u00c9X", normalized: true }, { content: "mex", normalized: true }];
+  for (const listed of [tokens, tokens.toReversed()]) {
+    const tokenizer = tokenizerOf({ added_tokens: listed }, [...SPECIAL, "M\u00c9X", "mex"]);
+    assertTokens(tokenizer, "MEX mex M\u00c9X", [["M\u00c9X", 0, 3], ["M\u00c9X", 4, 7], ["M\u00c9X", 8, 11]]);
+  }
 });
 
 test("a single word has no letter beside it, of one UTF-16 unit or two", () => {

@@ -92,3 +92,23 @@ test("a mark that stays, of a character that is decomposed, has the place of the
   const { ids, starts, ends } = tokenizerOf({}, VOCABULARY).tokens("me \u{1d15e} \u{1d160}\u0301");
   assert.deepEqual([[...ids], [...starts], [...ends]], [[6, 1, 1], [0, 3, 6], [2, 5, 8]]);
 });
+
+test("an error leaves nothing behind for the next text", () => {
+  const failing = (text) => ({
+    length: text.length + 1,
+    toString: () => text,
+    charCodeAt: (at) => codeOf(text, at),
+    codePointAt: (at) => codeOf(text, at),
+  });
+  const settings = [{}, { kind: "client_wordpiece", tokenize_as: "mediapipe" }, { kind: "japanese", subwords: "character" }];
+  for (const tokenizer of settings.map((each) => tokenizerOf(each, VOCABULARY))) {
+    const expected = tokenizer.tokens("me up");
+    assert.throws(() => tokenizer.tokens(failing("wake up\u302e")), /at its end/); // a tone mark, which waits for others
+    assert.deepEqual(tokenizer.tokens("me up"), expected);
+  }
+});
+
+function codeOf(text, at) {
+  if (at === text.length) throw new Error("at its end");
+  return text.charCodeAt(at);
+}
