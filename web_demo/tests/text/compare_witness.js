@@ -2,12 +2,16 @@
 // core and the golden ones, which are those of the Rust `tokenizers`.
 //
 // Arguments: a folder of golden vectors, a folder with NAME.json, the `tokenizer.json` of each tokenizer to compare, and the folder that
-// has `node_modules`. Each line of the answer is a tokenizer: its name, the number of strings, and of those with equal ids.
+// has `node_modules`. Each line of the answer is a tokenizer: its name, the number of strings, of those with equal ids, and the first strings
+// with other ids than the golden ones.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { escaped, shown } from "./golden_comparison.js";
 import { GoldenFolder } from "./golden_folder.js";
 import { witnessClass } from "./witness.js";
+
+const MAX_EXAMPLES = 5;
 
 const [goldenPath, tokenizers, packages] = process.argv.slice(2);
 const Tokenizer = witnessClass(packages);
@@ -19,14 +23,13 @@ for (const each of golden.cases) {
 
 function compare(each, witness) {
   const tokenizer = each.tokenizer();
-  const counts = { name: each.name, strings: 0, golden: 0, javascript: 0, errors: 0, differences: [] };
+  const counts = { name: each.name, strings: 0, golden: 0, javascript: 0, errors: 0, examples: [] };
   for (const row of each.rows("tokens")) {
     const text = golden.texts[counts.strings++];
     const ids = idsOf(witness, text);
     if (ids === null) counts.errors++;
-    const isRight = ids?.join() === row.ids.join();
-    if (isRight) counts.golden++;
-    else if (counts.differences.length < 20) counts.differences.push({ text, expected: row.ids, received: ids });
+    if (ids?.join() === row.ids.join()) counts.golden++;
+    else if (counts.examples.length < MAX_EXAMPLES) counts.examples.push(difference(text, row.ids, ids ?? []));
     if (ids?.join() === tokenizer.tokens(text).ids.join()) counts.javascript++;
   }
   return counts;
@@ -39,4 +42,8 @@ function idsOf(witness, text) {
   } catch {
     return null;
   }
+}
+
+function difference(text, expected, received) {
+  return `${escaped(text)}: expected ${shown(expected, received)}, received ${shown(received, expected)}`;
 }

@@ -169,13 +169,14 @@ function isEqual(expected, received) {
 }
 
 /** A value, of two lists only from where they differ. */
-function shown(value, other) {
+export function shown(value, other) {
   if (typeof value !== "object") return String(value);
   let first = 0;
   while (first < value.length && value[first] === other[first]) first++;
   return `${value.length} with [${Array.from(value.slice(first, first + SHOWN))}] from ${first} on`;
 }
 
-function escaped(text) {
+/** The first characters of a text, in ASCII. */
+export function escaped(text) {
   return text.slice(0, EXCERPT).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
