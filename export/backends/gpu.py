@@ -100,7 +100,8 @@ def _check(
 ) -> tuple[Check, list[RowOutputs]]:
     log = GpuLog.of(result.log)
     if not result.ok:
-        reason = log.unsupported_summary or log.fault or result.failure_reason
+        refusal = log.unsupported_summary or log.fault if result.status is not None else ""  # no cause of a time limit
+        reason = refusal or result.failure_reason
         return Check(name, FAILED, reason, device=log.adapter), []
     worker = WorkerOutputs.read(folder / f"{name}.npz")
     whole = bool(worker.more["fully_accelerated"])

@@ -133,6 +133,11 @@ def test_a_crash_fails_with_its_last_message(pretend, status, expected):
     assert expected in checks["gpu-strict"].reason and "IsInput" in checks["gpu-strict"].reason
 
 
+def test_a_run_that_takes_too_long_says_so(pretend):
+    checks = pretend(ADAPTER + REFUSED, None, None)
+    assert "the time limit" in checks["gpu-mixed"].reason
+
+
 def test_an_error_in_one_backend_does_not_stop_the_others(monkeypatch, float_file, helpers):
     monkeypatch.setattr(gpu, "run_module", lambda *_: 1 / 0)
     report = validate(float_file, against=float_file, data=helpers.packed_rows(4), on=["gpu", "cpu"])
