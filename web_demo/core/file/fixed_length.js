@@ -25,7 +25,7 @@ export function isResizable(file) {
  * @returns {Uint8Array}
  */
 export function withLength(content, signature, length) {
-  const copy = content.slice();
+  const copy = new Uint8Array(content); // not slice, which shares the memory of a Buffer of Node
   const view = new DataView(copy.buffer);
   for (const tensor of portTensors(new FlatBuffer(content).root, signature)) {
     const open = tensor.int32s(SHAPE_SIGNATURE);
