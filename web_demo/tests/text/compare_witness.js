@@ -2,8 +2,8 @@
 // core and the golden ones, which are those of the Rust `tokenizers`.
 //
 // Arguments: a folder of golden vectors, a folder with NAME.json, the `tokenizer.json` of each tokenizer to compare, and the folder that
-// has `node_modules`. Each line of the answer is a tokenizer: its name, the number of strings, of those with equal ids, and the first strings
-// with other ids than the golden ones.
+// has `node_modules`. Each line of the answer is a tokenizer: its name, the number of strings, of those whose ids are the golden ones, and
+// those of this core, of errors, the number of the first string with other ids than the golden ones, and some of them.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -23,14 +23,19 @@ for (const each of golden.cases) {
 
 function compare(each, witness) {
   const tokenizer = each.tokenizer();
-  const counts = { name: each.name, strings: 0, golden: 0, javascript: 0, errors: 0, examples: [] };
+  const counts = { name: each.name, strings: 0, golden: 0, javascript: 0, errors: 0, first: null, examples: [] };
   for (const row of each.rows("tokens")) {
-    const text = golden.texts[counts.strings++];
+    const text = golden.texts[counts.strings];
     const ids = idsOf(witness, text);
     if (ids === null) counts.errors++;
-    if (ids?.join() === row.ids.join()) counts.golden++;
-    else if (counts.examples.length < MAX_EXAMPLES) counts.examples.push(difference(text, row.ids, ids ?? []));
     if (ids?.join() === tokenizer.tokens(text).ids.join()) counts.javascript++;
+    if (ids?.join() === row.ids.join()) {
+      counts.golden++;
+    } else {
+      counts.first ??= counts.strings;
+      if (counts.examples.length < MAX_EXAMPLES) counts.examples.push(difference(text, row.ids, ids ?? []));
+    }
+    counts.strings++;
   }
   return counts;
 }
