@@ -159,6 +159,19 @@ test("a runtime that crashed runs nothing more, and says so", async () => {
   await engine.close();
 });
 
+test("runs that are started at once are run one after the other", async () => {
+  let running = 0;
+  library.model.run = async () => {
+    running++;
+    await new Promise(setImmediate);
+    assert.equal(running--, 1);
+    return {};
+  };
+  const engine = await openOn();
+  await Promise.all([1, 2, 3].map(() => engine.run("serve_8", INPUTS)));
+  await engine.close();
+});
+
 test("tensors are freed when a run fails", async () => {
   const engine = await openOn();
   const before = library.live;

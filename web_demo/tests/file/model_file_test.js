@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { KerasBertError } from "../../core/error.js";
+import { FlatBuffer } from "../../core/file/flat_buffer.js";
 import { ModelFile } from "../../core/file/model_file.js";
 import { PackedFiles } from "../../core/file/packed_files.js";
 import { TaskType } from "../../core/file/task_type.js";
@@ -148,6 +149,21 @@ test("a vocabulary may hold what Unicode calls a line break", () => {
   const small = DESCRIPTION.replace('"vocab_size": 45', '"vocab_size": 5');
   const { metadata } = open(packed([["kerasbert.json", small], ["vocab.txt", "a\u2028b\nc\u0085\n\n d \ne"]]));
   assert.deepEqual(metadata.vocabulary, ["a\u2028b", "c\u0085", "", " d ", "e"]);
+});
+
+test("damage that no program reads here, and a runtime would, is refused", () => {
+  const unterminated = Buffer.from(CONTENT);
+  unterminated[unterminated.indexOf("input_ids\0") + "input_ids".length] = 0x78;
+  refuse("a text without its end", unterminated);
+});
+
+test("tensors that contradict each other are refused", () => {
+  const model = new FlatBuffer(CONTENT).root;
+  const tensors = model.tables(8).at(0).tables(4).map((tensor) => tensor);
+  const weights = tensors.find((tensor) => tensor.int32s(4).length === 2 && model.tables(12).at(tensor.uint32(8)).vector(4, 1)?.count);
+  const larger = Buffer.from(CONTENT);
+  larger.writeInt32LE(weights.int32s(4)[0] + 1, weights.vector(4, 4).start);
+  refuse("bytes for float32[", larger);
 });
 
 test("offsets of a FlatBuffer that lead out of the file are refused", () => {

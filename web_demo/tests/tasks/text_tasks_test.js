@@ -109,6 +109,7 @@ test("numbers that are not finite are told", async () => {
   assert.equal(prediction.isFinite, false);
   assert.equal(prediction.label, "0"); // as NumPy's argmax
   assert.ok(record(prediction).includes("null"));
+  assert.equal((await (await classifier(engineOf("probabilities", 1, NaN, 2, NaN))).classify("a")).label, "1");
 });
 
 test("a task refuses models and examples of another one", async () => {
