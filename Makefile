@@ -12,7 +12,7 @@ CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
 
 .DEFAULT_GOAL := help
-.PHONY: help install quickstart test test-long test-environments test-examples docs android lint bench clean
+.PHONY: help install quickstart test test-long test-environments test-examples docs android web lint bench clean
 
 help:
 	@echo "make install      the environment in $(VENV), exact versions of constraints.txt (Python 3.11 or 3.12)"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-examples   the commands and the code of the documents"
 	@echo "make docs         the site in site/, with every link checked"
 	@echo "make android      android_demo: its tests, its screens and an APK (Maven, a JDK and Debian's Android tools)"
+	@echo "make web          web_demo: its tests on Node, a site in build/site, and that site in Chromium (Node 20, kerasbert setup web)"
 	@echo "make lint         ruff, check and format; pyright"
 	@echo "make bench        every measurement under benchmarks/"
 	@echo "make clean        remove build and test leftovers; keeps $(VENV) and runs/"
@@ -73,6 +74,20 @@ android: $(INSTALLED)
 	KERASBERT_LITERT="$$($(BIN)/python -c '$(LITERT_LIBRARY)')" \
 	  $(if $(DISPLAY),,xvfb-run -a) mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true clean verify
 	android_demo/ci/apk.sh
+
+# Prints what the page cannot be tried in a browser without; nothing where all is there.
+WEB_MISSING := from kerasbert.export.backends import web; print(web._missing_program() or ("" if web.WEB.ready else web.WEB.missing))
+NODE_TEST := node --test --test-timeout=1800000
+
+# Node 20 takes no patterns of names, and newer versions take no folders.
+web: $(INSTALLED)
+	@command -v node >/dev/null || { echo "expected Node 20 or newer on the PATH, received none; install it" >&2; exit 1; }
+	$(NODE_TEST) $$(find web_demo/tests -name '*_test.js' -not -path '*/browser/*')
+	@missing="$$($(BIN)/python -c '$(WEB_MISSING)')" && if [ -n "$$missing" ]; then \
+	  echo "the site was not built, and not tried in a browser: $$missing" >&2; \
+	else \
+	  set -x && $(BIN)/kerasbert web --out build/site && KERASBERT_SITE="$$PWD/build/site" $(NODE_TEST) web_demo/tests/browser/*_test.js; \
+	fi
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -22,9 +22,9 @@ _SOURCES = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
-# Of a document only: LiteRT.js calls `importScripts` in the worker with a plain string.
+# Of the page alone: in its worker LiteRT.js calls `importScripts` with a plain string, and other pages in the folder are the user's.
 _TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types kerasbert"
-DOCUMENT_POLICY = f"{_SOURCES}; {_TRUSTED_TYPES}"
+PAGE_POLICY = f"{_SOURCES}; {_TRUSTED_TYPES}"
 HEADERS = {
     "Content-Security-Policy": f"{_SOURCES}; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -141,8 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
                 "Last-Modified": email.utils.formatdate(status.st_mtime, usegmt=True),
                 "ETag": tag,
             }
-            if path.suffix == ".html":
-                facts["Content-Security-Policy"] = f"{DOCUMENT_POLICY}; frame-ancestors 'none'"
+            if path == self._root / _INDEX:
+                facts["Content-Security-Policy"] = f"{PAGE_POLICY}; frame-ancestors 'none'"
             self._send_headers(HTTPStatus.OK, facts)
             if with_body:
                 copyfileobj(file, self.wfile)

@@ -11,14 +11,15 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.web import server
 from kerasbert.web.page_files import ROOT
-from kerasbert.web.server import DOCUMENT_POLICY, HEADERS, SiteServer, open_browser
+from kerasbert.web.server import HEADERS, PAGE_POLICY, SiteServer, open_browser
 
 
 @pytest.fixture
 def site(tmp_path):
     folder = tmp_path / "site"
     for path, content in {
-        "index.html": "<!doctype html>", "app.js": "export {};", "litert/a.wasm": "wasm", "models/a b.tflite": "model",
+        "index.html": "<!doctype html>", "own.html": "<!doctype html>", "app.js": "export {};", "litert/a.wasm": "wasm",
+        "models/a b.tflite": "model",
         "manifest.webmanifest": "{}", ".hidden": "secret", ".git/HEAD": "secret",
     }.items():  # fmt: skip
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -60,6 +61,7 @@ def ask(site):
     [
         ("/", "text/html; charset=utf-8"),
         ("/index.html?text=a#b", "text/html; charset=utf-8"),
+        ("/own.html", "text/html; charset=utf-8"),
         ("/app.js", "text/javascript; charset=utf-8"),
         ("/inside.js", "text/javascript; charset=utf-8"),
         ("/litert/a.wasm", "application/wasm"),
@@ -73,7 +75,7 @@ def test_files_have_their_type_and_the_headers_of_a_safe_page(ask, path, kind):
     policy = "Content-Security-Policy"
     assert headers.items() >= {name: value for name, value in HEADERS.items() if name != policy}.items()
     assert headers[policy].startswith("default-src 'none'; ") and headers[policy].endswith("; frame-ancestors 'none'")
-    assert ("trusted-types" in headers[policy]) == kind.startswith("text/html")
+    assert ("trusted-types" in headers[policy]) == (path in ("/", "/index.html?text=a#b"))
     assert "Python" not in headers["Server"]
 
 
@@ -94,7 +96,7 @@ def test_the_page_names_the_policy_of_the_server():
     named = re.search(
         r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', (ROOT / "index.html").read_text("utf-8")
     )
-    assert named and named[1] == DOCUMENT_POLICY
+    assert named and named[1] == PAGE_POLICY
 
 
 @pytest.mark.parametrize(
