@@ -11,7 +11,10 @@ import { tinyModel } from "../tiny_models.js";
 const CONTENT = tinyModel("label.tflite");
 const FILE = ModelFile.of(CONTENT, "label.tflite");
 const INPUTS = new Map(["input_ids", "attention_mask", "token_type_ids"].map((name) => [name, new Int32Array(8)]));
-const SPLIT = ["GATHER: Only support 1D indices", "202 operations will run on the GPU, and the remaining 6 operations will run on the CPU."];
+const SPLIT = [
+  "GATHER: Only support 1D indices",
+  "202 operations will run on the GPU, and the remaining 6 operations will run on the CPU.",
+];
 
 /** A library that is loaded with some options, and compiles models that have run on some accelerator. */
 class FakeLibrary {

@@ -27,7 +27,8 @@ export function archive(files, { isCompressed = false } = {}) {
   for (const [name, content] of files) {
     const bytes = Buffer.from(content);
     const packed = isCompressed ? deflateRawSync(bytes) : bytes;
-    const facts = [[2, isCompressed ? DEFLATED : STORED], [4, 0], [4, crc32(bytes)], [4, packed.length], [4, bytes.length], [2, name.length], [2, 0]];
+    const sizes = [[4, packed.length], [4, bytes.length], [2, name.length], [2, 0]];
+    const facts = [[2, isCompressed ? DEFLATED : STORED], [4, 0], [4, crc32(bytes)], ...sizes];
     members.push(numbers([4, 0x04034b50], [2, VERSION], [2, 0], ...facts), Buffer.from(name), packed);
     const entry = [[4, 0x02014b50], [2, VERSION], [2, VERSION], [2, 0], ...facts, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]];
     directory.push(numbers(...entry), Buffer.from(name));

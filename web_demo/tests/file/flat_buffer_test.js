@@ -10,7 +10,8 @@ function bytes(size = 48) {
   const content = Buffer.alloc(size);
   content.writeInt32LE(20, 0); // the root
   VTABLE.forEach((value, slot) => content.writeInt16LE(value, 4 + 2 * slot));
-  [20 - 4, -7, 8, 4, 2, 11, 12].forEach((value, number) => content.writeInt32LE(value, 20 + 4 * number)); // first the way back to the vtable
+  // The way back to the vtable, the fields, and the vector.
+  [20 - 4, -7, 8, 4, 2, 11, 12].forEach((value, number) => content.writeInt32LE(value, 20 + 4 * number));
   return content;
 }
 

@@ -23,7 +23,8 @@ test("a name of an object's own code is a name like others", () => {
 });
 
 test("what is no JSON is refused", () => {
-  for (const text of ["", "  ", "{", "[1,]", "[1 2]", "{a: 1}", "01", "1.", ".5", "NaN", "Infinity", "'a'", '"a', '"\\x"', '"\u0001"', "1 2"]) {
+  const texts = ["", "  ", "{", "[1,]", "[1 2]", "{a: 1}", "01", "1.", ".5", "NaN", "Infinity", "'a'", '"a', '"\\x"', '"\u0001"', "1 2"];
+  for (const text of texts) {
     assertRefused("a text: expected JSON, received", () => parse(text));
   }
   assertRefused("half of a surrogate pair (\\ud800)", () => parse('"\\ud800"'));

@@ -12,7 +12,8 @@ import { assertRejected } from "../assert_refused.js";
 import { byName, FakeEngine, fileOf, metadataOf, modelOf } from "./fake_model.js";
 
 const { SINGLE_LABEL, TAGGING } = TaskType;
-const row = (tokens) => new Row(Int32Array.from({ length: tokens }, (_, token) => 5 + token), Int32Array.from({ length: tokens }, (_, token) => token % 2));
+const numbers = (length, of) => Int32Array.from({ length }, (_, token) => of(token));
+const row = (tokens) => new Row(numbers(tokens, (token) => 5 + token), numbers(tokens, (token) => token % 2));
 const engineOf = (values = Float32Array.of(0.25, 0.75)) => new FakeEngine(() => ({ probabilities: values }));
 
 async function runOf(metadata, tokens) {

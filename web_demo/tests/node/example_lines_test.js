@@ -11,7 +11,8 @@ const read = (type, line) => readExample(type, line, 3);
 const PAIR = '{"text": "a", "pair": "b"}';
 
 test("lines are texts", () => {
-  const lines = ["a text", ' { "text": 1 }', '{"text": "a"}', "{not JSON", '{"text": 1, "pair": "b"}', '{"text": "a", "pair": "b", "id": 1}'];
+  const objects = ['{"text": "a"}', '{"text": 1, "pair": "b"}', '{"text": "a", "pair": "b", "id": 1}'];
+  const lines = ["a text", ' { "text": 1 }', "{not JSON", ...objects];
   for (const type of [SINGLE_LABEL, EMBEDDING, TAGGING, MASKED_LM]) {
     for (const line of lines) assert.deepEqual(read(type, line), new Example.Single(line));
   }

@@ -13,7 +13,8 @@ const DEMO = fileURLToPath(new URL("../../", import.meta.url));
 const lines = (out) => out.trimEnd().split("\n").map((line) => JSON.parse(line));
 
 test("each line has its prediction, and nothing else is printed", NEEDS_LITERT, async () => {
-  const { code, out, err } = await run(["predict", modelPath("label")], 'the film was good\n{"text": "a dull book", "pair": "we saw it"}\n');
+  const input = 'the film was good\n{"text": "a dull book", "pair": "we saw it"}\n';
+  const { code, out, err } = await run(["predict", modelPath("label")], input);
   assert.equal(err, "");
   assert.equal(code, 0);
   const [text, pair] = lines(out);
@@ -44,7 +45,7 @@ test("wrong input ends with one line and code 2, before LiteRT.js is loaded", as
   assert.match(wrong.err, /^error: row 0: expected \{"question": \.\.\., "context": \.\.\.\} on a line, received a question\?; [^\n]+\n$/);
   const missing = await run(["predict", modelPath("label")], "good", options);
   assert.equal(missing.code, 2);
-  assert.match(missing.err, /^error: expected a folder node_modules with @litertjs\/core in \$KERASBERT_LITERTJS, received \/none [^\n]+\n$/);
+  assert.match(missing.err, /^error: expected a folder node_modules with @litertjs\/core in \$KERASBERT_LITERTJS, [^\n]+\n$/);
 });
 
 test("without LiteRT.js and npm, one line says what to do, and nothing is left", async () => {
@@ -55,7 +56,7 @@ test("without LiteRT.js and npm, one line says what to do, and nothing is left",
     const { code, out, err } = await run(["predict", modelPath("label")], "good", options);
     assert.equal(code, 2);
     assert.equal(out, "");
-    assert.match(err, /^note: installing [^\n]+\nerror: expected npm to install @litertjs\/core@[\d.]+, received no npm on the PATH; [^\n]+\n$/);
+    assert.match(err, /^note: installing [^\n]+\nerror: expected npm to install [^\n]+, received no npm on the PATH; [^\n]+\n$/);
     assert.deepEqual(readdirSync(join(copy, "node_modules")), []);
   } finally {
     rmSync(copy, { recursive: true });
