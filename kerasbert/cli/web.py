@@ -84,7 +84,7 @@ def _model_path(model: str) -> Path:
     path = Path(file_or_name(model))
     if path.is_dir() or model in shipped_names() and not path.is_file():
         raise KerasBertError(
-            f"expected a .tflite file, received {model!r}, a folder with a model; convert it first with `kerasbert convert`"
+            f"expected a .tflite file, received {model!r}, which is a folder; convert the model in it with `kerasbert convert`"
         )
     suggestion = None if path.exists() else nearest(model, shipped_names())
     if suggestion is not None:
@@ -118,10 +118,10 @@ def _result(site: "Site", models: "list[SiteModel]", server: "SiteServer | None"
         "models": [model.entry() for model in models], "address": server.address if server else None,
     }  # fmt: skip
     plural = "" if len(models) == 1 else "s"
-    lines = [f"wrote {site.folder}: {len(models)} model{plural}, {len(site.sizes)} files, {format_bytes(size)}"]
+    facts = f"wrote {site.folder}: {len(models)} model{plural}, {len(site.sizes)} files, {format_bytes(size)}"
     if server is None:
-        return Result(data, lines)
-    return Result(data, [*lines, f"{server.address} shows it until Ctrl-C"], then=lambda: _serve(server))
+        return Result(data, [facts, "put it on any static host, or add --open to see it on this computer"])
+    return Result(data, [facts, f"{server.address} shows it until Ctrl-C"], then=lambda: _serve(server))
 
 
 def _serve(server: "SiteServer") -> None:

@@ -34,7 +34,9 @@ def listed(site: Path) -> list[str]:
 def test_a_site_of_named_files(run, site):
     done = run("web", LABEL, "intents", "-o", site)
     assert (done.code, done.err) == (0, "")
-    assert re.fullmatch(rf"wrote {re.escape(str(site))}: 2 models, 19 files, 4\.\d MB\n", done.out)
+    assert re.fullmatch(
+        rf"wrote {re.escape(str(site))}: 2 models, 19 files, 4\.\d MB\nput it on any static host.*\n", done.out
+    )
     assert listed(site) == ["label", "intents"]
 
 
@@ -113,10 +115,10 @@ def test_edits_and_files_in_the_way_are_not_lost(run, site):
 @pytest.mark.parametrize(
     "model, expected",
     [
-        ("mini-en", "received 'mini-en', a folder with a model; convert it first"),
+        ("mini-en", "received 'mini-en', which is a folder; convert the model in it"),
         ("intent", "which is neither; did you mean intents"),
         ("none.tflite", "none.tflite, which is not there"),
-        (".", "received '.', a folder"),
+        (".", "received '.', which is a folder"),
         (__file__, "TFL3"),
     ],
 )
