@@ -48,12 +48,13 @@ def _missing_program() -> str:
     """Names the program that a page cannot run without; empty where all are there."""
     if shutil.which("node") is None:
         return "no node on the PATH: install Node 20 or newer"
-    if _find_browser() is None:
+    if find_browser() is None:
         return f"no Chromium on the PATH: install Debian's chromium, or name one in ${BROWSER_VARIABLE}"
     return ""
 
 
-def _find_browser() -> str | None:
+def find_browser() -> str | None:
+    """Return the command of Chromium; None where there is none."""
     return os.environ.get(BROWSER_VARIABLE) or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
@@ -66,7 +67,7 @@ def run_page(model_path: str | os.PathLike, inputs: Path, accelerator: str) -> P
         accelerator: `wasm` or `webgpu`.
     """
     settings = {
-        "modules": str(WEB.folder), "chromium": _find_browser(), "model": os.path.abspath(model_path), "rows": str(inputs),
+        "modules": str(WEB.folder), "chromium": find_browser(), "model": os.path.abspath(model_path), "rows": str(inputs),
         "accelerator": accelerator,
     }  # fmt: skip
     return run_command(["node", WORKER, json.dumps(settings)], SECONDS)

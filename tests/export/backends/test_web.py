@@ -17,7 +17,7 @@ def pretend(monkeypatch, float_file, helpers):
     """Validates in a browser that answers this beside the outputs of the CPU."""
     monkeypatch.setattr(web, "_missing_program", lambda: "")
     monkeypatch.setattr(type(web.WEB), "ready", True)
-    monkeypatch.setattr(web, "_find_browser", lambda: "chromium")
+    monkeypatch.setattr(web, "find_browser", lambda: "chromium")
 
     def run(said: dict | None = None, log: str | None = None, status: int | None = 0):
         def child(command, seconds, environment=None):
