@@ -31,6 +31,8 @@ import { TeachPresenter } from "./page/state/teach_presenter.js";
 import { scriptUrl } from "./page/trusted_urls.js";
 import { WorkerClient } from "./page/worker_client.js";
 
+const FULL = "The browser's storage is full: the page works, but online only.";
+const FULL_FOR_UPDATE = "The browser's storage is full: a newer version of this page could not be saved.";
 const BEFORE_SAVING = 10_000; // milliseconds after which the page is saved for offline use, though no model is ready
 
 const client = new WorkerClient((accelerator) => new Worker(scriptUrl("worker.js"), { name: accelerator }), Accelerator.WASM);
@@ -101,7 +103,7 @@ function connect(name) {
   });
   presenter.observe((state) => {
     const empty = panels[name].show(state);
-    modelBars[name].show(state.model);
+    modelBars[name].show(state.model, state.failure);
     status.show(state.model, state.failure, empty);
   });
 }
@@ -127,13 +129,21 @@ function showOffline(panel, state) {
   const reload = { name: "Reload", act: () => offline.update() };
   const ready = "A new version of this page is ready. Other tabs of it load again too.";
   if (state.kind === "update") notices.show("update", ready, { action: reload });
-  if (state.isFull) notices.show("offline", "The browser's storage is full: the page works, but online only.", { isFailure: true });
+  if (state.isFull) notices.show("offline", state.kind === "ready" ? FULL_FOR_UPDATE : FULL, { isFailure: true });
 }
 
 function shown(name) {
-  if (readLink(location.hash)?.panel !== name) history.replaceState(null, "", `#panel=${name}`);
+  if (linkedPanel() !== name) history.replaceState(null, "", `#panel=${name}`);
   modelBars[name].refresh();
   presenters[name].start();
+}
+
+function linkedPanel() {
+  try {
+    return readLink(location.hash)?.panel ?? null;
+  } catch {
+    return null; // a link that is too long
+  }
 }
 
 /** Runs the models of all panels on another accelerator. */

@@ -1,6 +1,6 @@
 import { canAsk } from "../state/ask_presenter.js";
 import { passageAround } from "../state/text_parts.js";
-import { byId, setText } from "./dom.js";
+import { byId, setText, showValue } from "./dom.js";
 import { answeredText } from "./highlighted_text.js";
 import { ProgressPart } from "./progress_part.js";
 import { counted, milliseconds, numbers, percent } from "./words.js";
@@ -45,8 +45,8 @@ export class AskPanel {
    * @returns {string | null} what to say where there is no result
    */
   show(state) {
-    if (document.activeElement !== this.#text && this.#text.value !== state.text) this.#text.value = state.text;
-    if (document.activeElement !== this.#question && this.#question.value !== state.question) this.#question.value = state.question;
+    showValue(this.#text, state.text);
+    showValue(this.#question, state.question);
     const { answered, isRunning } = state;
     byId("ask-run").disabled = !canAsk(state) || isRunning;
     this.#showProgress(state);
@@ -70,8 +70,6 @@ export class AskPanel {
   }
 
   #fill(text, question) {
-    this.#text.value = text;
-    this.#question.value = question;
     this.#presenter.writeText(text);
     this.#presenter.writeQuestion(question);
     if (text) this.#presenter.answer();

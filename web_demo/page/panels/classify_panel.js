@@ -1,6 +1,6 @@
 import { passageAround } from "../state/text_parts.js";
 import { BarList } from "./bar_list.js";
-import { byId, element, setText } from "./dom.js";
+import { byId, element, setText, showValue } from "./dom.js";
 import { highlightedText } from "./highlighted_text.js";
 import { counted, milliseconds, numbers, percent } from "./words.js";
 
@@ -40,7 +40,7 @@ export class ClassifyPanel {
    * @returns {string | null} what to say where there is no result
    */
   show(state) {
-    if (this.#text.value !== state.text && document.activeElement !== this.#text) this.#text.value = state.text;
+    showValue(this.#text, state.text);
     const { classified, isRunning } = state;
     const part = this.#result.parentElement;
     part.hidden = classified === null;
@@ -52,7 +52,6 @@ export class ClassifyPanel {
   }
 
   #fill(text) {
-    this.#text.value = text;
     this.#presenter.write(text);
     this.#text.focus();
   }

@@ -25,6 +25,20 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+const shownValues = new WeakMap();
+
+/**
+ * Shows a text in a field, once: what a person types afterwards stays.
+ *
+ * @param {HTMLInputElement | HTMLTextAreaElement} field
+ * @param {string} text
+ */
+export function showValue(field, text) {
+  if (shownValues.get(field) === text) return;
+  shownValues.set(field, text);
+  if (field.value !== text) field.value = text;
+}
+
 /**
  * Changes the text of an element only if it differs, so that selections stay and screen readers do not read it again.
  *

@@ -1,3 +1,4 @@
+import { FailureKind } from "../state/failure.js";
 import { byId, element, setText } from "./dom.js";
 import { engineText, numbers, TASKS } from "./words.js";
 
@@ -39,10 +40,13 @@ export class ModelBar {
     this.#choose(this.#presenter.chosen ?? "");
   }
 
-  /** @param {import("../state/model_state.js").ModelState} model */
-  show(model) {
+  /**
+   * @param {import("../state/model_state.js").ModelState} model
+   * @param {import("../state/failure.js").Failure | null} failure of work with the model
+   */
+  show(model, failure) {
     this.#choose(model.name);
-    setText(this.#facts, factsOf(model));
+    setText(this.#facts, failure?.kind === FailureKind.ACCELERATOR ? "" : factsOf(model));
     this.#facts.classList.toggle("warning", model.kind === "ready" && model.engine.isPartial);
     if (model.kind === "ready") this.#facts.title = model.engine.title;
   }

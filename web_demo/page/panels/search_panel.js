@@ -1,5 +1,6 @@
-import { byId, element, setText } from "./dom.js";
+import { byId, element, setText, showValue } from "./dom.js";
 import { ProgressPart } from "./progress_part.js";
+import { failureBox } from "./status_part.js";
 import { counted, milliseconds, numbers } from "./words.js";
 
 const EMPTY = "Results appear while you type. They need not share a word with your query.";
@@ -15,6 +16,7 @@ export class SearchPanel {
   #progress;
   #shown = null;
   #choice = null;
+  #failure = null;
 
   /**
    * @param {import("../state/search_presenter.js").SearchPresenter} presenter
@@ -38,9 +40,10 @@ export class SearchPanel {
    * @returns {string | null} what to say where there is no result
    */
   show(state) {
-    if (document.activeElement !== this.#query && this.#query.value !== state.query) this.#query.value = state.query;
+    showValue(this.#query, state.query);
     this.#showTexts(state);
     this.#showChoice(state.choice);
+    this.#showImportFailure(state.importFailure);
     setText(byId("search-facts"), factsOf(state));
     if (state.matches !== this.#shown) this.#showHits(state.matches);
     this.#shown = state.matches;
@@ -66,6 +69,12 @@ export class SearchPanel {
     this.#column.replaceChildren(...columns);
     this.#column.value = String(choice.likeliest);
     this.#column.focus();
+  }
+
+  #showImportFailure(failure) {
+    if (failure === this.#failure) return;
+    this.#failure = failure;
+    byId("search-failure").replaceChildren(...(failure ? [failureBox(failure)] : []));
   }
 
   #showHits(matches) {

@@ -50,11 +50,9 @@ export class StatusPart {
     this.#progress.show(`Loading ${name}${amount}`, received, total);
   }
 
-  #box({ kind, detail }, isOfModel) {
-    const title = element("strong", {}, FAILURES[kind] ?? FAILURES[FailureKind.ENGINE]);
-    const box = element("div", { class: "failure-box", role: "alert" }, title);
-    if (detail) box.append(element("span", {}, sentence(detail)));
-    const actions = this.#actions(kind, isOfModel).map(([name, act]) => element("button", { type: "button", onclick: act }, name));
+  #box(failed, isOfModel) {
+    const box = failureBox(failed);
+    const actions = this.#actions(failed.kind, isOfModel).map(([name, act]) => element("button", { type: "button", onclick: act }, name));
     if (actions.length > 0) box.append(element("div", { class: "actions" }, ...actions));
     return box;
   }
@@ -65,6 +63,17 @@ export class StatusPart {
     if (kind === FailureKind.NO_MODEL || kind === FailureKind.OTHER_TASK) return [["Open a file…", openFile]];
     return isOfModel || kind === FailureKind.ENGINE || kind === FailureKind.MEMORY ? [["Try again", retry]] : [];
   }
+}
+
+/**
+ * Says what went wrong.
+ *
+ * @param {import("../state/failure.js").Failure} failure
+ * @returns {HTMLElement}
+ */
+export function failureBox({ kind, detail }) {
+  const title = element("strong", {}, FAILURES[kind] ?? FAILURES[FailureKind.ENGINE]);
+  return element("div", { class: "failure-box", role: "alert" }, title, ...(detail ? [element("span", {}, sentence(detail))] : []));
 }
 
 /** Errors begin in lower case, as they follow a program's name on the command line. */

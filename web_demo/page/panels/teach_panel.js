@@ -1,6 +1,6 @@
 import { canClassify } from "../state/teach_presenter.js";
 import { BarList } from "./bar_list.js";
-import { byId, element, setText } from "./dom.js";
+import { byId, element, setText, showValue } from "./dom.js";
 import { counted, percent } from "./words.js";
 
 const NO_LABELS = "Add two or more labels, or the sample labels, and give each of them some examples.";
@@ -35,7 +35,7 @@ export class TeachPanel {
    * @returns {string | null} what to say where there is no result
    */
   show(state) {
-    if (document.activeElement !== this.#text && this.#text.value !== state.text) this.#text.value = state.text;
+    showValue(this.#text, state.text);
     this.#showLabels(state.labels);
     byId("teach-bars").hidden = state.bars === null;
     if (state.bars && state.bars !== this.#shown) this.#showBars(state.bars);
@@ -66,8 +66,8 @@ export class TeachPanel {
   #card(name) {
     const count = element("span", { class: "count" });
     const list = element("ul", { "aria-label": `Examples of ${name}` });
-    const attributes = { type: "text", dir: "auto", "aria-label": `Example for ${name}`, placeholder: "Example", autocomplete: "off" };
-    const input = element("input", attributes);
+    const quiet = { autocomplete: "off", spellcheck: "false" }; // some browsers check spelling on a server
+    const input = element("input", { type: "text", dir: "auto", "aria-label": `Example for ${name}`, placeholder: "Example", ...quiet });
     const add = (event) => {
       event.preventDefault();
       this.#presenter.addExample(name, input.value);

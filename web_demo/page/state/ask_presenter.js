@@ -47,13 +47,13 @@ import { ACCEPTED } from "./task_types.js";
  */
 
 /**
- * Whether there is something to ask, and a model to ask.
+ * Whether there is something to ask. It is answered as soon as there is a model.
  *
  * @param {AskState} state
  * @returns {boolean}
  */
 export function canAsk(state) {
-  return state.model.kind === "ready" && state.text.trim() !== "" && state.question.trim() !== "";
+  return state.text.trim() !== "" && state.question.trim() !== "";
 }
 
 /**
@@ -97,7 +97,7 @@ export class AskPresenter extends ModelPresenter {
   /** Answers the question, as soon as there are a model, a text and a question. */
   answer() {
     this.#isAsked = true;
-    if (!canAsk(this.state)) return;
+    if (!canAsk(this.state) || this.state.model.kind !== "ready") return;
     const { text, question } = this.state;
     this.show({ isRunning: true, done: 0, parts: 0, failure: null });
     this.run(this.#answering, FailureKind.ENGINE, (control) => this.ask("answer", { text, question }, control), {

@@ -85,8 +85,8 @@ export class OfflinePresenter extends Presenter {
     if (message?.kind === "failed") this.#fail(message.reason, message.isFull);
   }
 
-  // With an earlier version saved, the page works offline in spite of it.
+  // With an earlier version saved, the page works offline in spite of it. The reason may come after the end of the service worker.
   #fail(reason, isFull) {
-    if (this.state.kind !== "failed") this.show({ kind: this.#container.controller ? "ready" : "failed", reason, isFull });
+    if (this.state.reason === "") this.show({ kind: this.#container.controller ? "ready" : "failed", reason, isFull });
   }
 }

@@ -44,6 +44,7 @@ const FRESH = 400; // milliseconds between two searches while an index grows
  * @property {number} done texts that were read, and are searched already, while an index is built
  * @property {number} total all texts, while an index is built; 0 otherwise
  * @property {ColumnChoice | null} choice a question to the person; null if there is none
+ * @property {import("./failure.js").Failure | null} importFailure why a file could not be imported
  * @property {string} query what the person typed
  * @property {string} matched the query of the matches
  * @property {Match[]} matches the results for it, best first
@@ -71,8 +72,8 @@ export class SearchPresenter extends ModelPresenter {
    * @param {() => number} [now] the time in milliseconds
    */
   constructor(client, library, now = () => performance.now()) {
-    const nothing = { corpus: null, done: 0, total: 0, choice: null, query: "", matched: "", matches: [], milliseconds: null };
-    super(nothing, client, library, ACCEPTED.search);
+    const texts = { corpus: null, done: 0, total: 0, choice: null, importFailure: null };
+    super({ ...texts, query: "", matched: "", matches: [], milliseconds: null }, client, library, ACCEPTED.search);
     this.#now = now;
   }
 
@@ -94,14 +95,14 @@ export class SearchPresenter extends ModelPresenter {
    * @param {Blob} file
    */
   importFile(name, file) {
-    this.show({ failure: null, choice: null });
+    this.show({ importFailure: null, choice: null });
     this.run(this.#reading, FailureKind.UNREADABLE_TEXTS, (control) => this.#read(name, file, control), {
       done: ({ columns, likeliest }) => {
         this.#asked = { name, file };
         if (columns.length > 1) this.show({ choice: Object.freeze({ name, columns, likeliest }) });
         else this.chooseColumn(0);
       },
-      failed: (failure) => this.show({ failure }),
+      failed: (importFailure) => this.show({ importFailure }),
     });
   }
 
@@ -120,6 +121,7 @@ export class SearchPresenter extends ModelPresenter {
   /** Searches the sample again, in place of imported texts, which are forgotten. */
   useSample() {
     this.#imported = null;
+    this.show({ importFailure: null });
     this.#build({ name: "", file: null, column: 0 });
   }
 
@@ -166,8 +168,9 @@ export class SearchPresenter extends ModelPresenter {
         this.show({ done: 0, total: 0, corpus: Object.freeze(corpus), failure });
         this.#search();
       },
-      failed: (failure) => {
-        this.show({ done: 0, total: 0, failure });
+      failed: (reason) => {
+        const isOfTexts = reason.kind === FailureKind.UNREADABLE_TEXTS;
+        this.show({ done: 0, total: 0, ...(isOfTexts ? { importFailure: reason } : { failure: reason }) });
         this.#search();
       },
       progressed: (done, total) => {

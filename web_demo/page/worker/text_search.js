@@ -3,7 +3,7 @@ import { IndexFile } from "../../core/search/index_file.js";
 import { SentenceSearch } from "../../core/search/sentence_search.js";
 import { TextImport } from "../../core/search/text_import.js";
 import { STORED_SEARCH } from "../state/device_presenter.js";
-import { failureOf, FailureKind } from "../state/failure.js";
+import { FailedError, failureOf, FailureKind } from "../state/failure.js";
 
 const TOP = 20;
 const REPORTED = 16; // texts between two reports
@@ -71,7 +71,11 @@ export class TextSearch {
 
   async #read({ name, file, column }) {
     if (file === null) return { name, texts: await this.#sample() };
-    return { name, texts: (await readTexts(name, file)).texts(column) };
+    try {
+      return { name, texts: (await readTexts(name, file)).texts(column) };
+    } catch (error) {
+      throw new FailedError(failureOf(error, FailureKind.UNREADABLE_TEXTS));
+    }
   }
 
   async #encode(encoder, model, texts, job) {

@@ -89,6 +89,16 @@ test("full storage is told as such, and the page goes on", async () => {
   assert.deepEqual([presenter.state.kind, presenter.state.isFull], ["failed", true]);
 });
 
+test("a reason that comes after the end is told as well", async () => {
+  const installing = new FakeServiceWorker();
+  const { container, presenter } = made({ installing });
+  await presenter.start();
+  installing.move("redundant");
+  assert.equal(presenter.state.kind, "failed");
+  tell(container, { kind: "failed", isFull: true, reason: "quota" });
+  assert.deepEqual([presenter.state.reason, presenter.state.isFull], ["quota", true]);
+});
+
 test("without a network the version that is kept goes on", async () => {
   const { container, log, presenter } = made({}, null);
   container.controller = {};

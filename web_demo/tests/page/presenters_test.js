@@ -229,16 +229,28 @@ test("a table asks for its column", async () => {
   assert.deepEqual([presenter.state.corpus.name, presenter.state.corpus.count], ["mine.csv", 2]);
 });
 
+test("a column without texts is refused, and the texts before stay", async () => {
+  const page = new FakePage("vector.tflite");
+  const presenter = await searching(page);
+  presenter.importFile("mine.csv", new Blob(["id,text\n1,\n2,\n"]));
+  await page.settled();
+  presenter.chooseColumn(1);
+  await page.settled();
+  assert.equal(presenter.state.importFailure.kind, "unreadable_texts");
+  assert.match(presenter.state.importFailure.detail, /expected texts in the column 'text', received none/);
+  assert.equal(presenter.state.corpus.count, 3);
+});
+
 test("a file that is no text, and one that is too large, are refused in a sentence", async () => {
   const page = new FakePage("vector.tflite");
   const presenter = await searching(page);
   presenter.importFile("mine.txt", new Blob([new Uint8Array([0xff, 0xfe, 0xfd])]));
   await page.settled();
-  assert.equal(presenter.state.failure.kind, "unreadable_texts");
-  assert.match(presenter.state.failure.detail, /expected UTF-8/);
+  assert.equal(presenter.state.importFailure.kind, "unreadable_texts");
+  assert.match(presenter.state.importFailure.detail, /expected UTF-8/);
   presenter.importFile("large.txt", { size: 2 ** 30 });
   await page.settled();
-  assert.match(presenter.state.failure.detail, /expected a file of at most 64 MB, received large.txt of 1024 MB/);
+  assert.match(presenter.state.importFailure.detail, /expected a file of at most 64 MB, received large.txt of 1024 MB/);
 });
 
 test("another model encodes stored texts again", async () => {

@@ -1,0 +1,27 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/**
+ * Builds a site with the zoo's models, as `kerasbert web` does.
+ *
+ * KERASBERT_SITE names one that is built already; KERASBERT_PYTHON the Python that has kerasbert.
+ *
+ * @returns {{folder: string, remove: () => void}}
+ */
+export function buildSite() {
+  if (process.env.KERASBERT_SITE) return { folder: process.env.KERASBERT_SITE, remove: () => {} };
+  const parent = mkdtempSync(join(tmpdir(), "kerasbert-site-"));
+  const folder = join(parent, "site");
+  execFileSync(python(), ["-m", "kerasbert", "web", "--out", folder], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}
+
+function python() {
+  const own = join(ROOT, ".venv", "bin", "python");
+  return process.env.KERASBERT_PYTHON ?? (existsSync(own) ? own : "python3");
+}

@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize, sep } from "node:path";
+
+const TYPES = {
+  ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".css": "text/css",
+  ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
+};
+
+/** A static host below a path, without any headers but the type: what the plainest of hosts does. */
+export class StaticServer {
+  #server;
+  #prefix;
+
+  /** The files that were asked for, in their order. */
+  asked = [];
+
+  /** Answers in place of files, by path: a content, or a status. */
+  changed = new Map();
+
+  /** Whether it does not answer at all. */
+  isDown = false;
+
+  /** Milliseconds before an answer. */
+  delay = 0;
+
+  /**
+   * @param {string} folder
+   * @param {string} [prefix] the path below which the site is
+   */
+  constructor(folder, prefix = "/some/path/") {
+    this.folder = folder;
+    this.#prefix = prefix;
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  /** @returns {Promise<string>} the address of the site */
+  async start() {
+    await new Promise((done) => this.#server.listen(0, "127.0.0.1", done));
+    this.origin = `http://127.0.0.1:${this.#server.address().port}`;
+    return this.origin + this.#prefix;
+  }
+
+  stop() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(request, response) {
+    if (this.isDown) return response.destroy();
+    const path = this.#pathOf(request);
+    this.asked.push(path);
+    if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
+    const content = await this.#read(path);
+    if (typeof content === "number") return response.writeHead(content).end();
+    return response.writeHead(200, { "Content-Type": TYPES[extname(path)] ?? "application/octet-stream" }).end(content);
+  }
+
+  #pathOf(request) {
+    const { pathname } = new URL(request.url, this.origin);
+    if (!pathname.startsWith(this.#prefix)) return "";
+    return decodeURIComponent(pathname.slice(this.#prefix.length)) || "index.html";
+  }
+
+  async #read(path) {
+    if (this.changed.has(path)) return this.changed.get(path);
+    const file = normalize(join(this.folder, path));
+    if (!path || !file.startsWith(this.folder + sep)) return 404;
+    return readFile(file).catch(() => 404);
+  }
+}
