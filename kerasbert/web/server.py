@@ -176,7 +176,7 @@ def _find(root: Path, target: str) -> Path | None:
     parts = unquote(target.partition("?")[0].partition("#")[0], errors="replace").split("/")[1:]
     if parts and parts[-1] == "":
         parts[-1] = _INDEX if len(parts) == 1 else ""
-    if not parts or any(not part or part.startswith(".") or set(part) & {"\\", "\0"} for part in parts):
+    if not parts or any(not part or part.startswith(".") for part in parts):
         return None
     path = root.joinpath(*parts)
     try:

@@ -109,6 +109,6 @@ def _write(target: Path, source: Path | bytes) -> dict[str, int | str]:
 
 
 def _version(listed: Mapping[str, Mapping[str, int | str]]) -> str:
-    """Return a hash that changes with every change of a file, and only then."""
-    lines = "".join(f"{facts['sha256']} {path}\n" for path, facts in sorted(listed.items()))
+    """Return a hash that changes with every change of a file, and only then. `listed`: sorted by path."""
+    lines = "".join(f"{facts['sha256']} {path}\n" for path, facts in listed.items())
     return hashlib.sha256(lines.encode()).hexdigest()

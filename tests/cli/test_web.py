@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from kerasbert.cli.common.claims import claims
 from kerasbert.zoo.catalog import FILE, models
 
 FILES = Path(__file__).parents[2] / "android_demo" / "testdata" / "models"
@@ -167,7 +168,11 @@ def start(site_parts):
         environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
         command = [sys.executable, "-c", PROBE, str(site_parts), *map(str, arguments)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        running.append(subprocess.Popen(command, env=environment, **pipes))
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # which a shell's background job ignores
+        try:
+            running.append(subprocess.Popen(command, env=environment, **pipes))
+        finally:
+            signal.signal(signal.SIGINT, before)
         return running[-1]
 
     yield start_command
@@ -214,6 +219,13 @@ def test_a_killed_command_leaves_the_old_site_and_the_next_one_clears_up(run, st
     assert listed(site) == ["label"]
     assert run("web", TAGS, "-o", site).code == 0 and listed(site) == ["tags"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "page", "site"]
+
+
+def test_an_interrupt_after_the_end_says_that_the_site_is_written(run, site):
+    with claims(site) as claimed:
+        assert claimed.interruption_message() == f"interrupted; nothing was written to {site}"
+        assert run("web", LABEL, "-o", site).code == 0
+        assert claimed.interruption_message() == f"interrupted; already written: {site}"
 
 
 def test_names_of_a_terminals_are_escaped(run, site, tmp_path):

@@ -128,6 +128,15 @@ def test_head_has_the_headers_alone(ask):
     assert ask("/none", "HEAD")[::2] == (404, b"")
 
 
+@pytest.mark.parametrize("path", ["/app.js", "/none"])
+def test_head_sends_no_body(site, path):
+    """As bytes: an HTTP client does not read one."""
+    with SiteServer(site) as running, socket.create_connection(running.server_address) as client:
+        client.sendall(f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        running.handle_request()
+        assert client.makefile("rb").read().endswith(b"\r\n\r\n")
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
 def test_other_methods_are_refused(ask, method):
     status, headers, _ = ask("/app.js", method)

@@ -70,7 +70,7 @@ def test_the_version_changes_with_every_file_and_only_then(files, tmp_path):
     first = write_site(tmp_path / "first", files).version
     assert write_site(tmp_path / "second", dict(reversed(files.items()))).version == first
     assert write_site(tmp_path / "third", {**files, "app.js": b"changed"}).version != first
-    renamed = {("other.js" if path == "app.js" else path): source for path, source in files.items()}
+    renamed = {("apple.js" if path == "app.js" else path): source for path, source in files.items()}
     assert write_site(tmp_path / "fourth", renamed).version != first
 
 

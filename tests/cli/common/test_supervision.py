@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kerasbert.cli.common.supervision import _clear
+from kerasbert.files.own_files import SITE, marked_json
+from kerasbert.files.partials import NEW, OLD, hidden_prefix
+from kerasbert.files.site_folder import SITE_FILE
+
 SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
@@ -101,3 +106,26 @@ def test_a_signal_while_a_library_has_replaced_stderr(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script, "wait", str(tmp_path / "out")], capture_output=True, text=True)
     assert done.returncode == 130 and done.stderr == f"interrupted; nothing was written to {tmp_path / 'out'}\n"
+
+
+@pytest.mark.parametrize("ending", [NEW, OLD])
+def test_what_a_killed_command_left_of_a_site_is_removed(tmp_path, ending):
+    site, other = tmp_path / "site", tmp_path / f"{hidden_prefix('site')}abcdefgh{ending}"
+    for folder, name in ((site, "new.js"), (other, "old.js")):
+        folder.mkdir()
+        (folder / name).write_text("")
+        listed = {name: {"bytes": 0, "sha256": ""}}
+        (folder / SITE_FILE).write_text(marked_json(SITE, {"files": listed}))
+    (other / "notes.txt").write_text("mine")
+    assert _clear([site]) == ""
+    assert not other.exists() and sorted(path.name for path in site.iterdir()) == [SITE_FILE, "new.js", "notes.txt"]
+
+
+def test_a_file_of_others_with_the_name_of_a_sites_list_is_kept(tmp_path):
+    model, other = tmp_path / "model", tmp_path / f"{hidden_prefix('model')}abcdefgh{OLD}"
+    for folder in (model, other):
+        folder.mkdir()
+        (folder / "kerasbert.json").write_text("{}")
+    (other / SITE_FILE).write_text("mine")
+    _clear([model])
+    assert (model / SITE_FILE).read_text() == "mine" and not other.exists()
