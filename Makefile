@@ -75,18 +75,19 @@ android: $(INSTALLED)
 	  $(if $(DISPLAY),,xvfb-run -a) mvn -B -ntp -f android_demo/pom.xml -Dkerasbert.litert.required=true clean verify
 	android_demo/ci/apk.sh
 
-# Prints what the page cannot be tried in a browser without; nothing where all is there.
-WEB_MISSING := from kerasbert.export.backends import web; print(web._missing_program() or ("" if web.WEB.ready else web.WEB.missing))
+# What the page cannot be tried in a browser without, empty where all is there; and where the browser and LiteRT.js are.
+WEB = $(BIN)/python -c 'from kerasbert.export.backends import web; print(web.$(1))'
 NODE_TEST := node --test --test-timeout=1800000
 
 # Node 20 takes no patterns of names, and newer versions take no folders.
 web: $(INSTALLED)
 	@command -v node >/dev/null || { echo "expected Node 20 or newer on the PATH, received none; install it" >&2; exit 1; }
 	$(NODE_TEST) $$(find web_demo/tests -name '*_test.js' -not -path '*/browser/*')
-	@missing="$$($(BIN)/python -c '$(WEB_MISSING)')" && if [ -n "$$missing" ]; then \
+	@missing="$$($(call WEB,missing_part()))" && if [ -n "$$missing" ]; then \
 	  echo "the site was not built, and not tried in a browser: $$missing" >&2; \
 	else \
-	  set -x && $(BIN)/kerasbert web --out build/site && KERASBERT_SITE="$$PWD/build/site" $(NODE_TEST) web_demo/tests/browser/*_test.js; \
+	  $(BIN)/kerasbert web --out build/site && KERASBERT_SITE="$$PWD/build/site" KERASBERT_CHROMIUM="$$($(call WEB,find_browser()))" \
+	    KERASBERT_WEB_MODULES="$$($(call WEB,WEB.folder))" $(NODE_TEST) $$(find web_demo/tests/browser -name '*_test.js'); \
 	fi
 
 lint: $(INSTALLED)

@@ -44,8 +44,13 @@ def run_checks(context: ValidationContext) -> BackendResult:
     return BackendResult(checks, outputs[0] if len(outputs[0]) == len(context.examples) else [])
 
 
+def missing_part() -> str:
+    """Name the part that no page can be run in Chromium without, and how to get it; empty where all are there."""
+    return _missing_program() or ("" if WEB.ready else WEB.missing)
+
+
 def _missing_program() -> str:
-    """Names the program that a page cannot run without; empty where all are there."""
+    """Name the program that a page cannot run without; empty where all are there."""
     if shutil.which("node") is None:
         return "no node on the PATH: install Node 20 or newer"
     if find_browser() is None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.environment
 
 @pytest.fixture
 def site(tmp_path):
-    if reason := web._missing_program() or ("" if web.WEB.ready else web.WEB.missing):
+    if reason := web.missing_part():
         pytest.skip(reason)
     return write_site(tmp_path / "site", site_files(read_models([LABEL]))).folder
 

@@ -103,7 +103,15 @@ def test_missing_programs_are_named(monkeypatch):
     monkeypatch.setattr(web.shutil, "which", lambda name: "/bin/node" if name == "node" else None)
     assert "no Chromium" in web._missing_program()
     monkeypatch.setattr(web.shutil, "which", lambda name: None)
-    assert "no node" in web._missing_program()
+    assert "no node" in web._missing_program() and "no node" in web.missing_part()
+
+
+def test_the_missing_environment_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(web, "_missing_program", lambda: "")
+    monkeypatch.setenv(environments.HOME_VARIABLE, str(tmp_path))
+    assert "kerasbert setup web" in web.missing_part()
+    monkeypatch.setattr(type(web.WEB), "ready", True)
+    assert web.missing_part() == ""
 
 
 def test_a_failed_installation_leaves_nothing(monkeypatch, tmp_path):

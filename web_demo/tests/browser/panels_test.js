@@ -13,7 +13,8 @@ test("labels appear while a person types, with tokens on demand", async () => {
   assert.match(await page.textContent("#panel-classify .model-facts"), /one label · 4\.7 MB · runs on WebAssembly/);
   await page.click("#classify-tokens-button");
   await page.waitForSelector("#classify-tokens li");
-  assert.deepEqual(await page.locator("#classify-tokens li").allTextContents(), ["[CLS]", "wake", "me", "at", "half", "past", "six", "[SEP]"]);
+  const tokens = await page.locator("#classify-tokens li").allTextContents();
+  assert.deepEqual(tokens, ["[CLS]", "wake", "me", "at", "half", "past", "six", "[SEP]"]);
   await page.click("#classify-clear");
   await page.waitForSelector("#classify-result", { state: "hidden" });
   tests.assertClean();
