@@ -36,6 +36,7 @@ const FULL_FOR_UPDATE = "The browser's storage is full: a newer version of this 
 const BEFORE_SAVING = 10_000; // milliseconds after which the page is saved for offline use, though no model is ready
 
 const client = new WorkerClient((accelerator) => new Worker(scriptUrl("worker.js"), { name: accelerator }), Accelerator.WASM);
+client.start();
 const store = new DatabaseStore(new URL(".", document.baseURI));
 const library = new ModelLibrary(() => readJson("models/index.json"), store);
 const presenters = {

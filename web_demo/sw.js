@@ -27,6 +27,8 @@ self.addEventListener("message", (event) => {
 });
 
 async function install() {
+  // A browser looks for changes of this script by itself. The cache of the version that is active must not suffer from it.
+  const isActive = self.registration.active?.scriptURL === self.location.href;
   try {
     const list = await fetchList();
     const cache = await caches.open(CACHE);
@@ -34,7 +36,7 @@ async function install() {
     await eachInParallel(paths, (path) => keep(cache, path, list.files[path]), tellAll);
     await cache.put(urlOf(LIST), new Response(JSON.stringify(list), { headers: { "Content-Type": "application/json" } }));
   } catch (error) {
-    await caches.delete(CACHE);
+    if (!isActive) await caches.delete(CACHE);
     await tellAll({ kind: "failed", isFull: error.name === "QuotaExceededError", reason: error.message });
     throw error;
   }

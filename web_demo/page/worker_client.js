@@ -24,6 +24,11 @@ export class WorkerClient {
     this.#accelerator = accelerator;
   }
 
+  /** Starts the worker before the first call, so that it can load what it needs. */
+  start() {
+    this.#worker ??= this.#start();
+  }
+
   /**
    * Starts another worker for another accelerator: a runtime is loaded once a worker.
    *

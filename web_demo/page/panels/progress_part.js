@@ -4,7 +4,7 @@ import { element, setText } from "./dom.js";
 export class ProgressPart {
   #text = element("span");
   #bar = element("progress");
-  #button;
+  #line;
   #target;
 
   /**
@@ -15,7 +15,8 @@ export class ProgressPart {
   constructor(target, name, action = null) {
     this.#target = target;
     this.#bar.setAttribute("aria-label", name);
-    this.#button = action && element("button", { type: "button", class: "small", onclick: action.act }, action.name);
+    const buttons = action ? [element("button", { type: "button", class: "small", onclick: action.act }, action.name)] : [];
+    this.#line = element("div", { class: "progress-line" }, this.#text, ...buttons);
   }
 
   /**
@@ -31,7 +32,7 @@ export class ProgressPart {
     } else {
       this.#bar.removeAttribute("value");
     }
-    if (!this.#bar.isConnected) this.#target.replaceChildren(...[this.#text, this.#bar, this.#button].filter(Boolean));
+    if (!this.#bar.isConnected) this.#target.replaceChildren(this.#line, this.#bar);
   }
 
   /** Shows nothing. */

@@ -54,10 +54,11 @@ export class SearchPanel {
     const isBuilding = total > 0;
     if (!isBuilding) this.#progress.clear();
     else if (done === 0) this.#progress.show("Reading…", 0, 0);
-    else this.#progress.show(`${numbers.whole(done)} of ${counted(total, "text")}: these are searched already`, done, total);
+    else this.#progress.show(`${numbers.whole(done)} of ${counted(total, "text")}, searched already`, done, total);
     byId("search-import").disabled = model.kind !== "ready";
     byId("search-sample").disabled = model.kind !== "ready" || isBuilding || corpus?.name === "";
-    setText(byId("search-corpus"), isBuilding ? "Building the index" : corpusText(corpus));
+    byId("search-corpus").hidden = isBuilding;
+    byId("search-corpus").replaceChildren(...corpusNodes(corpus));
   }
 
   #showChoice(choice) {
@@ -105,9 +106,10 @@ function factsOf({ matches, milliseconds: time }) {
   return time === null ? "" : `${counted(matches.length, "result")} · ${milliseconds(time)}`;
 }
 
-function corpusText(corpus) {
-  if (!corpus) return "No texts yet";
-  return `${corpus.name || "Sample phrases"} · ${counted(corpus.count, "text")} · ${numbers.bytes(corpus.bytes)} of vectors`;
+function corpusNodes(corpus) {
+  if (!corpus) return ["No texts yet"];
+  const facts = `${counted(corpus.count, "text")} · ${numbers.bytes(corpus.bytes)} of vectors`;
+  return [element("strong", {}, corpus.name || "Sample phrases"), element("span", { class: "note" }, facts)];
 }
 
 function hit({ text, score }) {

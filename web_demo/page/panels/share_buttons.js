@@ -1,4 +1,5 @@
 import { linkOf } from "../state/share_link.js";
+import { copyText } from "./clipboard.js";
 import { setText } from "./dom.js";
 
 const COPIED = 2000; // milliseconds that a button says so
@@ -35,7 +36,7 @@ export class ShareButtons {
 
   // Where the browser forbids copying, the page's own address becomes the link.
   async #copy(button, link) {
-    const isCopied = await navigator.clipboard.writeText(link).then(() => true, () => false);
+    const isCopied = await copyText(link);
     if (!isCopied) history.replaceState(null, "", link);
     setText(button, isCopied ? "Copied" : "See the address bar");
     setTimeout(() => setText(button, "Copy link"), COPIED);

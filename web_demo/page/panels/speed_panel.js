@@ -1,3 +1,4 @@
+import { copyText } from "./clipboard.js";
 import { byId, element, setText } from "./dom.js";
 import { ProgressPart } from "./progress_part.js";
 import { ACCELERATORS, counted, milliseconds, numbers } from "./words.js";
@@ -51,7 +52,7 @@ export class SpeedPanel {
     const { report } = this.#presenter.state;
     if (!report) return;
     const text = factsOf(report).map(([name, value]) => `${name}: ${value}`).join("\n");
-    const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
+    const isCopied = await copyText(text);
     setText(button, isCopied ? "Copied" : "The browser forbids copying");
     setTimeout(() => setText(button, "Copy"), COPIED);
   }

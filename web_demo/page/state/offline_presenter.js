@@ -24,6 +24,7 @@ export class OfflinePresenter extends Presenter {
   #readVersion;
   #register;
   #reload;
+  #version = null;
   #registration = null;
   #isAccepted = false;
 
@@ -49,10 +50,10 @@ export class OfflinePresenter extends Presenter {
     const hadController = this.#container.controller !== null;
     this.#container.addEventListener("controllerchange", () => (hadController || this.#isAccepted) && this.#reload());
     this.#container.addEventListener("message", ({ data }) => this.#receive(data));
-    const version = await this.#readVersion().catch(() => null);
-    if (version === null) return this.show({ kind: this.#container.controller ? "ready" : "unavailable" });
+    this.#version = await this.#readVersion().catch(() => null);
+    if (this.#version === null) return this.show({ kind: this.#container.controller ? "ready" : "unavailable" });
     try {
-      this.#watch(await this.#register(version));
+      this.#watch(await this.#register(this.#version));
     } catch (error) {
       this.#fail(error.message, false);
     }
@@ -80,9 +81,11 @@ export class OfflinePresenter extends Presenter {
     });
   }
 
+  // A browser also looks for changes in the script of the version before, which fails as the site has another version.
   #receive(message) {
-    if (message?.kind === "saving" && this.state.kind === "saving") this.show({ done: message.done, total: message.total });
-    if (message?.kind === "failed") this.#fail(message.reason, message.isFull);
+    if (message?.version !== this.#version) return;
+    if (message.kind === "saving" && this.state.kind === "saving") this.show({ done: message.done, total: message.total });
+    if (message.kind === "failed") this.#fail(message.reason, message.isFull);
   }
 
   // With an earlier version saved, the page works offline in spite of it. The reason may come after the end of the service worker.

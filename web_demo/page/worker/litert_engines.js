@@ -1,7 +1,8 @@
 import { LiteRt } from "../../litert_engine.js";
+import { Accelerator } from "../state/accelerator.js";
 
 /**
- * LiteRT.js, which is loaded with the first model.
+ * LiteRT.js.
  *
  * @implements {import("./models.js").Engines}
  */
@@ -19,6 +20,11 @@ export class LiteRtEngines {
     this.#accelerator = accelerator;
   }
 
+  /** Loads LiteRT.js before the first model is there, which takes as long as fetching that. */
+  prepare() {
+    this.#runtime().catch(() => {}); // the first model tells
+  }
+
   async open(file, content, accelerator) {
     const runtime = await this.#runtime();
     return runtime.open(content, file, { accelerator });
@@ -34,6 +40,13 @@ export class LiteRtEngines {
 
   async #load() {
     const library = await import(new URL("litert.js", this.#folder).href);
+    if (this.#accelerator === Accelerator.WASM) leaveGraphicsAlone();
     return LiteRt.load(library, this.#folder.href, { accelerator: this.#accelerator });
   }
+}
+
+/** LiteRT.js asks for a graphics device whatever it runs models on. For WebAssembly, it receives none, and the browser starts nothing. */
+function leaveGraphicsAlone() {
+  const adapter = { limits: {}, features: new Set(), requestDevice: async () => null };
+  Object.defineProperty(navigator, "gpu", { value: { requestAdapter: async () => adapter }, configurable: true });
 }

@@ -16,6 +16,7 @@ const SITE = new URL("../../", import.meta.url);
 export function start(scope) {
   const store = new DatabaseStore(SITE);
   const engines = new LiteRtEngines(new URL("litert/", SITE), scope.name);
+  engines.prepare();
   const sample = samplesFrom(new URL("samples.json", SITE).href);
   return serve(scope, new Service({ engines, read: readModel, store, sample }));
 }

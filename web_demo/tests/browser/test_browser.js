@@ -26,9 +26,6 @@ export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swi
 /** A page that stays within these is patient enough for a slow machine. */
 export const PATIENCE = 60_000;
 
-// The browser's own noise, which no page can prevent: LiteRT.js looks for a graphics device, also to run on WebAssembly.
-const EXPECTED = [/^Failed to create default WebGPU device/];
-
 /**
  * A browser, a host with the site and a proxy that no request may reach, for the tests of a file.
  *
@@ -121,8 +118,7 @@ export class TestBrowser {
 
   #watch(page) {
     page.on("console", (message) => {
-      const isProblem = ["error", "warning"].includes(message.type()) && !EXPECTED.some((each) => each.test(message.text()));
-      if (isProblem) this.problems.push(`console: ${message.text()}`);
+      if (["error", "warning"].includes(message.type())) this.problems.push(`console: ${message.text()}`);
     });
     page.on("pageerror", (error) => this.problems.push(`error: ${error.message}`));
   }

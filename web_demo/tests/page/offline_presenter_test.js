@@ -39,8 +39,8 @@ function made(registration, version = "v1") {
   return { container, log, presenter };
 }
 
-function tell(container, data) {
-  container.dispatchEvent(Object.assign(new Event("message"), { data }));
+function tell(container, data, version = "v1") {
+  container.dispatchEvent(Object.assign(new Event("message"), { data: { ...data, version } }));
 }
 
 test("the first visit saves the page, and does not load it again", async () => {
@@ -87,6 +87,14 @@ test("full storage is told as such, and the page goes on", async () => {
   tell(container, { kind: "failed", isFull: true, reason: "quota" });
   installing.move("redundant");
   assert.deepEqual([presenter.state.kind, presenter.state.isFull], ["failed", true]);
+});
+
+test("what another version tells is not about this one", async () => {
+  const installing = new FakeServiceWorker();
+  const { container, presenter } = made({ installing });
+  await presenter.start();
+  tell(container, { kind: "failed", isFull: false, reason: "expected version v0" }, "v0");
+  assert.equal(presenter.state.kind, "saving");
 });
 
 test("a reason that comes after the end is told as well", async () => {

@@ -187,6 +187,7 @@ test("texts are found while the index is built, and anew as it grows", async () 
 test("a canceled import leaves the texts before", async () => {
   const page = new FakePage("vector.tflite");
   const presenter = await searching(page);
+  page.engines.isSlow = true;
   presenter.importFile("mine.txt", lines(...Array.from({ length: 400 }, (_, line) => `line ${line}`)));
   await reached(presenter, ({ done }) => done > 0);
   presenter.cancel();
