@@ -77,7 +77,7 @@ android: $(INSTALLED)
 
 # What the page cannot be tried in a browser without, empty where all is there; and where the browser and LiteRT.js are.
 WEB = $(BIN)/python -c 'from kerasbert.export.backends import web; print(web.$(1))'
-NODE_TEST := node --test --test-timeout=1800000
+NODE_TEST := node --test --test-reporter=spec --test-timeout=1800000
 
 # Node 20 takes no patterns of names, and newer versions take no folders.
 web: $(INSTALLED)

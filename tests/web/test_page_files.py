@@ -40,3 +40,8 @@ def test_every_file_of_the_page_is_in_the_repository():
     if listed.returncode:
         pytest.skip("no git repository")
     assert {f"web_demo/{path}" for path in page_files()} - set(listed.stdout.splitlines()) == set()
+
+
+def test_the_page_is_small():
+    """Without models and LiteRT.js. What a browser loads of these is 9.7 MB of WebAssembly and glue, and the models that are used."""
+    assert sum(path.stat().st_size for path in page_files().values()) < 1_000_000
