@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { KerasBertError } from "../../core/error.js";
+import { IndexFile } from "../../core/search/index_file.js";
+import { SentenceSearch } from "../../core/search/sentence_search.js";
 import { AskPresenter } from "../../page/state/ask_presenter.js";
 import { ClassifyPresenter } from "../../page/state/classify_presenter.js";
 import { SearchPresenter } from "../../page/state/search_presenter.js";
@@ -256,15 +258,19 @@ test("a file that is no text, and one that is too large, are refused in a senten
 
 test("another model encodes stored texts again", async () => {
   const page = new FakePage("vector.tflite");
+  const other = new SentenceSearch("another model", 2);
+  for (const text of ["the film", "the song"]) other.add(text, new Float32Array([1, 0]));
+  await page.store.write("search", { name: "mine.txt", texts: null, index: IndexFile.write(other) });
   const presenter = await searching(page);
-  presenter.importFile("mine.txt", lines("the film", "the song"));
-  await page.settled();
-  const stored = await page.store.read("search");
-  await page.store.write("search", { ...stored, texts: ["the film", "the song"], index: null });
-  const { runs } = page.engines;
-  const again = await searching(page);
-  assert.equal(again.state.corpus.name, "mine.txt");
-  assert.equal(page.engines.runs - runs, 2);
+  assert.deepEqual([presenter.state.corpus.name, presenter.state.corpus.count], ["mine.txt", 2]);
+  assert.equal(page.engines.runs, 2);
+});
+
+test("texts whose index was not finished are indexed after a reload", async () => {
+  const page = new FakePage("vector.tflite");
+  await page.store.write("search", { name: "mine.txt", texts: ["the film", "the song"], index: null });
+  const presenter = await searching(page);
+  assert.deepEqual([presenter.state.corpus.name, presenter.state.corpus.count], ["mine.txt", 2]);
 });
 
 test("a damaged index is left out, and the sample takes its place", async () => {
@@ -287,6 +293,10 @@ test("labels are taught, kept, and forgotten", async () => {
   presenter.addExample("color", "dark\nred");
   await page.settled();
   assert.equal(presenter.state.bars.length, 2);
+  const { runs } = page.engines;
+  presenter.write("a plum");
+  await page.settled();
+  assert.equal(page.engines.runs - runs, 1, "the vectors of examples are kept");
   assert.ok(Math.abs(presenter.state.bars.reduce((sum, bar) => sum + bar.probability, 0) - 1) < 1e-9);
   const labels = [{ name: "fruit", examples: ["an apple"] }, { name: "color", examples: ["dark red"] }];
   assert.deepEqual((await teaching(page)).state.labels, labels);
@@ -350,6 +360,7 @@ test("an accelerator is compared with WebAssembly", async () => {
 test("a measurement can be stopped", async () => {
   const page = new FakePage("label.tflite");
   const presenter = await started(new SpeedPresenter(page.client, page.library), page);
+  page.engines.isSlow = true;
   presenter.measure();
   await reached(presenter, ({ done }) => done >= 2);
   presenter.stop();
