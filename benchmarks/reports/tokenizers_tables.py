@@ -75,12 +75,50 @@ def speed(result: dict) -> list[str]:
     return table(columns, rows)
 
 
-def jvm_speed(result: dict) -> list[str]:
-    """Format the time of the Kotlin tokenizer relative to bare tokenizers."""
-    speed = f"{result['engines']['jvm']['texts_per_second']['median']:,.0f}"
-    times = (_with_quartiles(result["jvm_time_over"][peer]["processor_seconds"]) for peer in _PEERS)
+def app_parity(result: dict) -> list[str]:
+    """Format mismatches of the Kotlin and the JavaScript tokenizer to kerasbert's, by tokenizer."""
+    rows = []
+    for name, facts in result["tokenizers"].items():
+        strings, *others = (f"{facts['rows'][kind]:,}" for kind in ("tokens", "pairs", "windows", "words"))
+        mismatches = (sum(facts["mismatches"][client].values()) for client in ("kotlin", "javascript"))
+        rows.append((name, strings, f"{facts['tokens']:,}", *others, *mismatches))
+    columns = (
+        "tokenizer", "strings", "tokens", "sequences", "texts in windows", "texts in words", "differences in Kotlin",
+        "differences in JavaScript",
+    )  # fmt: skip
+    return table(columns, rows)
+
+
+def witness(result: dict) -> list[str]:
+    """Format on how many strings Hugging Face's tokenizer in JavaScript has the ids of others."""
+    rows = []
+    for name, facts in result["tokenizers"].items():
+        if counts := facts.get("witness"):
+            shares = (percent(counts[side] / counts["strings"], 2) for side in ("golden", "javascript"))
+            rows.append((name, f"{counts['strings']:,}", f"{counts['strings'] - counts['golden']:,}", *shares))
+    columns = (
+        "tokenizer", "strings", "strings with other ids", "equal to the Rust `tokenizers` (%)", "equal to `web_demo` (%)"
+    )  # fmt: skip
+    return table(columns, rows)
+
+
+def app_speed(kotlin: dict, web: dict) -> list[str]:
+    """Format the time of the Kotlin and the JavaScript tokenizer relative to bare tokenizers."""
+    engines = (
+        ("Kotlin", kotlin["engines"]["jvm"], kotlin["jvm_time_over"]),
+        ("JavaScript", web["engines"]["javascript"], web["time_over"]["javascript"]),
+        ("`@huggingface/tokenizers`", web["engines"]["huggingface-js"], web["time_over"]["huggingface-js"]),
+    )
+    rows = [
+        (
+            name,
+            f"{facts['texts_per_second']['median']:,.0f}",
+            *(_with_quartiles(over[peer]["processor_seconds"]) for peer in _PEERS),
+        )
+        for name, facts, over in engines
+    ]
     columns = ("engine", "texts per second", *(f"time relative to `{name}` (quartiles)" for name in _PEERS.values()))
-    return table(columns, [("Kotlin", speed, *times)])
+    return table(columns, rows)
 
 
 def _with_quartiles(ratio: dict) -> str:
@@ -119,7 +157,9 @@ TABLES = {
     "graph-parity": Table(graph_parity, ("in_graph_parity",)),
     "graph-differences": Table(graph_differences, ("in_graph_parity",)),
     "speed": Table(speed, ("tokenization",)),
-    "jvm-speed": Table(jvm_speed, ("jvm_tokenization",)),
+    "app-parity": Table(app_parity, ("golden_comparison",)),
+    "witness": Table(witness, ("golden_comparison",)),
+    "app-speed": Table(app_speed, ("jvm_tokenization", "web_tokenization")),
     "client-kinds": Table(client_kinds, ("client_tokenization",)),
     "client-rules": Table(client_rules, ("client_tokenization",)),
 }
