@@ -5,7 +5,9 @@ import { lowContrasts } from "./contrast.js";
 import { FILLED } from "./filled_panels.js";
 import { showPanel, TestBrowser, textOf } from "./test_browser.js";
 
-const NAMED = ["button", "textbox", "searchbox", "combobox", "tab", "tabpanel", "tablist", "radio", "progressbar", "list", "group", "region"];
+const NAMED = [
+  "button", "textbox", "searchbox", "combobox", "tab", "tabpanel", "tablist", "radio", "progressbar", "list", "group", "region",
+];
 const LARGEST_SHIFT = 0.1; // what is rated as good
 
 const tests = new TestBrowser();
@@ -148,7 +150,8 @@ test("nothing scrolls sideways at 390 pixels, whatever a text contains", async (
   await page.keyboard.type(word);
   await page.keyboard.press("Enter");
   await check("a long label");
-  await page.setInputFiles("#search-file", { name: `${word.slice(0, 200)}.txt`, mimeType: "text/plain", buffer: Buffer.from(`${word}\nb\n`) });
+  const file = { name: `${word.slice(0, 200)}.txt`, mimeType: "text/plain", buffer: Buffer.from(`${word}\nb\n`) };
+  await page.setInputFiles("#search-file", file);
   await showPanel(page, "search");
   await textOf(page, "#search-corpus", /Donau/);
   await page.fill("#search-query", word);

@@ -44,7 +44,8 @@ export function lowContrasts() {
   function check(what, element, color, background, least) {
     checked += 1;
     const ratio = contrast(channels(color), background);
-    if (ratio < least) problems.push(`${ratio.toFixed(2)} ${what} ${element.tagName} ${element.className} '${element.textContent.trim().slice(0, 30)}'`);
+    const where = `${element.tagName} ${element.className} '${element.textContent.trim().slice(0, 30)}'`;
+    if (ratio < least) problems.push(`${ratio.toFixed(2)} ${what} ${where}`);
   }
 
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);

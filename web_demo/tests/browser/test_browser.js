@@ -23,8 +23,8 @@ const QUIET = [
 export const WITHOUT_GPU = ["--disable-gpu"];
 export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** A page that stays within these is patient enough for a slow machine. */
-export const PATIENCE = 60_000;
+/** Milliseconds to wait for what a page is to show; enough for a slow machine. */
+export const PATIENCE = Number(process.env.KERASBERT_PATIENCE ?? 60_000);
 
 /**
  * A browser, a host with the site and a proxy that no request may reach, for the tests of a file.
