@@ -109,7 +109,11 @@ def _ask_witness(arguments: argparse.Namespace) -> dict[str, dict]:
             content = json.loads(path.read_text("utf-8"))
             if content["settings"]["kind"] == "wordpiece":
                 (Path(scratch) / f"{path.parent.name}.json").write_text(_engine_json(path, content), "utf-8")
-        return _answers(_node(arguments, "compare_witness.js", arguments.golden, Path(scratch), arguments.packages))
+        answers = _answers(_node(arguments, "compare_witness.js", arguments.golden, Path(scratch), arguments.packages))
+    for name, answer in answers.items():
+        for example in answer.pop("examples"):  # texts of the data, which no result file is to hold
+            print(f"{name}: {example}")
+    return answers
 
 
 def _engine_json(path: Path, content: dict) -> str:
