@@ -8,6 +8,7 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "web_demo"
 DEVELOPMENT = ("node", "node_modules", "package.json", "tests")  # what no browser loads
+LONGEST_LINE = 140
 TEXTS = (".css", ".html", ".js", ".json", ".svg", ".webmanifest")
 
 # What turns text into markup or code.
@@ -95,6 +96,24 @@ def test_every_import_is_a_file_of_the_site():
     assert missing == []
 
 
+def test_the_form_of_scripts():
+    """Of Node's side too; files of others in `node_modules` are not ours."""
+    paths = [path for path in sorted(PAGE.rglob("*")) if path.suffix in (".js", ".mjs", ".css") and path.is_file()]
+    found = [fault for path in paths if "node_modules" not in path.parts for fault in faults(path)]
+    assert len(paths) > 100 and found == []
+
+
+def faults(path: Path) -> list[str]:
+    name, text = path.relative_to(PAGE).as_posix(), path.read_text("utf-8")
+    lines = list(enumerate(text.split("\n"), start=1))
+    wrong_lines = [
+        number for number, line in lines if len(line) > LONGEST_LINE or line != line.rstrip() or "\t" in line
+    ]
+    wrong_end = not text.endswith("\n") or text.endswith("\n\n")
+    named = re.fullmatch(r"(?:[a-z0-9_]+/)*[a-z0-9_]+\.\w+", name)
+    return [f"{name}, line {number}" for number in wrong_lines] + ([] if named and not wrong_end else [name])
+
+
 @pytest.mark.parametrize(
     "rules, text",
     [
@@ -113,6 +132,16 @@ def test_each_rule_finds_what_it_looks_for(rules, text):
 def test_each_rule_lets_the_rest_pass():
     text = '<script type="module" src="app.js"></script>\n// two // slashes\nelement.style.width = "1px"; run(Function)\nA = "b";'
     assert findings(text, {**UNSAFE, **INLINE, **OTHER_HOST, **NOT_PURE}) == []
+
+
+def test_faults_of_form_are_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "PAGE", tmp_path)
+    for name, text, count in (
+        ("a.js", "a;\n", 0), ("B.js", "a;\n", 1), ("a-b.js", "a;\n", 1), ("c.js", "a;", 1), ("d.js", "a;\n\n", 1), ("e.js", "a; \n", 1),
+        ("f.js", "\ta;\n", 1), ("g.js", "a" * 141 + "\n", 1),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        assert len(faults(tmp_path / name)) == count, name
 
 
 def test_imports_are_found():
