@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { lowContrasts } from "./contrast.js";
 import { FILLED } from "./filled_panels.js";
-import { showPanel, TestBrowser, textOf } from "./test_browser.js";
+import { NO_DEVICE, showPanel, TestBrowser, textOf } from "./test_browser.js";
 
 const NAMED = [
   "button", "textbox", "searchbox", "combobox", "tab", "tabpanel", "tablist", "radio", "progressbar", "list", "group", "region",
@@ -75,7 +75,7 @@ test("the accelerator is chosen by arrow keys", async () => {
   await textOf(page, "#panel-classify .failure-box", /WebGPU/);
   await page.keyboard.press("ArrowLeft");
   await textOf(page, "#panel-classify .model-facts", /runs on WebAssembly/);
-  tests.assertClean();
+  tests.assertClean([NO_DEVICE]);
   await page.context().close();
 });
 
@@ -96,7 +96,7 @@ test("everything that can be used has a name for a screen reader, in every panel
   }
   assert.deepEqual(nameless, []);
   assert.ok(named > 100, `expected the parts of all panels, received ${named}`);
-  tests.assertClean();
+  tests.assertClean([NO_DEVICE]);
   await page.context().close();
 });
 
@@ -122,7 +122,7 @@ for (const colorScheme of ["light", "dark"]) {
       low.push(...(await page.evaluate(lowContrasts)).map((line) => `${state}: ${line}`));
     }
     assert.deepEqual(low, []);
-    tests.assertClean();
+    tests.assertClean([NO_DEVICE]);
     await page.context().close();
   });
 }

@@ -23,6 +23,9 @@ const QUIET = [
 export const WITHOUT_GPU = ["--disable-gpu"];
 export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
+/** What LiteRT.js prints where WebGPU was chosen in a browser without it. */
+export const NO_DEVICE = /^console: Failed to create default WebGPU device/;
+
 /** Milliseconds to wait for what a page is to show; enough for a slow machine. */
 export const PATIENCE = Number(process.env.KERASBERT_PATIENCE ?? 60_000);
 
