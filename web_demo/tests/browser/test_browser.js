@@ -27,7 +27,7 @@ export const SOFTWARE_GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swi
 export const NO_DEVICE = /^console: Failed to create default WebGPU device/;
 
 /** Milliseconds to wait for what a page is to show; enough for a slow machine. */
-export const PATIENCE = Number(process.env.KERASBERT_PATIENCE ?? 60_000);
+export const PATIENCE = Number(process.env.KERASBERT_PATIENCE ?? 180_000);
 
 /**
  * A browser, a host with the site and a proxy that no request may reach, for the tests of a file.
