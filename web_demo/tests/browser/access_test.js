@@ -158,7 +158,7 @@ test("nothing scrolls sideways at 390 pixels, whatever a text contains", async (
   await page.waitForSelector("#search-hits li");
   await check("a long name of a file");
   assert.deepEqual(wide, []);
-  tests.assertClean();
+  tests.assertClean([NO_DEVICE]);
   await page.context().close();
 });
 
