@@ -7,6 +7,7 @@ import { TextModel } from "../core/model/text_model.js";
 import { SentenceSearch } from "../core/search/sentence_search.js";
 import { TextImport } from "../core/search/text_import.js";
 import { SentenceEncoding } from "../core/tasks/sentence_encoding.js";
+import { LatencyClock } from "../core/timing/latency_clock.js";
 import { loadLiteRt } from "./litert.js";
 import { openModel } from "./model_files.js";
 import { inputLines, note, Output } from "./streams.js";
@@ -30,28 +31,26 @@ async function index(task, texts) {
   const encode = async (text) => (await task.encode(text)).vector;
   const start = performance.now();
   const search = await SentenceSearch.build(task.model.file.metadata.weights, texts, encode);
-  note(`note: indexed ${search.size} texts in ${seconds(performance.now() - start)} s; their vectors take ${search.vectorBytes} bytes`);
+  note(`note: indexed ${search.size} texts in ${((performance.now() - start) / 1000).toFixed(2)} s; their vectors take ${search.vectorBytes} bytes`);
   return search;
 }
 
 async function find(task, search, queries, top) {
-  const time = { vectors: 0, search: 0 };
+  const clocks = { vector: new LatencyClock(), search: new LatencyClock() };
   await Output.use(async (output) => {
     for (const query of queries) {
-      const start = performance.now();
-      const { vector } = await task.encode(query);
-      const middle = performance.now();
-      const results = search.search(vector, top);
-      time.vectors += middle - start;
-      time.search += performance.now() - middle;
+      const { vector } = await clocks.vector.run(() => task.encode(query));
+      const results = await clocks.search.run(() => search.search(vector, top));
       await output.write({ query, results: results.map((each) => ({ ...each, score: new Decimal(each.score) })) });
     }
   });
-  note(`note: answered ${queries.length} queries: ${seconds(time.vectors)} s for their vectors, ${seconds(time.search)} s for the search`);
+  note(`note: answered ${queries.length} queries: ${median(clocks.vector)} ms for a vector, ${median(clocks.search)} ms for its search`);
 }
 
-function seconds(milliseconds) {
-  return (milliseconds / 1000).toFixed(2);
+/** The median of the runs after the first, or the first one where there is no other. */
+function median(clock) {
+  const { p50, first } = clock.latency();
+  return (p50 ?? first).toFixed(2);
 }
 
 function readTexts(path, column) {

@@ -26,7 +26,7 @@ test("a text finds itself first, and then others", NEEDS_LITERT, async () => {
   assert.equal(code, 0);
   const [indexed, answered] = err.split("\n");
   assert.match(indexed, /^note: indexed 3 texts in [\d.]+ s; their vectors take 60 bytes$/);
-  assert.match(answered, /^note: answered 3 queries: [\d.]+ s for their vectors, [\d.]+ s for the search$/);
+  assert.match(answered, /^note: answered 3 queries: [\d.]+ ms for a vector, [\d.]+ ms for its search$/);
   for (const [number, { query, results: found }] of results(out).entries()) {
     assert.equal(query, texts[number]);
     assert.deepEqual([found.length, found[0].index, found[0].text], [2, number, query]);
