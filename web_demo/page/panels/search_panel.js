@@ -46,6 +46,7 @@ export class SearchPanel {
     this.#showImportFailure(state.importFailure);
     setText(byId("search-facts"), factsOf(state));
     if (state.matches !== this.#shown) this.#showHits(state.matches);
+    this.#hits.dataset.query = state.matched; // for tests: what the results are for
     this.#shown = state.matches;
     return state.matches.length > 0 ? null : EMPTY;
   }

@@ -74,11 +74,13 @@ export class OfflinePresenter extends Presenter {
 
   #follow(worker) {
     this.show({ kind: "saving" });
-    worker.addEventListener("statechange", () => {
+    const look = () => {
       if (worker.state === "installed" && this.#container.controller) this.show({ kind: "update" });
       else if (worker.state === "activated") this.show({ kind: "ready" });
       else if (worker.state === "redundant" && this.state.kind === "saving") this.#fail("", false);
-    });
+    };
+    worker.addEventListener("statechange", look);
+    look();
   }
 
   // A browser also looks for changes in the script of the version before, which fails as the site has another version.
@@ -88,8 +90,9 @@ export class OfflinePresenter extends Presenter {
     if (message.kind === "failed") this.#fail(message.reason, message.isFull);
   }
 
-  // With an earlier version saved, the page works offline in spite of it. The reason may come after the end of the service worker.
+  // With an earlier version saved, the page works offline in spite of it. The reason may come before or after the end of the worker.
   #fail(reason, isFull) {
-    if (this.state.reason === "") this.show({ kind: this.#container.controller ? "ready" : "failed", reason, isFull });
+    const kind = this.#container.controller ? "ready" : "failed";
+    this.show({ kind, reason: reason || this.state.reason, isFull: isFull || this.state.isFull });
   }
 }

@@ -40,8 +40,10 @@ const tiny = (name) => file(`my ${name}`, tinyModel(name));
 
 test("a dropped model runs in the panel of its task, and is gone after a reload", async () => {
   const page = await tests.open();
+  await page.evaluate(() => addEventListener("drop", (event) => (globalThis.isPrevented = event.defaultPrevented)));
   await drop(page, tiny("answer.tflite"));
   await textOf(page, "#notices", /Opened my answer\. It is in memory until you leave the page\./);
+  assert.equal(await page.evaluate(() => globalThis.isPrevented), true, "the browser does not open the file itself");
   await page.waitForSelector("#panel-ask:not([hidden])");
   await textOf(page, "#panel-ask .model-facts", /^answers · 26 kB · runs on WebAssembly$/);
   await page.fill("#ask-text", "the film was good. the song was bad.");

@@ -94,7 +94,9 @@ test("a question about a megabyte is answered in the text around the answer, and
   await page.press("#ask-question", "Enter");
   await page.waitForSelector("#ask-passage mark");
   assert.equal(await page.textContent("#ask-passage mark"), "The ferry began to run at night in 1987.");
+  await page.waitForSelector("#ask-passage-note:not([hidden])");
   await textOf(page, "#ask-passage-note", /Characters [\d,]+ to [\d,]+ of 1,04\d,\d\d\d are shown/);
+  assert.ok((await page.textContent("#ask-passage")).length < 30_000, "a part of the text");
   await setText(page, "#ask-text", "One sentence. ".repeat(20_000));
   await page.press("#ask-question", "Enter");
   await textOf(page, "#ask-progress", /Reading part/);

@@ -18,6 +18,9 @@ test("the saved page loads and predicts without a network, also with models that
   tests.server.asked.length = 0;
   await page.context().setOffline(true);
   tests.server.isDown = true;
+  await page.selectOption("#model-classify", "sentiment"); // before any reload
+  await page.fill("#classify-text", "The soup was simply dull.");
+  await textOf(page, "#classify-result .is-chosen", /negative/);
   await page.reload();
   await page.fill("#classify-text", "wake me at half past six");
   await textOf(page, "#classify-result .is-chosen", /set_alarm/);
@@ -45,6 +48,12 @@ function publish(files) {
   tests.server.changed.set("files.json", JSON.stringify(list));
 }
 
+/** Looks for changes in the script of the version that is active, as browsers do by themselves. */
+async function lookForChanges(page) {
+  await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).update().catch(() => {}));
+  await page.waitForTimeout(1000);
+}
+
 const RENAMED = {
   "index.html": (text) => text.replace("<h1>kerasbert</h1>", "<h1>second</h1>"),
   "page/panels/words.js": (text) => text.replace("runs on ${", "is run by ${"),
@@ -55,6 +64,7 @@ test("a newer version is loaded when the person says so, whole, in all tabs, wit
   const page = await tests.open();
   await saved(page);
   publish(RENAMED);
+  await lookForChanges(page);
   tests.server.asked.length = 0;
   await page.reload();
   const other = await tests.openIn(page.context());

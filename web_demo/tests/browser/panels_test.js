@@ -30,6 +30,10 @@ test("entities are marked in the text", async () => {
     return [mark.querySelector("bdi").textContent, mark.querySelector("b").textContent];
   }));
   assert.deepEqual(entities, [["Ada Lovelace", "person"], ["Charles Babbage", "person"], ["London", "location"]]);
+  const around = await page.locator(".highlighted").evaluate((shown) => {
+    return [...shown.childNodes].map((node) => (node.nodeType === Node.TEXT_NODE ? node.data : "*")).join("");
+  });
+  assert.equal(around, "* wrote to * in *.");
   tests.assertClean();
   await page.context().close();
 });
@@ -120,6 +124,8 @@ test("a measurement is stopped by Esc", async () => {
   await textOf(page, "#speed-progress", /Run [2-9]/);
   await page.keyboard.press("Escape");
   assert.equal(await textOf(page, "#speed-measure", /Measure/), "Measure");
+  await page.waitForTimeout(1000);
+  assert.equal(await page.locator("#speed-facts dt").count(), 0, "there is no report");
   tests.assertClean();
   await page.context().close();
 });

@@ -20,7 +20,7 @@ class FakeServiceWorker extends EventTarget {
   }
 }
 
-function made(registration, version = "v1") {
+function made(registration, version = "v1", registering = () => {}) {
   const container = new FakeContainer();
   const log = [];
   const presenter = new OfflinePresenter({
@@ -31,6 +31,7 @@ function made(registration, version = "v1") {
     },
     register: async (asked) => {
       log.push(`register ${asked}`);
+      registering();
       if (registration instanceof Error) throw registration;
       return registration;
     },
@@ -105,6 +106,16 @@ test("a reason that comes after the end is told as well", async () => {
   assert.equal(presenter.state.kind, "failed");
   tell(container, { kind: "failed", isFull: true, reason: "quota" });
   assert.deepEqual([presenter.state.reason, presenter.state.isFull], ["quota", true]);
+});
+
+test("a service worker that failed before the page knew it is told", async () => {
+  const installing = new FakeServiceWorker();
+  const { container, presenter } = made({ installing }, "v1", () => {
+    tell(container, { kind: "failed", isFull: true, reason: "quota" });
+    installing.move("redundant");
+  });
+  await presenter.start();
+  assert.deepEqual([presenter.state.kind, presenter.state.reason, presenter.state.isFull], ["failed", "quota", true]);
 });
 
 test("without a network the version that is kept goes on", async () => {
