@@ -60,6 +60,17 @@ class Measurement:
         return [python, "-m", f"benchmarks.{self.module}", *(word.format(**values) for word in words), *output]
 
 
+def _demo_predictions(client: str) -> Measurement:
+    few = " --rows 200" if client == "chromium-webgpu" else ""  # a software adapter takes half a second a row
+    name = f"{client.replace('-', '_')}_predictions"
+    arguments = f"--client {client} --data {{data}}{few}"
+    return Measurement("parity.demo_predictions", arguments, ("--answers {client_answerer}",), result=name)
+
+
+def _demo_search(client: str) -> Measurement:
+    return Measurement("parity.demo_search", f"--client {client} --texts {{sentences}}", result=f"{client}_search")
+
+
 MEASUREMENTS = (
     Measurement(
         "latency.onnxruntime_latency", "{checkpoint} --tflite {tflite}", ("--tflite-b {tflite_b}",), on_peer=True
@@ -69,6 +80,7 @@ MEASUREMENTS = (
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
     Measurement("latency.jvm_tokenization", "--data {train} --column sentence --vocabulary {vocabulary}"),
+    Measurement("latency.web_demo"),
     Measurement(
         "latency.web_tokenization",
         "--data {train} --column sentence --vocabulary {vocabulary}",
@@ -100,9 +112,10 @@ MEASUREMENTS = (
         "--classifier {client_classifier} --texts {dev}",
         ("--embedder {client_embedder}", "--answerer {client_answerer} --questions {questions}"),
     ),
-    Measurement("parity.jvm_predictions", "--data {data}", ("--answers {client_answerer}",)),
-    Measurement("parity.jvm_search", "--texts {sentences}"),
-    Measurement("parity.model_files", "{kept_files}"),
+    *(_demo_predictions(client) for client in ("jvm", "node", "chromium", "chromium-webgpu")),
+    *(_demo_search(client) for client in ("jvm", "node", "chromium")),
+    Measurement("parity.model_files", "{kept_files} --client jvm"),
+    Measurement("parity.model_files", "{kept_files} --client node", result="node_model_files"),
     Measurement("parity.golden_comparison", "{golden}", ("--packages {node_packages}",)),
     Measurement(
         "backends.targets", "--texts {dev} --vocabulary {vocabulary}", ("--trained {task_folder} {dev} {train}",)

@@ -1,7 +1,7 @@
-r"""What `android_demo/run inspect` reads of `.tflite` files, against Python: metadata, labels, vocabulary and signatures.
+r"""What a demo's `inspect` reads of `.tflite` files, against Python: metadata, labels, vocabulary and signatures.
 
     KEPT_FILES=kept python -m pytest -p benchmarks.parity.keep_files tests/export tests/cli
-    python -m benchmarks.parity.model_files kept
+    python -m benchmarks.parity.model_files kept --client node
 
 The folder is searched with all below it. A file is read the same if both sides read it and every field is equal, or both refuse it.
 """
@@ -12,11 +12,12 @@ import json
 import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.common import record
-from benchmarks.parity import android_demo
+from benchmarks.parity import demos
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.reader import check_structure
@@ -33,7 +34,7 @@ def main() -> None:
     if not files:
         raise SystemExit(f"expected .tflite files in {arguments.folders}, received none")
     with ThreadPoolExecutor(arguments.processes) as pool:
-        received = list(pool.map(_on_jvm, files))
+        received = list(pool.map(partial(_inspect, demos.command_of(arguments.client)), files))
     different, kinds, refused = [], Counter(), 0
     for path, (values, refusal) in zip(files, received, strict=True):
         expected, error = _in_python(path)
@@ -47,6 +48,7 @@ def main() -> None:
     for each in different[:10]:
         print(json.dumps(each))
     result = {
+        "client": arguments.client,
         "files": len(files),
         "bytes": sum(path.stat().st_size for path in files),
         "different": len(different),
@@ -58,8 +60,8 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES))
 
 
-def _on_jvm(path: Path) -> tuple[dict[str, Any] | None, str]:
-    process = subprocess.run([str(android_demo.RUN), "inspect", str(path)], capture_output=True, text=True, check=False)
+def _inspect(command: list[str], path: Path) -> tuple[dict[str, Any] | None, str]:
+    process = subprocess.run([*command, "inspect", str(path)], capture_output=True, text=True, check=False)
     if process.returncode == 2 and process.stderr.startswith("error: expected"):
         return None, process.stderr.strip()
     if process.returncode:
@@ -133,7 +135,7 @@ def _difference(expected: dict[str, Any] | None, received: dict[str, Any] | None
     if expected is None or received is None:
         return {
             "python": "refuses" if expected is None else "reads",
-            "kotlin": "refuses" if received is None else "reads",
+            "client": "refuses" if received is None else "reads",
         }
     names = [name for name in {**expected, **received} if expected.get(name) != received.get(name)]
     return {name: [str(expected.get(name))[:200], str(received.get(name))[:200]] for name in names}
@@ -142,7 +144,10 @@ def _difference(expected: dict[str, Any] | None, received: dict[str, Any] | None
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="folders of .tflite files")
-    parser.add_argument("--processes", type=int, default=2, help="Java processes at once")
+    parser.add_argument(
+        "--client", choices=demos.COMMAND_LINES, default="jvm", help="the program that is compared (jvm)"
+    )
+    parser.add_argument("--processes", type=int, default=2, help="processes at once")
     record.add_output(parser, "model_files")
     return parser.parse_args()
 

@@ -168,14 +168,38 @@ def _client_cells(check: dict) -> tuple[object, ...]:
 def jvm_predictions(result: dict) -> list[str]:
     """Format how many predictions of the Android demo's core, on the JVM, are those of Python on the same file."""
     rows = [
-        (name, case["problem"].replace("_", " "), f"{case['rows']:,}", case["unequal_rows"], _largest_of(case))
+        (*_case_cells(name, case), f"{case['rows']:,}", *_difference_cells(case))
         for name, case in result["cases"].items()
     ]
-    return table(("file", "task type", "texts", "other predictions", "largest difference of a number"), rows)
+    return table(("file", "format", "task type", "texts", "other predictions", "largest difference of a number"), rows)
+
+
+def web_predictions(*results: dict) -> list[str]:
+    """Format how many predictions of the web demo are those of Python on the same file, on Node and in Chromium."""
+    rows = [
+        (*_case_cells(name, case), *(cell for result in results for cell in _web_cells(result["cases"].get(name))))
+        for name, case in results[0]["cases"].items()
+    ]
+    clients = (_WEB_CLIENTS[result["client"]] for result in results)
+    facts = ("other predictions", "largest difference")
+    columns = ("file", "format", "task type", *(f"{client}: {fact}" for client in clients for fact in facts))
+    return table(columns, rows)
+
+
+def _web_cells(case: dict | None) -> tuple[str | None, str | None]:
+    return (None, None) if case is None else (f"{case['unequal_rows']} of {case['rows']:,}", _largest_of(case))
+
+
+def _case_cells(name: str, case: dict) -> tuple[str, str, str]:
+    return name, RECIPES.get(case["recipe"], "dynamic int8"), case["problem"].replace("_", " ")
+
+
+def _difference_cells(case: dict) -> tuple[int, str]:
+    return case["unequal_rows"], _largest_of(case)
 
 
 def _largest_of(case: dict) -> str:
-    largest = max(case["largest_difference"].values())
+    largest = max(case["largest_difference"].values(), default=0.0)
     return f"{largest:.0e}" if largest else "0"
 
 
@@ -189,6 +213,31 @@ def jvm_search(result: dict) -> list[str]:
         f"{result['vector_bytes'] / 1e6:.1f}", result["peak_memory_mb"],
     )  # fmt: skip
     return table(columns, [row])
+
+
+def web_search(*results: dict) -> list[str]:
+    """Format searches of the web demo beside the same search in NumPy, with their time."""
+    columns = (
+        "runs on", "sentences", "queries", "same ten as NumPy among the same vectors", "among Python's vectors", "margin of the others",
+        "share of the ten in float32 (%)", "time of a query's vector (ms)", "of its search (ms)",
+    )  # fmt: skip
+    rows = [
+        (
+            _WEB_CLIENTS[result["client"]], f"{result['sentences']:,}", f"{result['queries']:,}", _same_among_own_vectors(result),
+            f"{result['same_sentences']:,}", f"{result['margin']:.0e}", percent(result["overlap_with_float"]),
+            number(result["milliseconds_for_a_vector"], 1), number(result["milliseconds_for_a_search"], 1),
+        )
+        for result in results
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def _same_among_own_vectors(result: dict) -> str | None:
+    own = result["own_vectors"]
+    return None if own is None else f"{own['same_as_int8']:,}"
+
+
+_WEB_CLIENTS = {"node": "Node", "chromium": "Chromium, WebAssembly", "chromium-webgpu": "Chromium, WebGPU"}
 
 
 TABLES = {
@@ -205,4 +254,8 @@ TABLES = {
     "client-answers": Table(client_answers, ("clients",)),
     "jvm-predictions": Table(jvm_predictions, ("jvm_predictions",)),
     "jvm-search": Table(jvm_search, ("jvm_search",)),
+    "web-predictions": Table(
+        web_predictions, ("node_predictions", "chromium_predictions", "chromium_webgpu_predictions")
+    ),
+    "web-search": Table(web_search, ("node_search",)),
 }

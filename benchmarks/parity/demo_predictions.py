@@ -1,12 +1,15 @@
-r"""Predictions of `android_demo/run predict` against those of Python, field by field, on the same files and rows.
+r"""Predictions of a demo's program against those of Python, field by field, on the same files and rows.
 
-    python -m benchmarks.parity.jvm_predictions --data DATA --answers qa.tflite
+    python -m benchmarks.parity.demo_predictions --client node --data DATA --answers answers.tflite answers-float32.tflite
 
-Both sides run LiteRT on one thread with XNNPACK; tokenizers, windows and the search for answers are two programs. Compared are: every text,
-label, tag, entity, answer and position, which must be equal; and every number, by the largest difference. Near ties may order the answers
-after the first one differently; those rows are counted apart.
+Clients: `android_demo/run` on the JVM, `web_demo/run.mjs` on Node, and the modules of a site in headless Chromium, with WebAssembly and
+with WebGPU on a software adapter. Tokenizers, windows and the search for answers are other programs than Python's; the runtimes are
+LiteRT's C library, and LiteRT.js.
 
-Files are those of `zoo/files`; one of question answering may be given. The other tasks have heads of random weights on an encoder of the
+Compared are: every text, label, tag, entity, answer and position, which must be equal; and every number, by the largest difference. Near
+ties may order the answers and the words after the first one differently; those rows are counted apart.
+
+Files are those of `zoo/files`; some of question answering may be given. The other tasks have heads of random weights on an encoder of the
 zoo.
 DATA has the folders `sst-2`, `mrpc`, `sts-b`, `wnut17`, `xquad`, `wikitext-2` and `text-en`.
 """
@@ -23,16 +26,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import hard_strings, record
-from benchmarks.parity import android_demo
+from benchmarks.parity import demos
+from benchmarks.parity.untrained_files import untrained_files
 from kerasbert.cli.common.predictions import prediction_records
 from kerasbert.cli.common.results import to_jsonable
 from kerasbert.data import assistant as assistant_data
 from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata as packed
 from kerasbert.processors import read_for
 
 PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
 ZOO = record.ROOT / "zoo" / "files"
-_MOST = 1200  # rows of a task
+_MOST = 1200  # rows of a case
 _SPECIAL = ["[MASK]", "[CLS]", "[UNK]"]
 
 
@@ -43,7 +48,7 @@ class Comparison:
     Attributes:
         largest: The largest difference of two numbers, by the name of their field.
         unequal: Rows whose texts, labels or positions differ.
-        reordered: Rows of question answering whose further answers differ, while the first one is equal.
+        reordered: Rows whose further answers or words differ, while the first one is equal.
         first: The first difference.
     """
 
@@ -54,11 +59,11 @@ class Comparison:
 
     def add(self, expected: dict[str, Any], received: dict[str, Any]) -> None:
         """Compare the records of one row."""
-        further = [expected.pop("best", None), received.pop("best", None)]
+        further = [_take_further(expected), _take_further(received)]
         if difference := self._differ(expected, received, ""):
             self.unequal += 1
             self.first = self.first or f"{difference} in {json.dumps(expected, ensure_ascii=False)[:200]}"
-        elif further[0] is not None and self._differ(*further, "best"):
+        elif self._differ(*further, "further"):
             self.reordered += 1
 
     def _differ(self, expected: Any, received: Any, name: str) -> str:
@@ -80,31 +85,49 @@ class Comparison:
         return next(filter(None, [self._differ(*part) for part in parts]), "")
 
 
+def _take_further(prediction: dict[str, Any]) -> list[Any]:
+    """Remove the answers, and the words of masks, after the first one from a record, and return them."""
+    further = [prediction.pop("best", [])]
+    for mask in prediction.get("masks", []):
+        further.append(mask["words"][1:])
+        mask["words"] = mask["words"][:1]
+    return further
+
+
 def main() -> None:
-    """Compare all cases and write the result."""
+    """Compare all cases, and write the result after each of them."""
     arguments = _arguments()
     load = record.load()
+    cases = _finished_cases(arguments.json) if arguments.resume else {}
     with tempfile.TemporaryDirectory() as folder:
-        files = android_demo.untrained_files(Path(folder), arguments.encoder)
-        if arguments.answers:
-            files["question_answering"] = arguments.answers
-        cases = {name: _compare(*case) for name, case in _cases(files, arguments.data).items()}
+        files = untrained_files(Path(folder), arguments.encoder)
+        for name, (file, examples) in _cases(files, arguments.answers, arguments.data).items():
+            if name not in cases:
+                cases[name] = _compare(arguments.client, file, examples[: arguments.rows])
+                record.write(arguments.json, _result(arguments.client, cases), record.versions(PACKAGES), load)
+
+
+def _finished_cases(path: Path) -> dict[str, dict[str, Any]]:
+    return json.loads(path.read_text("utf-8"))["cases"] if path.is_file() else {}
+
+
+def _result(client: str, cases: dict[str, dict[str, Any]]) -> dict[str, Any]:
     largest = max(max(case["largest_difference"].values(), default=0.0) for case in cases.values())
-    result = {
+    return {
+        "client": client,
         "rows": sum(case["rows"] for case in cases.values()),
         "unequal_rows": sum(case["unequal_rows"] for case in cases.values()),
         "largest_difference": largest,
         "cases": cases,
     }
-    record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _compare(file: Path, examples: Any) -> dict[str, Any]:
+def _compare(client: str, file: Path, examples: Any) -> dict[str, Any]:
     """Predict the same examples on both sides."""
     predictor = open_predictor(file)
     rows = predictor.processor.examples(examples)
     expected = to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
-    received, _ = android_demo.run("predict", file, lines=[_line(row, predictor.processor.name) for row in rows])
+    received, notes = demos.run(client, "predict", file, lines=[_line(row, predictor.processor.name) for row in rows])
     if len(received) != len(expected):
         raise SystemExit(f"expected {len(expected)} predictions of {file.name}, received {len(received)}")
     comparison, identical = Comparison(), 0
@@ -113,15 +136,17 @@ def _compare(file: Path, examples: Any) -> dict[str, Any]:
         comparison.add(one, other)
     result = {
         "file": file.name,
+        "recipe": packed.require(file, "to compare it").recipe,
         "problem": predictor.processor.name,
+        "runs_on": demos.runtime_of(client, notes),
         "rows": len(expected),
         "identical_rows": identical,
         "unequal_rows": comparison.unequal,
         "rows_with_other_further_answers": comparison.reordered,
         "largest_difference": comparison.largest,
-        "first_difference": comparison.first,
+        "first_difference": comparison.first.partition(":")[0],  # the field: a result file holds no texts of the data
     }
-    print(json.dumps(result, ensure_ascii=False), flush=True)
+    print(json.dumps(result), comparison.first, flush=True)
     return result
 
 
@@ -133,7 +158,7 @@ def _line(example: Any, problem: str) -> str:
     return example
 
 
-def _cases(files: dict[str, Path], data: Path) -> dict[str, tuple[Path, Any]]:
+def _cases(files: dict[str, Path], answers: Sequence[Path], data: Path) -> dict[str, tuple[Path, Any]]:
     """Return the file and the examples of each case."""
     assistant = [text for split in ("train", "dev", "test") for text in assistant_data.load(split).texts]
     # A line is one text, so texts lose their line breaks; some become empty, and are left out.
@@ -144,7 +169,15 @@ def _cases(files: dict[str, Path], data: Path) -> dict[str, tuple[Path, Any]]:
     scored = list(zip(*read_for("embedding", data / "sts-b" / "dev.tsv.gz").x, strict=True))
     pairs = list(zip(*read_for("single_label", data / "mrpc" / "dev.tsv.gz").x, strict=True))
     tweets = [" ".join(words) for words in read_for("tagging", data / "wnut17" / "test.conll.gz").x]
-    cases = {
+    heads = {
+        "pairs": ("single_label", pairs),
+        "label sets": ("multi_label", assistant),
+        "scores of pairs": ("regression", scored),
+        "answers": ("question_answering", _questions(data)),
+        "choices": ("multiple_choice", _prompts(sentences)),
+        "masked words": ("masked_lm", _masked(sentences, paragraphs)),
+    }
+    return {
         "intents": (ZOO / "intents.tflite", assistant),
         "intents, hard strings": (ZOO / "intents.tflite", hard),
         "slots": (ZOO / "slots.tflite", assistant),
@@ -152,20 +185,11 @@ def _cases(files: dict[str, Path], data: Path) -> dict[str, tuple[Path, Any]]:
         "sentiment": (ZOO / "sentiment.tflite", read_for("single_label", data / "sst-2" / "dev.tsv.gz").x),
         "entities": (ZOO / "entities.tflite", tweets),
         "entities, long texts": (ZOO / "entities.tflite", paragraphs[:400]),
-        "search": (ZOO / "search.tflite", sentences[:_MOST]),
+        "search": (ZOO / "search.tflite", sentences),
         "search, pairs": (ZOO / "search.tflite", scored[:500]),
-        "answers": (files["question_answering"], _questions(data)),
-        "pairs": (files["single_label"], pairs),
-        "label sets": (files["multi_label"], assistant[:_MOST]),
-        "scores of pairs": (files["regression"], scored[:_MOST]),
-        "choices": (files["multiple_choice"], _prompts(sentences)),
-        "masked words": (files["masked_lm"], _masked(sentences, paragraphs)),
+        **{file.stem: (file, heads["answers"][1]) for file in answers},
+        **{f"{name}, random head": (files[task], examples) for name, (task, examples) in heads.items()},
     }
-    return {name: (file, _limited(examples)) for name, (file, examples) in cases.items()}
-
-
-def _limited(examples: Sequence) -> Sequence:
-    return examples[:_MOST]
 
 
 def _questions(data: Path) -> list[tuple[str, str]]:
@@ -203,9 +227,12 @@ def _lines(path: Path, most: int) -> list[str]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    demos.add_client(parser)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder of the data sets")
-    parser.add_argument("--answers", type=Path, metavar="TFLITE", help="a file of question answering")
-    parser.add_argument("--encoder", default="small-en", metavar="NAME", help="encoder of the other tasks")
+    parser.add_argument("--answers", type=Path, nargs="*", default=[], metavar="TFLITE", help="of question answering")
+    parser.add_argument("--encoder", default="small-en", metavar="NAME", help="encoder of the random heads")
+    parser.add_argument("--rows", type=int, default=_MOST, help="rows of a case, at most")
+    parser.add_argument("--resume", action="store_true", help="keep the cases that the result file has")
     record.add_output(parser, "jvm_predictions")
     return parser.parse_args()
 
