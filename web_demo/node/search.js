@@ -31,7 +31,8 @@ async function index(task, texts) {
   const encode = async (text) => (await task.encode(text)).vector;
   const start = performance.now();
   const search = await SentenceSearch.build(task.model.file.metadata.weights, texts, encode);
-  note(`note: indexed ${search.size} texts in ${((performance.now() - start) / 1000).toFixed(2)} s; their vectors take ${search.vectorBytes} bytes`);
+  const seconds = (performance.now() - start) / 1000;
+  note(`note: indexed ${search.size} texts in ${seconds.toFixed(2)} s; their vectors take ${search.vectorBytes} bytes`);
   return search;
 }
 
