@@ -11,7 +11,7 @@ Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Environmen
 
 
 def setup(names: Names = None, json: options.Json = False, debug: options.Debug = False) -> Result:
-    """Create the separate environments that some validation backends need, in $KERASBERT_HOME or the user's cache.
+    """Create the separate environments that some validation backends and `kerasbert web` need, in $KERASBERT_HOME or the user's cache.
 
     Example: kerasbert setup tflite-2.14
     """
