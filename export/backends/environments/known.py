@@ -7,7 +7,9 @@ from kerasbert.export.backends.environments.environment import NodeEnvironment, 
 TFLITE_2_14 = PythonEnvironment(
     "tflite-2.14", "the last tflite-runtime, for `--on tflite-2.14`", ("tflite-runtime==2.14.0", "numpy==1.26.4")
 )
-WEB = NodeEnvironment("web", "LiteRT.js, for `kerasbert web` and `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1"))
+WEB = NodeEnvironment(
+    "web", "LiteRT.js, for `kerasbert web` and `--on web`", ("@litertjs/core@2.5.3", "playwright-core@1.65.1")
+)
 MEDIAPIPE = PythonEnvironment("mediapipe", "MediaPipe Tasks, for `--on mediapipe`", ("mediapipe==1.2.2",))
 TASK_LIBRARY = PythonEnvironment(
     "task-library", "TFLite's Task Library, for `--on task-library`", ("tflite-support==0.4.4", "numpy==1.26.4")
