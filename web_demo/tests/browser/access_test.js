@@ -168,9 +168,9 @@ for (const width of [1280, 390]) {
     await context.addInitScript(() => {
       globalThis.shifts = [];
       new PerformanceObserver((list) => {
-        for (const { value, hadRecentInput, sources } of list.getEntries()) {
+        for (const { value, startTime, hadRecentInput, sources } of list.getEntries()) {
           const moved = sources.map(({ node }) => node?.id || node?.className || node?.nodeName).join(" ");
-          globalThis.shifts.push({ value, hadRecentInput, moved });
+          globalThis.shifts.push({ value, startTime, hadRecentInput, moved });
         }
       }).observe({ type: "layout-shift", buffered: true });
     });
@@ -181,11 +181,23 @@ for (const width of [1280, 390]) {
     await textOf(page, "#device-offline", /works offline/);
     tests.server.delay = 0;
     const shifts = await page.evaluate(() => globalThis.shifts);
-    const sum = shifts.reduce((total, { value, hadRecentInput }) => total + (hadRecentInput ? 0 : value), 0);
-    assert.ok(sum < LARGEST_SHIFT, `expected less than ${LARGEST_SHIFT}, received ${sum}: ${JSON.stringify(shifts, null, 1)}`);
+    const largest = cumulativeShift(shifts.filter(({ hadRecentInput }) => !hadRecentInput));
+    assert.ok(largest < LARGEST_SHIFT, `expected less than ${LARGEST_SHIFT}, received ${largest}: ${JSON.stringify(shifts, null, 1)}`);
     tests.assertClean();
     await context.close();
   });
+}
+
+/** Cumulative Layout Shift of Web Vitals: the largest sum of shifts less than 1 s apart, within 5 s. */
+function cumulativeShift(shifts) {
+  let [largest, sum, first, last] = [0, 0, -Infinity, -Infinity];
+  for (const { value, startTime } of shifts) {
+    if (startTime - last >= 1000 || startTime - first >= 5000) [sum, first] = [0, startTime];
+    last = startTime;
+    sum += value;
+    largest = Math.max(largest, sum);
+  }
+  return largest;
 }
 
 test("a person who wants no motion sees none", async () => {
