@@ -12,7 +12,7 @@ import { SpeedPanel } from "./page/panels/speed_panel.js";
 import { StatusPart } from "./page/panels/status_part.js";
 import { Tabs } from "./page/panels/tabs.js";
 import { TeachPanel } from "./page/panels/teach_panel.js";
-import { FAILURES } from "./page/panels/words.js";
+import { failureLine, sentence } from "./page/panels/words.js";
 import { saveDrafts, takeDrafts } from "./page/drafts.js";
 import { SAMPLE_LABELS } from "./page/sample_labels.js";
 import { DatabaseStore } from "./page/storage/database_store.js";
@@ -75,7 +75,7 @@ const opener = new FileOpener(client, library, {
     tabs.show("search");
     presenters.search.importFile(name, file);
   },
-  failure: ({ kind, detail }) => notices.show("file", `${FAILURES[kind]} ${detail}`.trim(), { isFailure: true }),
+  failure: (reason) => notices.show("file", failureLine(reason), { isFailure: true }),
 });
 
 function main() {
@@ -186,7 +186,7 @@ function openLink() {
   try {
     shared = readLink(location.hash);
   } catch (error) {
-    notices.show("link", error.message, { isFailure: true });
+    notices.show("link", sentence(error.message), { isFailure: true });
   }
   if (!shared) return false;
   const { panel, model, text, question } = shared;

@@ -85,6 +85,7 @@ export class AskPanel {
     byId("ask-others").hidden = answer.kind !== "spans" || others.length === 0;
     setText(byId("ask-others"), `Others: ${others.map(({ text, score }) => `${text} (${percent(score)})`).join(" · ")}`);
     this.#showPassage(answered.text, best);
+    byId("ask-answer").scrollIntoView({ block: "nearest" }); // on a phone, it is below the question
     this.#announcer.announce(best ? `Answer: ${best.text}` : NO_ANSWER);
   }
 

@@ -1,5 +1,5 @@
 import { byId, element, setText } from "./dom.js";
-import { FAILURES, numbers } from "./words.js";
+import { failureLine, numbers } from "./words.js";
 
 const OFFLINE = {
   checking: "Checking whether this page works offline…",
@@ -34,7 +34,7 @@ export class DevicePanel {
     if (hasLabels) rows.push(this.#labels);
     byId("device-kept").replaceChildren(...rows);
     byId("device-empty").hidden = rows.length > 0;
-    if (failure) this.#notices.show("storage", `${FAILURES[failure.kind]} ${failure.detail}`.trim(), { isFailure: true });
+    if (failure) this.#notices.show("storage", failureLine(failure), { isFailure: true });
   }
 
   /** @param {import("../state/offline_presenter.js").OfflineState} state */

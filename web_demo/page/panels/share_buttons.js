@@ -1,6 +1,7 @@
 import { linkOf } from "../state/share_link.js";
 import { copyText } from "./clipboard.js";
 import { setText } from "./dom.js";
+import { sentence } from "./words.js";
 
 const COPIED = 2000; // milliseconds that a button says so
 
@@ -25,7 +26,7 @@ export class ShareButtons {
     try {
       await this.#copy(button, linkOf(location.href, this.#shared(panel)));
     } catch (error) {
-      this.#notices.show("link", error.message, { isFailure: true });
+      this.#notices.show("link", sentence(error.message), { isFailure: true });
     }
   }
 

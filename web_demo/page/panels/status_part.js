@@ -1,7 +1,7 @@
 import { FailureKind } from "../state/failure.js";
 import { element } from "./dom.js";
 import { ProgressPart } from "./progress_part.js";
-import { FAILURES, numbers } from "./words.js";
+import { FAILURES, numbers, sentence } from "./words.js";
 
 /**
  * What a person can do about a failure.
@@ -74,10 +74,4 @@ export class StatusPart {
 export function failureBox({ kind, detail }) {
   const title = element("strong", {}, FAILURES[kind] ?? FAILURES[FailureKind.ENGINE]);
   return element("div", { class: "failure-box", role: "alert" }, title, ...(detail ? [element("span", {}, sentence(detail))] : []));
-}
-
-/** Errors begin in lower case, as they follow a program's name on the command line. */
-function sentence(detail) {
-  const text = detail.charAt(0).toUpperCase() + detail.slice(1);
-  return /[.!?)]$/.test(text) ? text : `${text}.`;
 }

@@ -18,6 +18,27 @@ export const FAILURES = Object.freeze({
   [FailureKind.STORAGE]: "The browser did not store this. It works until you leave the page.",
 });
 
+/**
+ * An error as a sentence. Errors begin in lower case, as they follow a program's name on the command line.
+ *
+ * @param {string} message
+ * @returns {string}
+ */
+export function sentence(message) {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?)]$/.test(text) ? text : `${text}.`;
+}
+
+/**
+ * What went wrong, in one line.
+ *
+ * @param {import("../state/failure.js").Failure} failure
+ * @returns {string}
+ */
+export function failureLine({ kind, detail }) {
+  return detail ? `${FAILURES[kind]} ${sentence(detail)}` : FAILURES[kind];
+}
+
 /** What a model of each type of task finds. */
 export const TASKS = Object.freeze({
   single_label: "one label",

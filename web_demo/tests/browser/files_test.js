@@ -104,7 +104,7 @@ test("what is no model of kerasbert is refused in a sentence", async () => {
   for (const [name, [content, sentence]] of Object.entries(wrong)) {
     await drop(page, file(name, content));
     const notice = await textOf(page, "#notices", new RegExp(`This file is not a usable model of kerasbert\\..*${sentence.source}`));
-    assert.match(notice, /expected .*; (pass|copy|convert)/);
+    assert.match(notice, /\. Expected .*; (pass|copy|convert)/);
   }
   await textOf(page, "#panel-classify .model-facts", /4\.7 MB · runs on/);
   assert.equal(await page.locator("#model-classify option").count(), 4, "nothing was added");
@@ -117,7 +117,7 @@ test("a file of 500 MB is refused by its size", async () => {
   await textOf(page, "#panel-classify .model-facts", /runs on/);
   const start = Date.now();
   await drop(page, sparseFile("huge.tflite", 500 * 2 ** 20));
-  await textOf(page, "#notices", /expected a \.tflite file of at most 400 MB, received huge\.tflite of 524 MB/);
+  await textOf(page, "#notices", /Expected a \.tflite file of at most 400 MB, received huge\.tflite of 524 MB/);
   await drop(page, sparseFile("huge.txt", 500 * 2 ** 20));
   await textOf(page, "#panel-search .failure-box", /Expected a file of at most 64 MB, received huge\.txt of 500 MB/);
   assert.ok(Date.now() - start < 10_000, "neither was read");
@@ -128,7 +128,7 @@ test("a file of 500 MB is refused by its size", async () => {
 test("dropped texts are searched: lines, and a column of a table", async () => {
   const page = await tests.open();
   await drop(page, file("notes.md", "# Notes\n\nthe cat sleeps on the roof\nthe train leaves at noon\n"));
-  await textOf(page, "#search-corpus", /^notes\.md · 3 texts/);
+  await textOf(page, "#search-corpus", /^notes\.md.*3 texts/);
   await page.fill("#search-query", "when does the train leave");
   await textOf(page, "#search-hits li:first-child", /the train leaves at noon/);
   await drop(page, file("table.csv", "id,comment\n1,\"good, quick\"\n2,slow\n"));
@@ -139,9 +139,9 @@ test("dropped texts are searched: lines, and a column of a table", async () => {
   await textOf(page, "#search-corpus", /^notes\.md/);
   await drop(page, file("table.csv", "id,comment\n1,\"good, quick\"\n2,slow\n"));
   await page.click("text=Index this column");
-  await textOf(page, "#search-corpus", /^table\.csv · 2 texts/);
+  await textOf(page, "#search-corpus", /^table\.csv.*2 texts/);
   await page.reload();
-  await textOf(page, "#search-corpus", /^table\.csv · 2 texts/);
+  await textOf(page, "#search-corpus", /^table\.csv.*2 texts/);
   await page.click("#search-sample");
   await indexBuilt(page);
   await textOf(page, "#search-corpus", /^Sample phrases/);
@@ -156,7 +156,7 @@ test("texts in another encoding are refused, and an import can be stopped", asyn
   await textOf(page, "#panel-search .failure-box", /This file cannot be read as texts\.Expected UTF-8 in latin\.txt/);
   await drop(page, file("many.txt", Array.from({ length: 5000 }, (_, line) => `the text of line ${line}`).join("\n")));
   await page.click("#search-progress button");
-  await textOf(page, "#search-corpus", /^Sample phrases · 1,654 texts/);
+  await textOf(page, "#search-corpus", /^Sample phrases.*1,654 texts/);
   tests.assertClean();
   await page.context().close();
 });

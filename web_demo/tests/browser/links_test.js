@@ -58,10 +58,10 @@ test("a text that is too long for a link, and a link that is too long, are refus
   const page = await tests.open(CLIPBOARD);
   await page.fill("#classify-text", "word ".repeat(3000));
   await page.click("#panel-classify .share");
-  await textOf(page, "#notices", /expected a link of at most 8,000 characters, received one of 15,\d\d\d; shorten the text/);
+  await textOf(page, "#notices", /Expected a link of at most 8,000 characters, received one of 15,\d\d\d; shorten the text/);
   await page.goto("about:blank");
   await page.goto(`${tests.url}#panel=classify&text=${"x".repeat(9000)}`);
-  await textOf(page, "#notices", /expected a link of at most 8,000 characters/);
+  await textOf(page, "#notices", /Expected a link of at most 8,000 characters/);
   await textOf(page, "#panel-classify .model-facts", /runs on/);
   tests.assertClean();
   await page.context().close();
