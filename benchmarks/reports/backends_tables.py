@@ -257,5 +257,5 @@ TABLES = {
     "web-predictions": Table(
         web_predictions, ("node_predictions", "chromium_predictions", "chromium_webgpu_predictions")
     ),
-    "web-search": Table(web_search, ("node_search",)),
+    "web-search": Table(web_search, ("node_search", "chromium_search")),
 }
