@@ -46,6 +46,7 @@ def main() -> None:
         "bytes": _weights(site.sizes),
         "browser": measured["browser"],
         "model": arguments.model,
+        "requests_of_first_answer": measured["requests"],
         **_visit_facts(measured["visits"]),
         **_typing_facts(measured["typing"]),
         "search": _search_facts(measured["search"]),
@@ -95,7 +96,6 @@ def _visit_facts(visits: list[dict]) -> dict:
     return {
         "first_visit_milliseconds": record.spread([visit["cold"] for visit in visits]),
         "kept_visit_milliseconds": record.spread([visit["kept"] for visit in visits]),
-        "requests_of_first_answer": max(visit["requests"] for visit in visits),
     }
 
 

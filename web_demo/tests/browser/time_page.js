@@ -13,6 +13,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-extensions"];
 const asked = JSON.parse(process.argv[2]);
 const texts = JSON.parse(readFileSync(asked.texts, "utf8"));
 const { chromium } = createRequire(join(asked.modules, "package.json"))("playwright-core");
+const FIRST_TEXT = `#panel=classify&model=${asked.model}&text=${encodeURIComponent(texts[0])}`;
 const server = new StaticServer(asked.site);
 const url = await server.start();
 const browser = await chromium.launch({ executablePath: asked.chromium, headless: true, args: FLAGS });
@@ -40,16 +41,22 @@ const isKept = () => /^This page works offline/.test(document.querySelector("#de
 /** The first visit, and one from what the browser keeps: milliseconds to the first answer. */
 async function visits() {
   const context = await browser.newContext();
-  const hash = `#panel=classify&model=${asked.model}&text=${encodeURIComponent(texts[0])}`;
-  server.asked.length = 0;
-  const first = await newPage(context, hash, [["#classify-facts", "answered"]]);
+  const first = await newPage(context, FIRST_TEXT, [["#classify-facts", "answered"]]);
   const cold = await valueOf(first, "answered");
-  const requests = server.asked.filter((path) => path !== "favicon.ico").length;
   await first.waitForFunction(isKept);
-  const second = await newPage(context, hash, [["#classify-facts", "answered"]]);
+  const second = await newPage(context, FIRST_TEXT, [["#classify-facts", "answered"]]);
   const kept = await valueOf(second, "answered");
   await context.close();
-  return { cold, kept, requests };
+  return { cold, kept };
+}
+
+/** The requests of a first visit until its answer, without those that keep the page for offline use. */
+async function requests() {
+  const context = await browser.newContext({ serviceWorkers: "block" });
+  server.asked.length = 0;
+  await valueOf(await newPage(context, FIRST_TEXT, [["#classify-facts", "answered"]]), "answered");
+  await context.close();
+  return server.asked.length;
 }
 
 /** Milliseconds from a changed text to its result on the page, with what the page itself says about the prediction. */
@@ -114,7 +121,7 @@ async function searching() {
 try {
   const rounds = [];
   for (let round = 0; round < asked.rounds; round++) rounds.push(await visits());
-  const times = { visits: rounds, typing: await typing(), search: await searching() };
+  const times = { requests: await requests(), visits: rounds, typing: await typing(), search: await searching() };
   console.log(JSON.stringify({ browser: `Chromium ${browser.version()}`, ...times }));
 } finally {
   await browser.close();
