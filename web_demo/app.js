@@ -33,6 +33,7 @@ import { WorkerClient } from "./page/worker_client.js";
 
 const FULL = "The browser's storage is full: the page works, but online only.";
 const FULL_FOR_UPDATE = "The browser's storage is full: a newer version of this page could not be saved.";
+const AFTER_SAVING = 100; // milliseconds in which labels are stored
 const BEFORE_SAVING = 10_000; // milliseconds after which the page is saved for offline use, though no model is ready
 
 const client = new WorkerClient((accelerator) => new Worker(scriptUrl("worker.js"), { name: accelerator }), Accelerator.WASM);
@@ -46,7 +47,7 @@ const presenters = {
   teach: new TeachPresenter(client, library, store, SAMPLE_LABELS),
   speed: new SpeedPresenter(client, library),
 };
-const device = new DevicePresenter(library, store);
+const device = new DevicePresenter(client, library, store);
 const offline = new OfflinePresenter({
   container: navigator.serviceWorker,
   readVersion: async () => (await readJson("files.json", { cache: "no-store" })).version,
@@ -120,9 +121,19 @@ function connectDevice() {
   device.observe((state) => panel.show(state));
   offline.observe((state) => showOffline(panel, state));
   library.observe(modelsChanged);
-  let [corpus, labels] = [null, null];
-  presenters.search.observe((state) => state.corpus !== corpus && ((corpus = state.corpus), device.refresh()));
-  presenters.teach.observe((state) => state.labels !== labels && ((labels = state.labels), setTimeout(() => device.refresh(), 100)));
+  device.refresh();
+  whenChanged(presenters.search, "corpus", () => device.refresh());
+  whenChanged(presenters.teach, "labels", () => setTimeout(() => device.refresh(), AFTER_SAVING));
+}
+
+/** Calls an action whenever a part of a presenter's state becomes another one. */
+function whenChanged(presenter, part, act) {
+  let last = presenter.state[part];
+  presenter.observe((state) => {
+    if (state[part] === last) return;
+    last = state[part];
+    act();
+  });
 }
 
 function showOffline(panel, state) {

@@ -138,7 +138,11 @@ async function eachInParallel(items, work, tell) {
       await tell({ kind: "saving", done, total: items.length });
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL }, next));
+  try {
+    await Promise.all(Array.from({ length: PARALLEL }, next));
+  } finally {
+    queue.length = 0; // the first failure ends all
+  }
 }
 
 async function tellAll(message) {

@@ -47,12 +47,17 @@ export class ModelBar {
   show(model, failure) {
     this.#choose(model.name);
     setText(this.#facts, failure?.kind === FailureKind.ACCELERATOR ? "" : factsOf(model));
+    if (model.kind === "ready" && !this.#has(model.name)) this.refresh();
     this.#facts.classList.toggle("warning", model.kind === "ready" && model.engine.isPartial);
     if (model.kind === "ready") this.#facts.title = model.engine.title;
   }
 
   #choose(name) {
-    if (this.#select.value !== name && [...this.#select.options].some((each) => each.value === name)) this.#select.value = name;
+    if (this.#select.value !== name && this.#has(name)) this.#select.value = name;
+  }
+
+  #has(name) {
+    return [...this.#select.options].some((each) => each.value === name);
   }
 }
 

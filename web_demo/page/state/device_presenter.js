@@ -21,15 +21,18 @@ export const STORED_SEARCH = "search";
  * @extends {Presenter<DeviceState>}
  */
 export class DevicePresenter extends Presenter {
+  #client;
   #library;
   #store;
 
   /**
+   * @param {import("../worker_client.js").WorkerClient} client
    * @param {import("./model_library.js").ModelLibrary} library
    * @param {import("../storage/store.js").Store} store
    */
-  constructor(library, store) {
+  constructor(client, library, store) {
     super({ models: [], hasTexts: false, hasLabels: false, failure: null });
+    this.#client = client;
     this.#library = library;
     this.#store = store;
   }
@@ -56,7 +59,11 @@ export class DevicePresenter extends Presenter {
    * @param {string} name
    */
   async remove(name) {
-    await this.#attempt(() => this.#library.remove(name));
+    await this.#attempt(async () => {
+      // Another file may be opened under this name.
+      await this.#client.call("forget", { name }, { signal: new AbortController().signal, report: () => {} });
+      await this.#library.remove(name);
+    });
   }
 
   /** Deletes the texts that are searched, with their index. */

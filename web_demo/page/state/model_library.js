@@ -20,7 +20,7 @@ const KEPT = "model:"; // the start of the names of kept models in the store
 /**
  * What the worker needs to read a model: the address of a file of this site, or the file itself.
  *
- * @typedef {{name: string, url: string, bytes: number} | {name: string, file: Blob}} ModelReference
+ * @typedef {{name: string, url: string, bytes: number} | {name: string, file: Blob, kept?: string}} ModelReference
  */
 
 /** The models of the site, and those that the person opened. Opened ones are in memory, unless she keeps them on this device. */
@@ -113,7 +113,7 @@ export class ModelLibrary {
     const entry = await this.entry(name);
     if (entry?.place !== "memory") return;
     const { file } = this.#sources.get(name);
-    await this.#store.write(KEPT + name, { title: entry.title, type: entry.type, file });
+    await this.#store.write(KEPT + name, { type: entry.type, file });
     await this.#put({ ...entry, place: "kept" }, this.#sources.get(name));
   }
 
@@ -127,7 +127,7 @@ export class ModelLibrary {
     const known = await this.#known();
     const entry = known.get(name);
     if (!entry || entry.place === "site") return;
-    if (entry.place === "kept") await this.#store.remove(KEPT + name);
+    if (entry.place === "kept") await this.#store.remove(KEPT + (this.#sources.get(name).kept ?? name));
     known.delete(name);
     this.#sources.delete(name);
     this.#changed();
@@ -147,10 +147,10 @@ export class ModelLibrary {
       known.set(name, Object.freeze({ name, title, type: task, bytes, place: "site" }));
       this.#sources.set(name, { name, url: file, bytes });
     }
-    for (const [name, { title, type, file }] of await this.#kept()) {
-      if (known.has(name)) continue;
-      known.set(name, Object.freeze({ name, title, type, bytes: file.size, place: "kept" }));
-      this.#sources.set(name, { name, file });
+    for (const [kept, { type, file }] of await this.#kept()) {
+      const name = freeName(kept, known); // the site may have a model of that name by now
+      known.set(name, Object.freeze({ name, title: name, type, bytes: file.size, place: "kept" }));
+      this.#sources.set(name, { name, file, kept });
     }
     return known;
   }

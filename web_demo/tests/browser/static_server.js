@@ -7,6 +7,12 @@ const TYPES = {
   ".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png", ".webmanifest": "application/manifest+json",
 };
 
+const PIECE = 2 ** 18; // bytes of a model that are sent at once
+
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
 /** A static host below a path, without any headers but the type: what the plainest of hosts does. */
 export class StaticServer {
   #server;
@@ -23,6 +29,9 @@ export class StaticServer {
 
   /** Milliseconds before an answer. */
   delay = 0;
+
+  /** How fast a model is sent. */
+  bytesPerSecond = Infinity;
 
   /**
    * @param {string} folder
@@ -50,10 +59,19 @@ export class StaticServer {
     if (this.isDown) return response.destroy();
     const path = this.#pathOf(request);
     this.asked.push(path);
-    if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
+    if (this.delay > 0) await pause(this.delay);
     const content = await this.#read(path);
     if (typeof content === "number") return response.writeHead(content).end();
-    return response.writeHead(200, { "Content-Type": TYPES[extname(path)] ?? "application/octet-stream" }).end(content);
+    response.writeHead(200, { "Content-Type": TYPES[extname(path)] ?? "application/octet-stream" });
+    if (path.endsWith(".tflite")) await this.#sendSlowly(response, content);
+    return response.end(path.endsWith(".tflite") ? undefined : content);
+  }
+
+  async #sendSlowly(response, content) {
+    for (let at = 0; at < content.length; at += PIECE) {
+      response.write(content.subarray(at, at + PIECE));
+      if (this.bytesPerSecond < Infinity) await pause((1000 * PIECE) / this.bytesPerSecond);
+    }
   }
 
   #pathOf(request) {

@@ -38,6 +38,15 @@ test("a kept model is found again, until it is deleted", async () => {
   assert.deepEqual(await placesOf(library(store)), ["intents site"]);
 });
 
+test("a kept model whose name the site took is there under another one, and can be deleted", async () => {
+  const store = new SmallStore();
+  await store.write("model:intents", { type: "tagging", file: FILE });
+  const models = library(store);
+  assert.deepEqual(await placesOf(models), ["intents site", "intents (2) kept"]);
+  await models.remove("intents (2)");
+  assert.deepEqual(await placesOf(library(store)), ["intents site"]);
+});
+
 test("a model that cannot be kept stays in memory", async () => {
   const store = new SmallStore();
   const models = library(store);
