@@ -36,6 +36,19 @@ test("the saved page loads and predicts without a network, also with models that
   await page.context().close();
 });
 
+test("the page can be installed, below a path too", async () => {
+  const page = await tests.open();
+  await saved(page);
+  const session = await page.context().newCDPSession(page);
+  const { errors, manifest } = await session.send("Page.getAppManifest");
+  assert.deepEqual([errors, manifest.startUrl, manifest.scope, manifest.id], [[], tests.url, tests.url, tests.url]);
+  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  const hindrances = installabilityErrors.map(({ errorId }) => errorId).filter((each) => each !== "in-incognito"); // as tests are
+  assert.deepEqual(hindrances, []);
+  tests.assertClean();
+  await page.context().close();
+});
+
 /** Publishes another version of the site: other texts in some files, and the list that belongs to them. */
 function publish(files) {
   const list = JSON.parse(readFileSync(join(tests.site.folder, "files.json"), "utf8"));
