@@ -5,10 +5,12 @@
 Measured, with 2,000 sentences as queries over 20,000 others: recall@10, the share of the ten nearest sentences by the float model's
 vectors that are among the ten nearest by the file's; recall@10 of int8 vectors, the same share for the file's own vectors in float and
 in int8; recall@10 of file and int8 vectors, the file's int8 vectors against the float model's; and the time of a query, from text to ten
-results, on one thread. MODEL is a name in the zoo or a file. The vectors of the file may be shorter than the float model's.
+results, on one thread. MODEL is a name in the zoo or a file. The vectors of the file may be shorter than the float model's. With
+`--on gpu` the vectors come from LiteRT's GPU accelerator, and queries are not timed.
 """
 
 import argparse
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from kerasbert.export.runtime.opened_model import OpenedModel
 
 TOP = 10
+GPU_SECONDS = 3600.0
 METRICS = {
     "file": f"recall@{TOP}",
     "vectors": f"recall@{TOP} of int8 vectors",
@@ -44,9 +47,10 @@ def main() -> None:
     queries, corpus = texts[: arguments.queries], texts[arguments.queries :]
     if len(corpus) < arguments.sentences:
         raise SystemExit(f"expected {arguments.sentences + arguments.queries} texts, received {len(texts)}")
-    opened = kb.open(arguments.model, threads=1)
+    name, path = arguments.named or Path(arguments.model).stem, shipped_model(arguments.model) or Path(arguments.model)
+    encode, device = (_encode(kb.open(path, threads=1)), "") if arguments.on == "xnnpack" else _gpu_vectors(path, texts)
     encoder = kb.SentenceEncoder.from_pretrained(arguments.float)
-    file, model = (_sides(encode, queries, corpus) for encode in (_encode(opened), encoder.predict))
+    file, model = (_sides(encode, queries, corpus) for encode in (encode, encoder.predict))
     query_vectors, table = (to_int8(vectors) for vectors in file)
     found = _nearest(query_vectors.values, table.values, table.scales)
     recalls = {
@@ -54,14 +58,13 @@ def main() -> None:
         "file": _recall(_nearest(*file), _nearest(*model)),
         "both": _recall(found, _nearest(*model)),
     }
-    seconds = _query_times(_encode(opened), queries[:500], table)
-    rate = 1 / float(np.median(seconds))
-    name, dimensions = arguments.named or Path(arguments.model).stem, file[0].shape[1]
+    seconds = _query_times(encode, queries[:500], table) if arguments.on == "xnnpack" else []
+    dimensions = file[0].shape[1]
     shorter = f", {dimensions} dimensions" if dimensions < model[0].shape[1] else ""
     data = f"{len(corpus)} sentences{shorter}"
-    lines = [make_result(name, "int8", data, METRICS[what], [value], "xnnpack") for what, value in recalls.items()]
-    lines.append(make_result(name, "int8", data, "queries/s", [rate], "xnnpack"))
-    path = shipped_model(arguments.model) or Path(arguments.model)
+    lines = [make_result(name, "int8", data, METRICS[what], [value], arguments.on) for what, value in recalls.items()]
+    if seconds:
+        lines.append(make_result(name, "int8", data, "queries/s", [1 / float(np.median(seconds))], arguments.on))
     lines.append(make_result(name, "int8", f"file{shorter}", "size MB", [path.stat().st_size / 1e6], ""))
     for line in lines:
         print(f"{line.metric}: {line.value:.4f}")
@@ -69,7 +72,8 @@ def main() -> None:
         add_results(lines)
     result = {
         "model": name, "float": Path(arguments.float).name, "sentences": len(corpus), "queries": len(queries), "recall": recalls,
-        "dimensions": int(dimensions), "query_seconds": record.spread(seconds),
+        "dimensions": int(dimensions), "backend": arguments.on, "device": device,
+        "query_seconds": record.spread(seconds) if seconds else None,
     }  # fmt: skip
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
@@ -98,6 +102,29 @@ def to_int8(vectors: np.ndarray) -> Int8Vectors:
 
 def _encode(opened: "OpenedModel") -> Encode:
     return lambda texts: np.asarray(opened(list(texts)))
+
+
+def _gpu_vectors(path: Path, texts: list[str]) -> tuple[Encode, str]:
+    """Encode all texts on LiteRT's GPU accelerator: a function that looks the vectors up, and the name of the device."""
+    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.gpu import WORKER
+    from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
+    from kerasbert.export.backends.subprocesses.process import run_module
+    from kerasbert.export.runtime.predictor import open_predictor
+
+    predictor, distinct = open_predictor(path), list(dict.fromkeys(texts))
+    features = predictor.processor.features(distinct, predictor.tokenizer, predictor.length)
+    inputs = features.pack(np.arange(len(distinct)), predictor.length, predictor.tokenizer.pad_id)
+    with tempfile.TemporaryDirectory() as folder:
+        rows, outputs = Path(folder) / "rows.npz", Path(folder) / "outputs.npz"
+        np.savez(rows, **inputs)
+        result = run_module(WORKER, (path, rows, outputs, "gpu+cpu", "device"), GPU_SECONDS)
+        log = GpuLog.of(result.log)
+        if not result.ok or not log.adapter:
+            raise SystemExit(f"expected the vectors from a GPU, received none: {log.fault or result.failure_reason}")
+        vectors = next(iter(WorkerOutputs.read(outputs).outputs.values()))
+    places = {text: place for place, text in enumerate(distinct)}
+    return lambda wanted: vectors[[places[text] for text in wanted]], "; ".join(filter(None, (log.adapter, log.remark)))
 
 
 def _sides(encode: Encode, queries: list[str], corpus: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -133,6 +160,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--float", required=True, metavar="MODEL", help="the float encoder that the file was made from")
     parser.add_argument("--texts", required=True, metavar="FILE", help="sentences, one a line")
     parser.add_argument("--named", metavar="NAME", help="name in the results (that of MODEL)")
+    parser.add_argument(
+        "--on", choices=("xnnpack", "gpu"), default="xnnpack", help="what computes the vectors (xnnpack)"
+    )
     parser.add_argument("--sentences", type=int, default=20_000, metavar="N", help="sentences to search in (20,000)")
     parser.add_argument("--queries", type=int, default=2_000, metavar="N", help="queries (2,000)")
     parser.add_argument("--dry-run", action="store_true", help="leave zoo/results.csv as it is")
