@@ -94,7 +94,7 @@ TARGETS = {
         ),
         Target(
             "gpu",
-            fixed=LoweringOptions(rank1_ids=True, scaled_query=True),
+            fixed=LoweringOptions(rank1_ids=True, scaled_query=True, half_range=True),
             resizable=None,
             default_recipe="float16",
             passes=(*QUANTIZE, keep_embeddings_fp32, split_k_fully_connected),

@@ -116,7 +116,9 @@ export class LiteRt {
 
   async #compile(bytes, file, accelerator) {
     const expected = `${file.name} to load with ${TITLES[accelerator]}`;
-    const model = await this.call(expected, accelerator, () => this.#library.loadAndCompile(bytes, { accelerator }));
+    // In 16 bits, the default, a square in a layer norm can overflow: the vectors of MiniLM are then wrong.
+    const options = { accelerator, gpuOptions: { precision: "fp32" } };
+    const model = await this.call(expected, accelerator, () => this.#library.loadAndCompile(bytes, options));
     const split = this.#log.split;
     const isOnGpu = model.options.accelerator === WEBGPU && (model.isFullyAccelerated || split?.gpu > 0);
     return { model, accelerator: isOnGpu ? WEBGPU : WASM, isPartial: isOnGpu && !model.isFullyAccelerated, split };

@@ -65,6 +65,58 @@ def test_a_mask_that_overflows_float16_is_found(monkeypatch, trained, tiny, tmp_
     assert half.status == "failed", half.reason
 
 
+@pytest.fixture
+def with_an_outlier(tiny):
+    """A classifier whose feed-forward networks add 400 to one channel, as MiniLM's first one does: squared, it overflows float16."""
+    model = tiny.classifier()
+    biases = [each for each in model.encoder.weights if each.name.endswith("feed_forward_output_dense/bias:0")]
+    assert biases
+    for bias in biases:
+        bias.assign([400.0, *bias.numpy()[1:]])
+    return model
+
+
+def largest_intermediate(file, rows):
+    """The largest value that an operator of a file computes in float, without the delegate of XNNPACK, which keeps none."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    runtime = Interpreter(str(file), experimental_op_resolver_type=plain, experimental_preserve_all_tensors=True)
+    runtime.allocate_tensors()
+    for each in runtime.get_input_details():
+        name = each["name"].removeprefix("serve_").partition(":")[0]
+        runtime.set_tensor(each["index"], rows[name][:1].reshape(each["shape"]).astype(each["dtype"]))
+    runtime.invoke()
+    (graph,) = decode(file.read_bytes()).subgraphs
+    computed = [runtime.get_tensor(index) for operator in graph.operators for index in operator.outputs]
+    return max(float(np.abs(values).max()) for values in computed if values.dtype == np.float32)
+
+
+@pytest.mark.environment
+@pytest.mark.parametrize(("half_range", "status"), [(False, "failed"), (True, "passed")])
+def test_a_norm_that_overflows_float16_is_found(monkeypatch, with_an_outlier, tiny, tmp_path, half_range, status):
+    gpu = targets.TARGETS["gpu"]
+    assert gpu.fixed.half_range
+    monkeypatch.setitem(targets.TARGETS, "gpu", replace(gpu, fixed=replace(gpu.fixed, half_range=half_range)))
+    file = kb.export.convert(with_an_outlier, recipe="float32", target="gpu").save(tmp_path / "norm.tflite")
+    checks = found(file, ["cpu", "gpu"], with_an_outlier, tiny.rows(8, seed=4))
+    assert checks["cpu-xnnpack"].status == "passed"
+    half = on_a_device(checks, "gpu-half")
+    assert half.status == status, half.reason
+
+
+@pytest.mark.parametrize("recipe", ["float32", "float16", "dynamic_wi8_afp32"])
+def test_no_value_of_a_gpu_file_overflows_float16(with_an_outlier, tiny, helpers, tmp_path, recipe):
+    files = {
+        target: kb.export.convert(with_an_outlier, recipe=recipe, target=target).save(tmp_path / f"{target}.tflite")
+        for target in ("cpu", "gpu")
+    }
+    rows = helpers.packed_rows(1)
+    rows = {name: np.resize(values, (1, tiny.length)) for name, values in rows.items()}
+    largest = {target: largest_intermediate(file, rows) for target, file in files.items()}
+    assert largest["gpu"] < float(np.finfo(np.float16).max) < largest["cpu"]
+
+
 @pytest.mark.environment
 def test_a_gather_with_rank_2_ids_is_found(graph_file, helpers):
     """The accelerator adds row 0 of the constant everywhere, and reports that it ran all operators."""

@@ -5,6 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import ACTIVATIONS
+from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.dense import flat_outside
 
@@ -46,6 +47,18 @@ def test_layer_norm_is_that_of_numpy():
     norm.beta.assign(draw.normal(0, 0.5, 16))
     exact = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True) * norm.gamma.numpy() + norm.beta.numpy()
     np.testing.assert_allclose(norm(x), exact, atol=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-5])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 400.0])
+def test_layer_norm_in_the_range_of_float16_is_the_same(epsilon, size):
+    draw = np.random.default_rng(0)
+    x = (size * draw.normal(0.2, 1, (4, 5, 16))).astype(np.float32)
+    x[0, 0] = 2.5  # a constant vector has no deviation
+    norm = LayerNorm(epsilon, "norm")
+    plain, ranged = norm(x), norm(x, lowering=LoweringOptions(half_range=True))
+    np.testing.assert_allclose(ranged, plain, atol=2e-6)
+    np.testing.assert_allclose(ranged[0, 0], 0, atol=1e-6)
 
 
 def test_layer_norm_is_computed_in_float32():

@@ -20,12 +20,15 @@ class LoweringOptions:
         integer: every operator is one of integers, so those are chosen that round once.
         decomposed_attention: attention by element-wise products and sums, for a batch of 1 and a fixed length; see
             `kerasbert.layers.lowering.decomposed_attention`.
+        half_range: no intermediate value leaves the range of 16-bit floats where inputs and outputs are within it: norms scale each token's
+            vector before they square it.
         scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.
     """
 
     positions: str = "slice"
     rank1_ids: bool = False
     mask_constant: float = -1e4
+    half_range: bool = False
     scaled_query: bool = False
     integer: bool = False
     decomposed_attention: bool = False

@@ -52,8 +52,9 @@ class FakeLibrary {
     return this.device;
   }
 
-  async loadAndCompile(bytes, { accelerator }) {
+  async loadAndCompile(bytes, { accelerator, gpuOptions }) {
     this.compiled.push(bytes);
+    this.precision = gpuOptions.precision;
     const { lines, isFullyAccelerated, run } = this.model;
     lines.forEach(this.print);
     if (this.failure) throw this.failure;
@@ -93,6 +94,7 @@ test("a library that does not load is refused with the reason", async () => {
 test("WebGPU runs all", async () => {
   const engine = await openOn();
   assert.deepEqual([engine.title, engine.accelerator, engine.isPartial], ["LiteRT.js with WebGPU", "webgpu", false]);
+  assert.equal(library.precision, "fp32");
   assert.deepEqual([...(await engine.run("serve_8", INPUTS)).get("probabilities")], [1]);
   await engine.close();
   assert.equal(library.live, 0);
