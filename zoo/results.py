@@ -22,8 +22,8 @@ class Result:
         value: The number; the mean over the seeds.
         spread: Standard deviation over the seeds; "" for one run.
         seeds: The seeds, separated by spaces; "" where nothing is random.
-        backend: `keras`, `xnnpack`, `reference`, `gpu`, `wasm`; "" for sizes.
-        machine: The processor.
+        backend: `keras`, `xnnpack`, `reference`, `gpu` (in 32 bits), `gpu-fp16`, `wasm`; "" for sizes.
+        machine: The processor; for `gpu-fp16` a graphics processor.
         date: Day of the measurement, ISO 8601.
         commit: The repository's commit.
         command: The command that measures it.

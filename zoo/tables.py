@@ -11,7 +11,13 @@ LATENCY, SIZE = "latency ms", "size MB"
 LATENCY_DATA = "32 tokens, 1 thread"
 _PUBLISHED = ROOT / "published.csv"
 SHARE = "share of "  # before the name of a metric: the int8 file's value as a share of the float model's
-BACKENDS = {"xnnpack": "CPU, XNNPACK", "reference": "CPU, reference", "gpu": "GPU with CPU", "wasm": "browser"}
+BACKENDS = {
+    "xnnpack": "CPU, XNNPACK",
+    "reference": "CPU, reference",
+    "gpu": "GPU with CPU, fp32",
+    "gpu-fp16": "GPU with CPU, fp16",
+    "wasm": "browser",
+}
 _NONE = "-"
 _ENCODER_SCORES = (
     ("STS-B test", "Spearman"),

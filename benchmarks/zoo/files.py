@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.common import record
-from benchmarks.zoo.rows import make_result
+from benchmarks.zoo.rows import gpu_backend, make_result
 
 if TYPE_CHECKING:
     from kerasbert.export.validation.checks import Check
@@ -53,11 +53,13 @@ def main() -> None:
             lines.append(make_result(name, "float", arguments.named, metric.name, [metric.reference]))
         reference = metric.reference if task else _recorded(name, arguments.named, metric.name)
         for backend, check in checks.items():
+            backend = gpu_backend(check.device) if backend == "gpu" else backend
             found = check.metrics[index]
-            lines.append(make_result(name, "int8", arguments.named, found.name, [found.model], backend))
-            if not index:
-                share = found.model / reference
-                lines.append(make_result(name, "int8", arguments.named, f"{SHARE}{found.name}", [share], backend))
+            values = {found.name: found.model} | ({} if index else {f"{SHARE}{found.name}": found.model / reference})
+            lines += [
+                make_result(name, "int8", arguments.named, key, [value], backend, device=check.device)
+                for key, value in values.items()
+            ]
     lines.append(make_result(name, "int8", "file", "size MB", [path.stat().st_size / 1e6], ""))
     for line in lines:
         print(f"{line.file} {line.backend} {line.data} {line.metric}: {line.value:.4f}")

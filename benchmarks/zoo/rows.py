@@ -14,7 +14,8 @@ from kerasbert.zoo.results import Result
 
 
 def make_result(
-    model: str, file: str, data: str, metric: str, values: Sequence[float], backend: str = "keras", seeds: Sequence[int] = ()
+    model: str, file: str, data: str, metric: str, values: Sequence[float], backend: str = "keras", seeds: Sequence[int] = (),
+    device: str = "",
 ) -> Result:  # fmt: skip
     """Make a line with the mean and the standard deviation of several runs.
 
@@ -26,7 +27,9 @@ def make_result(
         values: One number for each run.
         backend: Where it ran.
         seeds: The seeds of the runs.
+        device: The device that LiteRT's GPU accelerator named. If it is no software, it is the machine of the line.
     """
+    graphics = "" if "CPU" in device else device.partition(",")[0]
     spread = f"{np.std(values, ddof=1):.4g}" if len(values) > 1 else ""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT, check=False
@@ -34,9 +37,18 @@ def make_result(
     module = sys.modules["__main__"].__spec__
     command = " ".join(["python", "-m", module.name if module else "?", *map(shorten_path, sys.argv[1:])])
     return Result(
-        model, file, data, metric, float(np.mean(values)), spread, " ".join(map(str, seeds)), backend, str(describe_machine()["cpu"]),
-        datetime.now(UTC).date().isoformat(), commit, command,
+        model, file, data, metric, float(np.mean(values)), spread, " ".join(map(str, seeds)), backend,
+        graphics or str(describe_machine()["cpu"]), datetime.now(UTC).date().isoformat(), commit, command,
     )  # fmt: skip
+
+
+def gpu_backend(device: str) -> str:
+    """The backend's name for a device of LiteRT's GPU accelerator: SwiftShader computes in 32 bits, others in 16 bits by default.
+
+    Args:
+        device: The adapter that the accelerator named.
+    """
+    return "gpu" if "SwiftShader" in device else "gpu-fp16"
 
 
 def add_models(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks.common import record
-from benchmarks.zoo.rows import make_result
+from benchmarks.zoo.rows import gpu_backend, make_result
 
 if TYPE_CHECKING:
     from kerasbert.export.runtime.opened_model import OpenedModel
@@ -62,9 +62,13 @@ def main() -> None:
     dimensions = file[0].shape[1]
     shorter = f", {dimensions} dimensions" if dimensions < model[0].shape[1] else ""
     data = f"{len(corpus)} sentences{shorter}"
-    lines = [make_result(name, "int8", data, METRICS[what], [value], arguments.on) for what, value in recalls.items()]
+    backend = gpu_backend(device) if device else arguments.on
+    lines = [
+        make_result(name, "int8", data, METRICS[what], [value], backend, device=device)
+        for what, value in recalls.items()
+    ]
     if seconds:
-        lines.append(make_result(name, "int8", data, "queries/s", [1 / float(np.median(seconds))], arguments.on))
+        lines.append(make_result(name, "int8", data, "queries/s", [1 / float(np.median(seconds))], backend))
     lines.append(make_result(name, "int8", f"file{shorter}", "size MB", [path.stat().st_size / 1e6], ""))
     for line in lines:
         print(f"{line.metric}: {line.value:.4f}")

@@ -6,7 +6,6 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 
-
 # A token's largest deviation after the scaling of `half_range`. Squares, and their sum over 4,096 channels, stay below 65,504, the largest
 # 16-bit float. What squares to less than the smallest one adds less than 1 % to the variance of 384 channels.
 HALF_LARGEST = 4.0

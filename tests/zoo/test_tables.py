@@ -30,4 +30,4 @@ def test_share_of_a_file_is_the_lowest_of_its_backends(monkeypatch):
         replace(RESULT, metric="share of accuracy", value=0.988), replace(RESULT, metric="share of accuracy", value=0.977, backend="wasm"),
     ]  # fmt: skip
     row = tables.files_table(lines).splitlines()[-1]
-    assert row == "| tone | SST-2 dev | accuracy | 0.8600 | 0.8500 | - | - | 0.8400 | 97.7 % |"
+    assert row == "| tone | SST-2 dev | accuracy | 0.8600 | 0.8500 | - | - | - | 0.8400 | 97.7 % |"
