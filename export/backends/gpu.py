@@ -30,7 +30,8 @@ SECONDS = 900.0
 # The largest error on a device that computes in 16 bits; SwiftShader cannot.
 HALF_ERROR = 5e-3
 _SINGLE_PRECISION = "swiftshader"
-_HARDWARE = {"gpu-strict": "gpu", "gpu-mixed": "gpu+cpu", "gpu-half": "gpu"}  # of each check
+_CHECKS = ("gpu-strict", "gpu-mixed", "gpu-half")
+_STRICT, _MIXED = "gpu", "gpu+cpu"  # the worker's hardware
 _NO_DEVICE = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
 
 
@@ -41,10 +42,11 @@ def run_checks(context: ValidationContext) -> BackendResult:
         context.write_inputs(folder / "rows.npz", rows)
         environment, first, reason = _find_device(context, folder)
         if first is None:
-            return BackendResult.not_run(tuple(_HARDWARE), reason)
-        strict, outputs = _check(context, "gpu-strict", rows, folder, first)
+            return BackendResult.not_run(_CHECKS, reason)
+        strict, outputs = _check(context, "gpu-strict", rows, folder, first, _STRICT)
         context.progress("gpu-strict", 1, 3)
-        mixed, _ = _check(context, "gpu-mixed", rows, folder, _run(context, folder, "gpu-mixed", environment))
+        second = _run(context, folder, "gpu-mixed", _MIXED, environment)
+        mixed, _ = _check(context, "gpu-mixed", rows, folder, second, _MIXED)
         context.progress("gpu-mixed", 2, 3)
         half = _check_half(context, rows, folder, first)
         context.progress("gpu-half", 3, 3)
@@ -52,16 +54,20 @@ def run_checks(context: ValidationContext) -> BackendResult:
 
 
 def _check_half(context: ValidationContext, rows: np.ndarray, folder: Path, first: ProcessResult) -> Check:
-    """Run in 16 bits, the default of phones: a large mask constant becomes infinite there. SwiftShader has no 16 bits."""
+    """Run in 16 bits, the default of phones, where squares in a norm may become infinite. SwiftShader has no 16 bits.
+
+    The CPU helps where the accelerator does not have every operator.
+    """
     name = "gpu-half"
     if _SINGLE_PRECISION not in GpuLog.of(first.log).architecture:
         return Check(name, NOT_RUN, "the device of gpu-strict may compute in 16 bits already, and was judged so")
     if not LAVAPIPE.ready:
         return Check(name, NOT_RUN, LAVAPIPE.missing)
-    result = _run(context, folder, name, LAVAPIPE.variables)
+    hardware = _MIXED if GpuLog.of(first.log).unsupported else _STRICT
+    result = _run(context, folder, name, hardware, LAVAPIPE.variables)
     if not GpuLog.of(result.log).adapter:
         return Check(name, NOT_RUN, f"lavapipe was not named as a device; {result.failure_reason}")
-    return _check(context, name, rows, folder, result)[0]
+    return _check(context, name, rows, folder, result, hardware)[0]
 
 
 def _find_device(context: ValidationContext, folder: Path) -> tuple[dict[str, str], ProcessResult | None, str]:
@@ -72,7 +78,7 @@ def _find_device(context: ValidationContext, folder: Path) -> tuple[dict[str, st
     if DRIVER_VARIABLE not in os.environ:
         drivers += [{DRIVER_VARIABLE: path} for path in SOFTWARE_DRIVERS if Path(path).is_file()]
     for environment in drivers:
-        result = _run(context, folder, "gpu-strict", environment)
+        result = _run(context, folder, "gpu-strict", _STRICT, environment)
         log = GpuLog.of(result.log)
         if log.adapter:
             return environment, result, ""
@@ -89,14 +95,16 @@ def _has_accelerator() -> bool:
     return True
 
 
-def _run(context: ValidationContext, folder: Path, name: str, environment: Mapping[str, str]) -> ProcessResult:
+def _run(
+    context: ValidationContext, folder: Path, name: str, hardware: str, environment: Mapping[str, str]
+) -> ProcessResult:
     (folder / f"{name}.npz").unlink(missing_ok=True)
-    arguments = (context.model_path, folder / "rows.npz", folder / f"{name}.npz", _HARDWARE[name], "device")
+    arguments = (context.model_path, folder / "rows.npz", folder / f"{name}.npz", hardware, "device")
     return run_module(WORKER, arguments, SECONDS, environment)
 
 
 def _check(
-    context: ValidationContext, name: str, rows: np.ndarray, folder: Path, result: ProcessResult
+    context: ValidationContext, name: str, rows: np.ndarray, folder: Path, result: ProcessResult, hardware: str
 ) -> tuple[Check, list[RowOutputs]]:
     log = GpuLog.of(result.log)
     if not result.ok:
@@ -105,10 +113,10 @@ def _check(
         return Check(name, FAILED, reason, device=log.adapter), []
     worker = WorkerOutputs.read(folder / f"{name}.npz")
     whole = bool(worker.more["fully_accelerated"])
-    if name == "gpu-mixed" and (reason := log.unproven_reason(whole)):
+    if hardware == _MIXED and (reason := log.unproven_reason(whole)):
         return Check(name, NOT_RUN, reason, device=log.adapter), []
     outputs = context.extract(worker.outputs, rows)
-    faults = [] if whole or name == "gpu-mixed" else ["not all operators ran on the GPU"]
+    faults = [] if whole or hardware == _MIXED else ["not all operators ran on the GPU"]
     check = context.make_check(
         name, rows, outputs, worker.seconds, limits=half_limits(context.tolerance, log.architecture), faults=faults,
         device=log.adapter, remark="; ".join(filter(None, (context.sample_remark(rows), log.remark))),

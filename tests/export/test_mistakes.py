@@ -93,12 +93,16 @@ def largest_intermediate(file, rows):
 
 
 @pytest.mark.environment
-@pytest.mark.parametrize(("half_range", "status"), [(False, "failed"), (True, "passed")])
-def test_a_norm_that_overflows_float16_is_found(monkeypatch, with_an_outlier, tiny, tmp_path, half_range, status):
+@pytest.mark.parametrize(
+    ("target", "half_range", "status"), [("gpu", False, "failed"), ("gpu", True, "passed"), ("cpu", True, "failed")]
+)
+def test_a_norm_that_overflows_float16_is_found(
+    monkeypatch, with_an_outlier, tiny, tmp_path, target, half_range, status
+):
     gpu = targets.TARGETS["gpu"]
     assert gpu.fixed.half_range
     monkeypatch.setitem(targets.TARGETS, "gpu", replace(gpu, fixed=replace(gpu.fixed, half_range=half_range)))
-    file = kb.export.convert(with_an_outlier, recipe="float32", target="gpu").save(tmp_path / "norm.tflite")
+    file = kb.export.convert(with_an_outlier, recipe="float32", target=target).save(tmp_path / "norm.tflite")
     checks = found(file, ["cpu", "gpu"], with_an_outlier, tiny.rows(8, seed=4))
     assert checks["cpu-xnnpack"].status == "passed"
     half = on_a_device(checks, "gpu-half")

@@ -153,8 +153,15 @@ def test_16_bits_are_a_check_of_their_own(pretend, monkeypatch):
     assert "already" in pretend(PHONE, {"fully_accelerated": True})["gpu-half"].reason
     monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: True))
     monkeypatch.setattr(type(gpu.LAVAPIPE), "variables", {"VK_ICD_FILENAMES": "lavapipe"})
-    check = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})["gpu-half"]
+    check = pretend(ADAPTER, {"fully_accelerated": False})["gpu-half"]
     assert check.status == "failed" and "not all operators" in check.reason
+
+
+def test_the_cpu_helps_in_16_bits_where_the_accelerator_lacks_an_operator(pretend, monkeypatch):
+    monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: True))
+    monkeypatch.setattr(type(gpu.LAVAPIPE), "variables", {"VK_ICD_FILENAMES": "lavapipe"})
+    check = pretend(ADAPTER + REFUSED, {"fully_accelerated": False})["gpu-half"]
+    assert check.status == "passed" and "2 on the CPU: GATHER: Only support" in check.reason
 
 
 @pytest.mark.environment
