@@ -5,7 +5,7 @@
 Measured: the metric of each task's labelled dev and test parts after the last epoch, of the float model. Every model is trained with the
 same settings but for the learning rates, which are lower for wide encoders. Those of MRPC and of the assistant data were compared on the
 dev and the test part, so their numbers are a little optimistic. Models are names in the zoo, by default all encoders. Runs in the result
-file are kept, so an interrupted measurement can be continued.
+file are kept, so an interrupted measurement can be continued. A run with `machine` was made on that processor, and merged into the file.
 """
 
 import argparse
@@ -102,13 +102,14 @@ def _train(
     import kerasbert as kb
 
     case, (kind, train, parts, options) = CASES[name], _data(name, arguments.data)
+    epochs = arguments.epochs or case.epochs
     keras.utils.set_random_seed(seed)
     keras.mixed_precision.set_global_policy(arguments.precision)
     task = kind.from_pretrained(model, sequence_length=case.length, **options)
     rates = arguments.rates or (case.wide if task.config.hidden_size >= WIDE else case.narrow)
-    steps = case.epochs * -(-len(train[1]) // case.batch_size)
+    steps = epochs * -(-len(train[1]) // case.batch_size)
     task.compile(kb.adamw(rates[0], 0.1, steps, rates={"head": rates[1]}))
-    task.fit(*train, batch_size=case.batch_size, epochs=case.epochs, seed=seed, verbose=0)
+    task.fit(*train, batch_size=case.batch_size, epochs=epochs, seed=seed, verbose=0)
     keras.mixed_precision.set_global_policy("float32")
     with tempfile.TemporaryDirectory() as folder:
         task.save_pretrained(Path(folder) / "model")
@@ -160,6 +161,7 @@ def _arguments() -> argparse.Namespace:
         metavar=("X", "Y"),
         help="other learning rates of the encoder and of the head, to choose some",
     )
+    parser.add_argument("--epochs", type=int, metavar="N", help="another number of epochs, to choose one")
     parser.add_argument(
         "--precision",
         choices=("float32", "mixed_bfloat16"),
