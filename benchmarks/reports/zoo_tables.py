@@ -90,7 +90,28 @@ def rebuild(result: dict) -> list[str]:
     return table(("seed", "Spearman", "time (s)", f"between {low} and {high}"), rows)
 
 
+def distilled_tags(result: dict) -> list[str]:
+    """Format the entity F1 of a distilled encoder between that of its plain fine-tuning and those of its teachers."""
+    plain, made, scores = read_results(), result["model"], result["scores"]
+
+    def means(model: str) -> list[float | None]:
+        named = {"model": model, "file": "float", "metric": "entity F1"}
+        return [newest(plain, **named, data=f"CoNLL-2003 {part}") for part in ("dev", "test")]
+
+    def one_seed(which: str) -> list[float]:
+        return [scores[which][part]["entity F1"] for part in ("dev", "test")]
+
+    rows = [
+        (f"{made}, fine-tuned, three seeds", *means(made)),
+        (f"{made}, distilled from the next", *one_seed("distilled")),
+        (f"{result['teacher']} with the vocabulary of {made}, fine-tuned", *one_seed("teacher")),
+        (f"{result['teacher']}, fine-tuned, three seeds", *means(result["teacher"])),
+    ]
+    return table(("entity F1", "dev", "test"), [(name, number(dev, 3), number(test, 3)) for name, dev, test in rows])
+
+
 TABLES = {
+    "distilled-tags": Table(distilled_tags, ("zoo_distilled_tags",)),
     "int8-vectors": Table(int8_vectors, ()),
     "latencies": Table(latencies, ()),
     "search": Table(search, ("zoo_search", "zoo_search_128")),

@@ -101,16 +101,8 @@ def _train(
 
     import kerasbert as kb
 
-    case, (kind, train, parts, options) = CASES[name], _data(name, arguments.data)
-    epochs = arguments.epochs or case.epochs
-    keras.utils.set_random_seed(seed)
-    keras.mixed_precision.set_global_policy(arguments.precision)
-    task = kind.from_pretrained(model, sequence_length=case.length, **options)
-    rates = arguments.rates or (case.wide if task.config.hidden_size >= WIDE else case.narrow)
-    steps = epochs * -(-len(train[1]) // case.batch_size)
-    task.compile(kb.adamw(rates[0], 0.1, steps, rates={"head": rates[1]}))
-    task.fit(*train, batch_size=case.batch_size, epochs=epochs, seed=seed, verbose=0)
-    keras.mixed_precision.set_global_policy("float32")
+    kind, train, parts, options = read_case(name, arguments.data)
+    task, rates = fine_tuned(model, name, seed, (kind, train, options), arguments)
     with tempfile.TemporaryDirectory() as folder:
         task.save_pretrained(Path(folder) / "model")
         trained = kb.load_task(Path(folder) / "model")
@@ -119,7 +111,39 @@ def _train(
     return rates, metrics
 
 
-def _data(name: str, data: Path) -> tuple[Any, tuple, dict[str, tuple], dict[str, Any]]:
+def fine_tuned(
+    model: str, name: str, seed: int, data: tuple[Any, tuple, dict[str, Any]], arguments: argparse.Namespace
+) -> tuple[Any, tuple[float, float]]:
+    """Fine-tune an encoder with the settings of a case.
+
+    Args:
+        model: A name in the zoo, or a folder.
+        name: The case.
+        seed: The seed.
+        data: The task's class, training data as (x, y), and further arguments of `from_pretrained`.
+        arguments: `rates` and `epochs`, None for those of the case; and `precision`.
+
+    Returns:
+        The task, and the learning rates of the encoder and of the head.
+    """
+    import tf_keras as keras
+
+    import kerasbert as kb
+
+    case, (kind, train, options) = CASES[name], data
+    keras.utils.set_random_seed(seed)
+    keras.mixed_precision.set_global_policy(arguments.precision)
+    task = kind.from_pretrained(model, sequence_length=case.length, **options)
+    epochs = arguments.epochs or case.epochs
+    rates = arguments.rates or (case.wide if task.config.hidden_size >= WIDE else case.narrow)
+    steps = epochs * -(-len(train[1]) // case.batch_size)
+    task.compile(kb.adamw(rates[0], 0.1, steps, rates={"head": rates[1]}))
+    task.fit(*train, batch_size=case.batch_size, epochs=epochs, seed=seed, verbose=0)
+    keras.mixed_precision.set_global_policy("float32")
+    return task, rates
+
+
+def read_case(name: str, data: Path) -> tuple[Any, tuple, dict[str, tuple], dict[str, Any]]:
     """The task's class, training data as (x, y), such data by part to measure on, and the arguments of `from_pretrained`."""
     import kerasbert as kb
     from kerasbert.data import assistant, read_conll, read_table
