@@ -121,6 +121,7 @@ MEASUREMENTS = (
         "backends.targets", "--texts {dev} --vocabulary {vocabulary}", ("--trained {task_folder} {dev} {train}",)
     ),
     Measurement("backends.split_k", "--model {task_folder} {dev}"),
+    Measurement("backends.half_range_norms", "mini-en small-en --texts {sentences}"),
     Measurement("backends.int8_backend_divergence", "--model {task_folder} {dev} {train}"),
     Measurement("backends.integer_agreement"),
     Measurement("backends.edge_tpu_forecast", "--texts {dev} --vocabulary {vocabulary}"),
@@ -145,6 +146,7 @@ HELPERS = {
     "latency.tokenization_engine": "a child process of latency.tokenization",
     "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
+    "zoo.distilled_tags": "trains for over an hour, and keeps its models in a folder",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",

@@ -107,7 +107,9 @@ TARGETS = {
         ),
         Target(
             "web",
-            fixed=LoweringOptions(positions="slice", scaled_query=True),
+            fixed=LoweringOptions(
+                positions="slice", scaled_query=True, half_range=True
+            ),  # WebGPU may compute in 16 bits
             resizable=None,  # LiteRT.js takes tensors of the file's shapes only
             default_recipe="dynamic_wi8_afp32",
         ),
