@@ -10,8 +10,6 @@ Needs `kerasbert setup lavapipe`. Models are sentence encoders: names in the zoo
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +18,10 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.common import record
+from benchmarks.common.gpu_vectors import gpu_vectors
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "numpy")
 SIDES = {"plain": False, "half_range": True}
-GPU_SECONDS = 3600.0
 
 
 def main() -> None:
@@ -31,6 +29,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
     from kerasbert.data.plain_text import read_text
+    from kerasbert.export.backends.environments.known import LAVAPIPE
 
     load, texts, models = record.load(), read_text(arguments.texts, max_rows=arguments.rows).x, []
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +39,8 @@ def main() -> None:
             exact = np.asarray(short.predict(texts))
             facts: dict[str, Any] = {"model": Path(name).name, "cosine": {}, "milliseconds": {}}
             for side, is_on in SIDES.items():
-                vectors = _gpu_vectors(_file(encoder, "gpu", arguments.lengths[0], is_on, Path(folder)), texts)
+                path = _file(encoder, "gpu", arguments.lengths[0], is_on, Path(folder))
+                vectors, _ = gpu_vectors(path, texts, "gpu", LAVAPIPE.variables)
                 facts["cosine"][side] = record.spread([float(value) for value in _cosines(exact, vectors)])
             for length in arguments.lengths:
                 paths = {side: _file(encoder, "cpu", length, is_on, Path(folder)) for side, is_on in SIDES.items()}
@@ -51,40 +51,14 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-@contextmanager
-def _half_range(target: str, is_on: bool) -> Iterator[None]:
-    from kerasbert.export.targets import TARGETS
-
-    own = TARGETS[target]
-    with mock.patch.dict(TARGETS, {target: replace(own, fixed=replace(own.fixed, half_range=is_on))}):
-        yield
-
-
 def _file(encoder: Any, target: str, length: int, is_on: bool, folder: Path) -> Path:
     import kerasbert as kb
+    from kerasbert.export.targets import TARGETS
 
-    path = folder / f"{target}-{length}-{is_on}.tflite"
-    with _half_range(target, is_on):
+    path, own = folder / f"{target}-{length}-{is_on}.tflite", TARGETS[target]
+    with mock.patch.dict(TARGETS, {target: replace(own, fixed=replace(own.fixed, half_range=is_on))}):
         kb.export.convert(encoder, target=target, length=length).save(path)
     return path
-
-
-def _gpu_vectors(path: Path, texts: list[str]) -> np.ndarray:
-    from kerasbert.export.backends.context import WorkerOutputs
-    from kerasbert.export.backends.environments.known import LAVAPIPE
-    from kerasbert.export.backends.gpu import WORKER
-    from kerasbert.export.backends.subprocesses.process import run_module
-    from kerasbert.export.runtime.predictor import open_predictor
-
-    predictor = open_predictor(path)
-    features = predictor.processor.features(texts, predictor.tokenizer, predictor.length)
-    inputs = features.pack(np.arange(len(texts)), predictor.length, predictor.tokenizer.pad_id)
-    rows, outputs = path.with_suffix(".rows.npz"), path.with_suffix(".outputs.npz")
-    np.savez(rows, **inputs)
-    run = run_module(WORKER, (path, rows, outputs, "gpu", "device"), GPU_SECONDS, LAVAPIPE.variables)
-    if not run.ok:
-        raise SystemExit(f"expected vectors of lavapipe, received none: {run.failure_reason}")
-    return next(iter(WorkerOutputs.read(outputs).outputs.values()))
 
 
 def _cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:

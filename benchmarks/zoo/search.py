@@ -10,7 +10,6 @@ results, on one thread. MODEL is a name in the zoo or a file. The vectors of the
 """
 
 import argparse
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks.common import record
+from benchmarks.common.gpu_vectors import gpu_vectors
 from benchmarks.zoo.rows import gpu_backend, make_result
 
 if TYPE_CHECKING:
     from kerasbert.export.runtime.opened_model import OpenedModel
 
 TOP = 10
-GPU_SECONDS = 3600.0
 METRICS = {
     "file": f"recall@{TOP}",
     "vectors": f"recall@{TOP} of int8 vectors",
@@ -48,7 +47,7 @@ def main() -> None:
     if len(corpus) < arguments.sentences:
         raise SystemExit(f"expected {arguments.sentences + arguments.queries} texts, received {len(texts)}")
     name, path = arguments.named or Path(arguments.model).stem, shipped_model(arguments.model) or Path(arguments.model)
-    encode, device = (_encode(kb.open(path, threads=1)), "") if arguments.on == "xnnpack" else _gpu_vectors(path, texts)
+    encode, device = (_encode(kb.open(path, threads=1)), "") if arguments.on == "xnnpack" else _gpu_encode(path, texts)
     encoder = kb.SentenceEncoder.from_pretrained(arguments.float)
     file, model = (_sides(encode, queries, corpus) for encode in (encode, encoder.predict))
     query_vectors, table = (to_int8(vectors) for vectors in file)
@@ -108,27 +107,12 @@ def _encode(opened: "OpenedModel") -> Encode:
     return lambda texts: np.asarray(opened(list(texts)))
 
 
-def _gpu_vectors(path: Path, texts: list[str]) -> tuple[Encode, str]:
-    """Encode all texts on LiteRT's GPU accelerator: a function that looks the vectors up, and the name of the device."""
-    from kerasbert.export.backends.context import WorkerOutputs
-    from kerasbert.export.backends.gpu import WORKER
-    from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-    from kerasbert.export.backends.subprocesses.process import run_module
-    from kerasbert.export.runtime.predictor import open_predictor
-
-    predictor, distinct = open_predictor(path), list(dict.fromkeys(texts))
-    features = predictor.processor.features(distinct, predictor.tokenizer, predictor.length)
-    inputs = features.pack(np.arange(len(distinct)), predictor.length, predictor.tokenizer.pad_id)
-    with tempfile.TemporaryDirectory() as folder:
-        rows, outputs = Path(folder) / "rows.npz", Path(folder) / "outputs.npz"
-        np.savez(rows, **inputs)
-        result = run_module(WORKER, (path, rows, outputs, "gpu+cpu", "device"), GPU_SECONDS)
-        log = GpuLog.of(result.log)
-        if not result.ok or not log.adapter:
-            raise SystemExit(f"expected the vectors from a GPU, received none: {log.fault or result.failure_reason}")
-        vectors = next(iter(WorkerOutputs.read(outputs).outputs.values()))
+def _gpu_encode(path: Path, texts: list[str]) -> tuple[Encode, str]:
+    """Encode all texts on a GPU at once: a function that looks the vectors up, and the name of the device."""
+    distinct = list(dict.fromkeys(texts))
+    vectors, device = gpu_vectors(path, distinct, "gpu+cpu")
     places = {text: place for place, text in enumerate(distinct)}
-    return lambda wanted: vectors[[places[text] for text in wanted]], "; ".join(filter(None, (log.adapter, log.remark)))
+    return lambda wanted: vectors[[places[text] for text in wanted]], device
 
 
 def _sides(encode: Encode, queries: list[str], corpus: list[str]) -> tuple[np.ndarray, np.ndarray]:
