@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers; `__getattr__` imports the same names at run time
     from kerasbert import compression, data, encoders, export, text, training, zoo
+    from kerasbert.console.strictness import strict
     from kerasbert.errors import KerasBertError
     from kerasbert.export.runtime.opened_model import open as open
     from kerasbert.memory import keep_memory
@@ -52,6 +53,7 @@ __all__ = [
     "load_encoder",
     "load_task",
     "save_adapters",
+    "strict",
     "text",
     "train_adapters",
     "training",
@@ -76,6 +78,7 @@ _MODULE_OF = {
     "load_task": "kerasbert.tasks.auto",
     "open": "kerasbert.export.runtime.opened_model",
     "save_adapters": "kerasbert.tasks.adapters",
+    "strict": "kerasbert.console.strictness",
     "train_adapters": "kerasbert.tasks.adapters",
 }
 _PACKAGES = ("compression", "data", "encoders", "export", "text", "training", "zoo")

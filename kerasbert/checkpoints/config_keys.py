@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kerasbert.checkpoints.messages import first_three, mismatch, pluralize
+from kerasbert.files.known_keys import KnownKeys
 
 # Keys that Hugging Face writes into every config.json, or that other programs need. They do not affect the encoder's outputs.
 HARMLESS = frozenset(
@@ -20,34 +20,23 @@ HARMLESS = frozenset(
     type_vocab_size use_bfloat16 use_cache vocab_type initializer_range layer_norm_eps tie_word_embeddings
     """.split()
 )
-# Keys that affect the encoder's outputs -> the only supported value.
-EXPECTED = {
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
+# Keys that affect the encoder's outputs -> the only supported values. None is what older versions write for the default.
+ONLY = {
+    "position_embedding_type": ("absolute", None),
+    "is_decoder": (False, None),
+    "add_cross_attention": (False, None),
 }
 
 
-def unknown_keys(config: Mapping[str, Any], known: Iterable[str], where: str | os.PathLike) -> str | None:
-    """Check the keys of a config that the encoder does not read.
+def check_keys(config: Mapping[str, Any], used: Iterable[str], where: str | os.PathLike) -> None:
+    """Check the keys of a config: those that the encoder does not read are harmless, named in a note, or errors.
 
     Args:
         config: the content of `config.json`.
-        known: the keys that the encoder reads.
+        used: the keys that the encoder reads.
         where: the file, for messages.
 
-    Returns:
-        A note to the user about unknown keys, or None where there are none.
-
     Raises:
-        KerasBertError: when a key has a value that the encoder does not support.
+        KerasBertError: when a key has a value that the encoder does not support, or is unknown under `strict`.
     """
-    for key, expected in EXPECTED.items():
-        if config.get(key) not in (expected, None):
-            raise mismatch(
-                where, f"{key} {expected!r}, the only supported value", repr(config[key]), "take another checkpoint"
-            )
-    ignored = sorted(config.keys() - set(known) - HARMLESS - EXPECTED.keys())
-    if not ignored:
-        return None
-    return f"note: {where}: ignored {pluralize(ignored, 'unknown key')} ({first_three(ignored)})"
+    KnownKeys(frozenset(used), HARMLESS, ONLY).check(config, where, "take another checkpoint")

@@ -22,6 +22,7 @@ from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
+from kerasbert.console.strictness import strict
 from kerasbert.errors import KerasBertError
 
 _STOPPED = "stopped"
@@ -37,6 +38,7 @@ class ResultCommand(TyperCommand):
         with claims(ctx.params.get("out")) as claimed:
             try:
                 with (
+                    strict(bool(ctx.params.get("strict"))),
                     contextlib.redirect_stdout(sys.stderr),
                     handle_interrupts(claimed.interruption_message),
                     collect_temporary_files(),

@@ -70,6 +70,7 @@ def convert(
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
+    strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:

@@ -75,6 +75,7 @@ def distill(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:

@@ -69,6 +69,7 @@ def predict(
     csv_safe: CsvSafe = False,
     out: OutVectors = None,
     overwrite: Overwrite = False,
+    strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:

@@ -80,6 +80,7 @@ def quantize(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:

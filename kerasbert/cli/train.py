@@ -35,6 +35,7 @@ def train(
     config: ConfigFile = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Result:

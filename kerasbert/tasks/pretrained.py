@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kerasbert.checkpoints.config_keys import unknown_keys
+from kerasbert.checkpoints.config_keys import check_keys
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_tables import has_head, has_pooler
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.resizing import resize_tables
-from kerasbert.console.output import note
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
 from kerasbert.files.model_folder import RANGES_FILE, read_own_config
@@ -139,8 +138,7 @@ def _read_checkpoint(
     config = read_config(folder)
     kind = encoder_class(config.get("model_type")).config_class
     known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
-    if unknown := unknown_keys(config, known, folder / "config.json"):
-        note(unknown)
+    check_keys(config, known, folder / "config.json")
     return _resize(config, read_tensors(folder), max_position_embeddings, vocab_size)
 
 

@@ -1,6 +1,5 @@
 """Reading and writing the tokenizer files of a Hugging Face folder."""
 
-import functools
 import json
 import os
 import re
@@ -8,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kerasbert.console.output import note
+from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_bounded, read_json_object
@@ -64,7 +63,7 @@ def read_vocabulary(path: str | os.PathLike) -> list[str]:
             )
         first_line[token] = number
     if "" in first_line:
-        _note_once(f"line {first_line['']} of {path} is empty; the empty token keeps its id {first_line[''] - 1}")
+        note_once(f"note: line {first_line['']} of {path} is empty; the empty token keeps its id {first_line[''] - 1}")
     return tokens
 
 
@@ -229,11 +228,6 @@ def write_json(path: Path, content: Mapping) -> None:
     """Write a JSON object."""
     with atomic_file(path) as partial:
         partial.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-@functools.cache
-def _note_once(message: str) -> None:
-    note(f"note: {message}")
 
 
 def read_json(path: Path) -> dict:

@@ -1,7 +1,9 @@
 """Bad input: an error of one line, an exit code other than 0, and no output."""
 
 import errno
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -240,3 +242,12 @@ def test_an_interrupted_validation_leaves_no_temporary_folder(made, place, tmp_p
             process.kill()
     assert process.returncode == 130 and messages.splitlines()[-1] == "interrupted"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_strict_makes_an_unknown_setting_an_error(place, made, run, one_line, tmp_path):
+    folder = shutil.copytree(made.float, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "rotary_base": 10000}))
+    done = run("predict", folder, "good")
+    assert done.code == 0 and "config.json: ignored 1 unknown key (rotary_base)" in done.err
+    one_line(2, "expected known keys only, received 1 unknown key (rotary_base)", "predict", folder, "good", "--strict")

@@ -17,6 +17,9 @@ from kerasbert.training.config import (
 )
 
 Json = Annotated[bool, Option("--json", help="Print the result as JSON on stdout; all messages go to stderr.")]
+Strict = Annotated[
+    bool, Option("--strict", help="Make settings, columns and tensors that are not known errors instead of notes.")
+]
 Debug = Annotated[bool, Option("--debug", help="Show tracebacks and the log of TensorFlow.")]
 
 Folder = Annotated[
