@@ -5,11 +5,12 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from kerasbert.data.label_sets import LabelRows, detect_separator, known_labels_of, split_labels
 from kerasbert.errors import KerasBertError
-from kerasbert.files.json_text import parse_json
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names, for example of accounts or products
 _MAX_NAMES = 20  # in a message
@@ -73,22 +74,31 @@ class LabelSet:
             raise KerasBertError(f"row {row}: expected a label, received {value!r}")
 
     @classmethod
-    def from_cells(cls, cells: Iterable[str]) -> "LabelSet":
+    def from_cells(cls, cells: Iterable[Any]) -> "LabelSet":
         """Collect the distinct labels of multi-label rows.
 
+        Rows of 0 and 1 for each label have no names; the labels are then named by their numbers.
+
         Args:
-            cells: The labels of each row, in a form that `split_labels` accepts.
+            cells: The labels of each row: a list of names or numbers, or a text that `split_labels` accepts. All texts have one separator.
 
         Returns:
             The labels.
 
         Raises:
-            KerasBertError: When no row has a label, or a cell starts with `[` and is not a JSON list.
+            KerasBertError: When no row has a label, rows have different kinds of labels, or two separators occur.
         """
-        texts = [str(cell) for cell in cells]
-        names = _ordered(label for row, cell in enumerate(texts) for label in split_labels(cell, row))
+        labels = LabelRows.read(cells)
+        if (width := labels.width()) is not None:
+            return cls(tuple(map(str, range(width))))
+        separator = detect_separator(cell for cell in labels.rows if isinstance(cell, str))
+        names = _ordered(
+            str(label)
+            for row, cell in enumerate(labels.rows)
+            for label in (split_labels(cell, row, separator) if isinstance(cell, str) else cell)
+        )
         if not names:
-            raise KerasBertError(f"expected labels, received none in {len(texts)} rows")
+            raise KerasBertError(f"expected labels, received none in {len(labels.rows)} rows")
         return cls(names)
 
     def index(self, values: Iterable[str]) -> np.ndarray:
@@ -105,22 +115,25 @@ class LabelSet:
         indices = self._indices()
         return np.fromiter((self._index(indices, str(value), row) for row, value in enumerate(values)), np.int32)
 
-    def multi_hot(self, cells: Iterable[str]) -> np.ndarray:
+    def multi_hot(self, cells: Iterable[Any]) -> np.ndarray:
         """Return 1 for each label of a row and 0 for all others, float32 of shape (rows, labels).
 
+        Numbers are 0 and 1 for each label if every row has as many of them as there are labels. Otherwise they are label numbers.
+
         Args:
-            cells: The labels of each row, in a form that `split_labels` accepts. A row may have no label.
+            cells: The labels of each row: a list of names or numbers, or a text that `split_labels` accepts. A row may have no label.
 
         Raises:
-            KerasBertError: When a label is not in the set, or a cell starts with `[` and is not a JSON list.
+            KerasBertError: When a label is not in the set, or a row has another form.
         """
+        labels = LabelRows.read(cells)
+        if (hot := labels.hot(len(self.names))) is not None:
+            return hot
         indices = self._indices()
-        texts = [str(cell) for cell in cells]
-        encoded = np.zeros((len(texts), len(self.names)), np.float32)
-        for row, cell in enumerate(texts):
-            # A known label may itself contain a comma.
-            for label in [cell] if cell in indices else split_labels(cell, row):
-                encoded[row, self._index(indices, label, row)] = 1
+        encoded = np.zeros((len(labels.rows), len(self.names)), np.float32)
+        for row, cell in enumerate(labels.rows):
+            for label in known_labels_of(cell, row, indices):
+                encoded[row, self._index(indices, str(label if isinstance(label, str) else int(label)), row)] = 1
         return encoded
 
     @staticmethod
@@ -151,26 +164,6 @@ class LabelSet:
     def _suggestion(self, value: str) -> str:
         similar = difflib.get_close_matches(value, self.names, 1)
         return f"; did you mean {similar[0]!r}?" if similar else ""
-
-
-def split_labels(cell: str, row: int = 0) -> list[str]:
-    """Split a multi-label cell: a JSON list such as `["a", "b"]`, or labels separated by `|`, or else by `,`.
-
-    Args:
-        cell: The cell. An empty cell has no labels.
-        row: Its row, for the error.
-
-    Raises:
-        KerasBertError: When a cell starts with `[` and is not a JSON list of strings or numbers.
-    """
-    if cell.lstrip().startswith("["):
-        labels = parse_json(cell, f"row {row}", expected="a JSON list of labels")
-        for label in labels:
-            if isinstance(label, bool) or not isinstance(label, (str, int, float)):
-                raise KerasBertError(f"row {row}: expected a JSON list of labels, received {label!r} among them")
-        return [str(label) for label in labels]
-    parts = (part.strip() for part in cell.split("|" if "|" in cell else ","))
-    return [part for part in parts if part]
 
 
 def _ordered(values: Iterable[str]) -> tuple[str, ...]:

@@ -1,12 +1,13 @@
 """Classification and regression: a text or a pair of texts to a class, several classes, or a score."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kerasbert.console.output import note
+from kerasbert.data.label_sets import LabelRows
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_metrics, metrics
@@ -145,7 +146,8 @@ class SingleLabel(TextProcessor):
 class MultiLabel(TextProcessor):
     """Any number of classes a text.
 
-    Labels are label sets (see `kerasbert.data.labels.split_labels`), or 0 and 1 of shape `(rows, classes)`.
+    Labels are a set for each text: a list of names or label numbers, or names in a text (see `kerasbert.data.label_sets.split_labels`). Or
+    they are 0 and 1 of shape `(rows, classes)`. Files and Python agree.
     """
 
     name = "multi_label"
@@ -163,17 +165,17 @@ class MultiLabel(TextProcessor):
 
     @classmethod
     def label_names(cls, y: Any) -> tuple[str, ...]:
-        return LabelSet.from_cells(y).names
+        names = LabelSet.from_cells(y).names
+        if LabelRows.read(y).width() is not None:
+            note(
+                f"note: labels are named {names[0]} to {names[-1]}, as lists of 0 and 1 have no names; name them with --labels"
+            )
+        return names
 
     def numbers(self, y: Any) -> np.ndarray:
-        if all(isinstance(row, str) for row in y):
-            return LabelSet(self.known_labels).multi_hot(y)
-        if all(isinstance(row, list | tuple | set) and all(isinstance(name, str) for name in row) for row in y):
-            return LabelSet(self.known_labels).multi_hot([json.dumps(list(row)) for row in y])
-        y, classes = np.asarray(y, np.float32), len(self.known_labels)
-        if y.ndim != 2 or y.shape[1] != classes:
-            raise KerasBertError(f"expected label sets, or 0/1 of shape (rows, {classes}), received shape {y.shape}")
-        return y
+        if not hasattr(y, "__len__") or isinstance(y, str | bytes | Mapping):
+            raise KerasBertError(f"expected a list with the labels of each text, received {type(y).__name__}")
+        return LabelSet(self.known_labels).multi_hot(y)
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         return [self._prediction(row) for row in self.table(raw_results)]

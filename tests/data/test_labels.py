@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kerasbert.data.labels import LabelSet, split_labels
+from kerasbert.data.label_sets import split_labels
+from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 
 
