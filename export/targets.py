@@ -88,8 +88,9 @@ TARGETS = {
     for target in (
         Target(
             "cpu",
-            fixed=LoweringOptions(positions="slice", scaled_query=True),
-            resizable=LoweringOptions(positions="gather", scaled_query=True),
+            # Files for a CPU reach GPUs that compute in fp16; the scaling takes 0.5 to 1.3 % of the time.
+            fixed=LoweringOptions(positions="slice", scaled_query=True, half_range=True),
+            resizable=LoweringOptions(positions="gather", scaled_query=True, half_range=True),
             default_recipe="dynamic_wi8_afp32",
         ),
         Target(

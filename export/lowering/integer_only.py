@@ -49,6 +49,7 @@ def integer_twin(task: Task) -> Task:
 
 
 def integer_target(target: Target) -> Target:
-    """Return the target with lowering options for integer operators."""
-    resizable = target.resizable and replace(target.resizable, integer=True)
-    return replace(target, fixed=replace(target.fixed, integer=True), resizable=resizable)
+    """Return the target with lowering options for integer operators, which have no range of 16-bit floats to keep."""
+    integer = {"integer": True, "half_range": False}
+    resizable = target.resizable and replace(target.resizable, **integer)
+    return replace(target, fixed=replace(target.fixed, **integer), resizable=resizable)

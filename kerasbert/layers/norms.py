@@ -46,14 +46,19 @@ class LayerNorm(Norm):
         epsilon: float | tf.Tensor = self.epsilon
         if lowering.half_range:
             # No scale changes the result. Without one, MiniLM's first norm squares 344 and exceeds 16 bits.
-            largest = tf.reduce_max(tf.abs(centered), axis=-1, keepdims=True)
-            scale = HALF_LARGEST / tf.maximum(largest, HALF_SMALLEST)
+            scale = half_range_scale(centered)
             centered, epsilon = centered * scale, tf.square(epsilon**0.5 * scale)
         variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)  # (..., 1)
         normal = centered * tf.math.rsqrt(variance + epsilon)
         result = tf.cast(normal * per_channel(self.gamma, data) + per_channel(self.beta, data), x.dtype)
         capture("norm", (self.path, x, result))
         return result
+
+
+def half_range_scale(x: tf.Tensor) -> tf.Tensor:
+    """Return the factor of each vector (..., H) under which its squares, and their sum, stay in the range of 16-bit floats: (..., 1)."""
+    largest = tf.reduce_max(tf.abs(x), axis=-1, keepdims=True)
+    return HALF_LARGEST / tf.maximum(largest, HALF_SMALLEST)
 
 
 def per_channel(values: tf.Tensor | tf.Variable, x: tf.Tensor) -> tf.Tensor:

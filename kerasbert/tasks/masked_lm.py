@@ -70,7 +70,7 @@ class MaskedLM(Task):
         sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
         if "positions" in inputs:
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
-        return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
+        return self.masked_lm(sequence, self.encoder.embeddings.word, training=training, lowering=lowering)
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, lowering=lowering)}

@@ -94,7 +94,9 @@ class Pretrainer(PretrainingTask):
         encoded = self.encoder(inputs, training=training, lowering=lowering)
         pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)  # (B, H)
         return {
-            self.output_name: self.masked_lm(encoded.sequence, self.encoder.embeddings.word, training=training),
+            self.output_name: self.masked_lm(
+                encoded.sequence, self.encoder.embeddings.word, training=training, lowering=lowering
+            ),
             self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
         }
 

@@ -15,6 +15,7 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.norms import half_range_scale
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
@@ -158,8 +159,12 @@ class SentenceEncoder(Task):
         if not self.normalize:
             return vectors
         # The mean square, not the sum: the converter would make an operator of the sum that no GPU delegate supports.
+        smallest: float | tf.Tensor = 1e-12 / self.width
+        if lowering.half_range:
+            scale = half_range_scale(vectors)
+            vectors, smallest = vectors * scale, smallest * tf.square(scale)
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
-        return vectors * (tf.math.rsqrt(tf.maximum(square, 1e-12 / self.width)) * self.width**-0.5)
+        return vectors * (tf.math.rsqrt(tf.maximum(square, smallest)) * self.width**-0.5)
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, lowering=lowering)}

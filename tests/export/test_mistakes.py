@@ -94,14 +94,15 @@ def largest_intermediate(file, rows):
 
 @pytest.mark.environment
 @pytest.mark.parametrize(
-    ("target", "half_range", "status"), [("gpu", False, "failed"), ("gpu", True, "passed"), ("cpu", True, "failed")]
+    ("target", "half_range", "status"),
+    [("gpu", False, "failed"), ("gpu", True, "passed"), ("cpu", False, "failed"), ("cpu", True, "passed")],
 )
 def test_a_norm_that_overflows_float16_is_found(
     monkeypatch, with_an_outlier, tiny, tmp_path, target, half_range, status
 ):
-    gpu = targets.TARGETS["gpu"]
-    assert gpu.fixed.half_range
-    monkeypatch.setitem(targets.TARGETS, "gpu", replace(gpu, fixed=replace(gpu.fixed, half_range=half_range)))
+    chosen = targets.TARGETS[target]
+    assert chosen.fixed.half_range
+    monkeypatch.setitem(targets.TARGETS, target, replace(chosen, fixed=replace(chosen.fixed, half_range=half_range)))
     file = kb.export.convert(with_an_outlier, recipe="float32", target=target).save(tmp_path / "norm.tflite")
     checks = found(file, ["cpu", "gpu"], with_an_outlier, tiny.rows(8, seed=4))
     assert checks["cpu-xnnpack"].status == "passed"
@@ -109,16 +110,35 @@ def test_a_norm_that_overflows_float16_is_found(
     assert half.status == status, half.reason
 
 
+LARGEST_HALF = float(np.finfo(np.float16).max)
+
+
 @pytest.mark.parametrize("recipe", ["float32", "float16", "dynamic_wi8_afp32"])
-def test_no_value_of_a_file_for_a_gpu_overflows_float16(with_an_outlier, tiny, helpers, tmp_path, recipe):
-    files = {
-        target: kb.export.convert(with_an_outlier, recipe=recipe, target=target).save(tmp_path / f"{target}.tflite")
-        for target in ("cpu", "gpu", "web")
-    }
-    rows = helpers.packed_rows(1)
-    rows = {name: np.resize(values, (1, tiny.length)) for name, values in rows.items()}
-    largest = {target: largest_intermediate(file, rows) for target, file in files.items()}
-    assert max(largest["gpu"], largest["web"]) < float(np.finfo(np.float16).max) < largest["cpu"]
+def test_no_value_of_a_file_overflows_float16(monkeypatch, with_an_outlier, tiny, helpers, tmp_path, recipe):
+    rows = {name: np.resize(values, (1, tiny.length)) for name, values in helpers.packed_rows(1).items()}
+
+    def largest(target):
+        file = kb.export.convert(with_an_outlier, recipe=recipe, target=target).save(tmp_path / f"{target}.tflite")
+        return largest_intermediate(file, rows)
+
+    assert max(map(largest, ("cpu", "gpu", "web"))) < LARGEST_HALF
+    cpu = targets.TARGETS["cpu"]
+    monkeypatch.setitem(targets.TARGETS, "cpu", replace(cpu, fixed=replace(cpu.fixed, half_range=False)))
+    assert largest("cpu") > LARGEST_HALF
+
+
+def test_no_value_of_a_head_overflows_float16(tiny, helpers, tmp_path):
+    """The norm of the masked language model head, and the normalization of sentence vectors, stay in range too."""
+    rows = {name: np.resize(values, (1, tiny.length)) for name, values in helpers.packed_rows(1).items()}
+    language_model = kb.MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
+    (bias,) = (each for each in language_model.masked_lm.transform.weights if "bias" in each.name)
+    bias.assign([400.0, *bias.numpy()[1:]])
+    vectors = tiny.sentence_encoder(normalize=True, pooling="cls")
+    beta = vectors.encoder.layers[-1].feed_forward_norm.beta
+    beta.assign([400.0] * beta.shape[0])
+    for name, task in {"words": language_model, "vectors": vectors}.items():
+        file = kb.export.convert(task, recipe="float32").save(tmp_path / f"{name}.tflite")
+        assert largest_intermediate(file, rows) < LARGEST_HALF
 
 
 @pytest.mark.environment
