@@ -54,32 +54,69 @@ class CrossEntropy(keras.losses.Loss):
         """Return the loss of each position, (B,) or (B, S), scaled so that Keras' mean is that over the positions with a label.
 
         Args:
-            y_true: Labels, int (B,) or (B, S).
+            y_true: Labels, int (B,) or (B, S), or probabilities of the classes, (B, C) or (B, S, C).
             y_pred: Logits, float (B, C) or (B, S, C).
         """
-        logits = tf.cast(y_pred, tf.float32)
+        y_true, logits = tf.convert_to_tensor(y_true), tf.cast(y_pred, tf.float32)
         if self.class_weights is not None and logits.shape[-1] != len(self.class_weights):
             raise KerasBertError(
                 f"expected class_weights for {logits.shape[-1]} classes, received {len(self.class_weights)}; give one for each label"
             )
-        targets = tf.cast(y_true, tf.int32)
-        if targets.shape.rank == logits.shape.rank:  # Keras makes (B, 1) of (B,)
-            targets = tf.squeeze(targets, -1)
-        labelled = tf.not_equal(targets, IGNORED)
-        targets = tf.where(labelled, targets, 0)
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
+        if are_probabilities(y_true, logits):
+            targets = tf.cast(y_true, tf.float32)
+            labelled = tf.ones(tf.shape(targets)[:-1], tf.bool)
+            losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
+        else:
+            targets = class_numbers(y_true, logits)
+            labelled = tf.not_equal(targets, IGNORED)
+            targets = tf.where(labelled, targets, 0)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
         if self.label_smoothing:
             uniform = -tf.reduce_mean(tf.nn.log_softmax(logits), axis=-1)
             losses = (1 - self.label_smoothing) * losses + self.label_smoothing * uniform
         if self.class_weights is not None:
-            losses *= tf.gather(tf.constant(self.class_weights, tf.float32), targets)
+            weights = tf.constant(self.class_weights, tf.float32)
+            losses *= tf.gather(weights, targets) if targets.dtype.is_integer else tf.linalg.matvec(targets, weights)
         number = tf.reduce_sum(tf.cast(labelled, tf.float32))
-        scale = tf.cast(tf.size(targets), tf.float32) / tf.maximum(number, 1.0)
+        scale = tf.cast(tf.size(labelled), tf.float32) / tf.maximum(number, 1.0)
         return tf.where(labelled, losses, 0.0) * scale
 
     def get_config(self) -> dict[str, Any]:
         settings = {"label_smoothing": self.label_smoothing, "class_weights": self.class_weights}
         return {**super().get_config(), **settings}
+
+
+def are_probabilities(y_true: tf.Tensor, y_pred: tf.Tensor) -> bool:
+    """Tell whether labels are probabilities of the classes, one-hot vectors among them, and not class numbers.
+
+    Args:
+        y_true: Labels, `(..., C)`, `(..., 1)` or `(...)`.
+        y_pred: Outputs of the classes, `(..., C)`.
+    """
+    return y_true.shape.rank == y_pred.shape.rank and y_true.shape[-1] == y_pred.shape[-1] != 1
+
+
+def class_numbers(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+    """Return class numbers without the axis that Keras appends, int32 `(...)`.
+
+    Args:
+        y_true: Class numbers, `(...)` or `(..., 1)`.
+        y_pred: Outputs of the classes, `(..., C)`.
+    """
+    numbers = tf.cast(y_true, tf.int32)
+    return tf.squeeze(numbers, -1) if numbers.shape.rank == y_pred.shape.rank else numbers
+
+
+def class_probabilities(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
+    """Return labels as probabilities of the classes, float32 `(..., C)`.
+
+    Args:
+        y_true: Class numbers, `(...)` or `(..., 1)`, or probabilities `(..., C)`.
+        y_pred: Outputs of the classes, `(..., C)`.
+    """
+    if are_probabilities(y_true, y_pred):
+        return tf.cast(y_true, tf.float32)
+    return tf.one_hot(class_numbers(y_true, y_pred), tf.shape(y_pred)[-1])
 
 
 def balanced_weights(targets: np.ndarray | Sequence[np.ndarray], classes: int) -> list[float]:

@@ -8,6 +8,8 @@ import tf_keras as keras
 import kerasbert.optimizers.adamw  # noqa: F401  # registers its optimizer, which saved files name
 from kerasbert.tasks.freezing import freeze_paths, frozen_paths
 from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
+from kerasbert.tasks.losses_on_logits import losses_on_logits
+from kerasbert.tasks.metrics_on_logits import metrics_on_logits
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -38,16 +40,19 @@ class CompilingModel(keras.Model):
 
         Args:
             optimizer: An optimizer of tf_keras, or of Keras 3; see `kerasbert.tasks.keras3`.
-            loss: A loss; by default the task's own.
-            metrics: Metrics; by default the task's own.
+            loss: A loss; by default the task's own. Losses of Keras are computed from logits, which the task returns.
+            metrics: Metrics; by default the task's own. Metrics of Keras that read probabilities are computed from those of the task.
             kwargs: Other arguments of tf_keras' `compile`.
 
         Raises:
-            KerasBertError: When losses or metrics are of Keras 3, or tf_keras does not have the optimizer.
+            KerasBertError: When losses or metrics are of Keras 3 or do not fit the task, or tf_keras does not have the optimizer.
         """
         optimizer = tf_keras_optimizer(optimizer)
         check_tf_keras("losses", loss)
         check_tf_keras("metrics", metrics)
+        loss, metrics = losses_on_logits(self, loss), metrics_on_logits(self, metrics)
+        if "weighted_metrics" in kwargs:
+            kwargs["weighted_metrics"] = metrics_on_logits(self, kwargs["weighted_metrics"])
         inner = getattr(optimizer, "inner_optimizer", optimizer)  # under mixed precision, inside the loss scale's
         if hasattr(inner, "bind"):
             inner.bind(self)

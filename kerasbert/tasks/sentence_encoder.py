@@ -22,6 +22,7 @@ from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.processors import Features
 from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.losses_on_logits import is_of_keras
 from kerasbert.text import Tokenizer
 
 
@@ -192,6 +193,10 @@ class SentenceEncoder(Task):
         """
         y, loss = super().encode_targets(y, examples, features), getattr(self, "loss", None)
         if not isinstance(loss, PairLoss):
+            if features.group == 2 and is_of_keras(loss):
+                raise KerasBertError(
+                    f"expected a loss over pairs of vectors, received {type(loss).__name__}; leave it out, or take CosineLoss"
+                )
             return y
         if features.group == 2:
             loss.check(y)
