@@ -3,18 +3,20 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
+from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix, read_objects
 from kerasbert.data.table import Table, quantiles
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import SCHEMES, convert_tags, scheme_of, spans, without_suffixes
+from kerasbert.processors.token_classification.entities import SCHEMES, convert_tags, scheme_of, spans
+from kerasbert.processors.token_classification.tag_schemes import FileTags, recognize_tags
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = re.compile("[ \t]+")
@@ -160,19 +162,30 @@ def build_tagged_table(
         raise KerasBertError(f"expected a scheme of {', '.join(SCHEMES)}, or None, received {scheme!r}")
     if max_rows is not None and max_rows < 1:
         raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    selected = list(islice(sentences, max_rows))
+    selected = list(islice(sentences, None if bad.skip else max_rows))
+    file_tags = recognize_tags({tag for sentence in selected for tag in sentence.tags or ()}, path)
+    selected = list(islice(_valid_sentences(selected, file_tags, bad), max_rows))
     if not selected:
         skipped = f"; {bad.describe()}" if bad.count else ""
         raise KerasBertError(f"{path}: expected sentences of words with tags, received none{skipped}")
+    for line in file_tags.notes:
+        note(f"note: {path}: {line}")
     lines, words = [sentence.line for sentence in selected], [sentence.words for sentence in selected]
-    tags = [sentence.tags for sentence in selected if sentence.tags is not None]
-    if not tags:
+    y = [file_tags.apply(sentence.tags) for sentence in selected if sentence.tags is not None]
+    if not y:
         return ConllTable(path, words, None, lines=lines, bad=bad)
-    y = without_suffixes(tags)
     file_scheme = scheme_of(y)
     if file_scheme is not None and scheme is not None:
         y = [convert_tags(sentence_tags, scheme) for sentence_tags in y]
     return ConllTable(path, words, y, file_scheme, lines=lines, bad=bad)
+
+
+def _valid_sentences(sentences: Iterable[Sentence], file_tags: FileTags, bad: BadRows) -> Iterator[Sentence]:
+    for sentence in sentences:
+        if reason := file_tags.fault(sentence.tags or ()):
+            bad.refuse(sentence.line, *reason.split("; "))
+        else:
+            yield sentence
 
 
 def tags_fault(tags: Sequence[str]) -> str:

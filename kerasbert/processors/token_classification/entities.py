@@ -5,6 +5,7 @@ A tag is `O`, or a prefix and a label, `B-PER`. The schemes:
 - iob1: `I-` in an entity; `B-` only if it follows another entity of its label directly (Ramshaw and Marcus 1995).
 - iob2: each entity starts with `B-` (Tjong Kim Sang and Veenstra 1999).
 - iobes, bilou: the last word of an entity has a prefix too, `E-` or `L-`, and an entity of one word `S-` or `U-` (Ratinov and Roth 2009).
+- bmes, bmewo: iobes with `M-` in place of `I-`, and in bmewo `W-` in place of `S-`, as in Chinese data sets.
 
 A tag without a prefix is read as `I-` of that label, and a prefix alone as one of the label `_`.
 """
@@ -15,11 +16,36 @@ from typing import NamedTuple
 from kerasbert.errors import KerasBertError
 
 OUTSIDE = "O"
-SCHEMES = ("iob1", "iob2", "iobes", "bilou")
-_LIKE = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S"}
-_BARE = ("B", "I", "E", "S")
+SCHEMES = ("iob1", "iob2", "iobes", "bilou", "bmes", "bmewo")
+_LIKE = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I", "W": "S"}
+_BARE = ("B", "I", "E", "S", "M", "W")
+PREFIXES = frozenset(_LIKE)
+# Prefixes inside of an entity, of its last word, and of an entity of one word.
+_WRITTEN = {"iobes": "IES", "bilou": "ILU", "bmes": "MES", "bmewo": "MEW"}
 # Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-_EXPANDED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL"}
+_EXPANDED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL", "M": "III", "W": "BIE"}
+# Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
+OTHER_OUTSIDE = frozenset(
+    (
+        "o",
+        "0",
+        "_",
+        "-",
+        "NONE",
+        "None",
+        "none",
+        "NULL",
+        "NIL",
+        "OUT",
+        "X",
+        "[CLS]",
+        "[SEP]",
+        "[PAD]",
+        "PAD",
+        "<PAD>",
+        "<pad>",
+    )
+)
 
 
 class Span(NamedTuple):
@@ -41,6 +67,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
     The rule is that of CoNLL's own evaluation, and `seqeval`'s default: an entity continues with `I-` or `E-` of its label after `B-` or
     `I-`. Every other tag but `O` starts an entity. `L-` and `U-` are always read as `E-` and `S-`; `seqeval` does so on request only.
+    `M-` and `W-` are read as `I-` and `S-`.
     """
     entities, first, before = [], 0, (OUTSIDE, "")
     for place, tag in enumerate([*tags, OUTSIDE]):
@@ -67,10 +94,10 @@ def tags_of(entities: Iterable[Span], length: int, scheme: str = "iob2") -> list
     """
     _check_scheme(scheme)
     tags, before = [OUTSIDE] * length, None
-    last, single = {"iobes": "ES", "bilou": "LU"}.get(scheme, "IB")
+    inside, last, single = _WRITTEN.get(scheme, "IIB")
     for entity in entities:
         label, first, end = entity
-        tags[first:end] = [f"I-{label}"] * (end - first)
+        tags[first:end] = [f"{inside}-{label}"] * (end - first)
         tags[end - 1] = f"{last}-{label}"
         if scheme != "iob1" or (before is not None and (before.label, before.end) == (label, first)):
             tags[first] = f"B-{label}" if end - first > 1 else f"{single}-{label}"
@@ -101,6 +128,10 @@ def scheme_of(rows: Iterable[Sequence[str]]) -> str | None:
         return None
     if prefixes & set("LU"):
         return "bilou"
+    if "W" in prefixes:
+        return "bmewo"
+    if "M" in prefixes:
+        return "bmes"
     if prefixes & set("ES"):
         return "iobes"
     started_by_inside = sum(row[span.first][0] == "I" for row in rows for span in spans(row))
@@ -115,22 +146,13 @@ def is_prefixed(tag: str) -> bool:
     return (tag[1:2] == "-" and tag[0] in _LIKE) or tag in _BARE
 
 
-def expand_tag(tag: str, words: int) -> list[str]:
+def expand_tag(tag: str, words: int, scheme: str = "iob2") -> list[str]:
     """Return a tag for each of several words that share the token of one tag."""
     if words == 1 or not is_prefixed(tag):
         return [tag] * words
     first, middle, last = _EXPANDED[tag[0]]
-    return [prefix + tag[1:] for prefix in first + middle * (words - 2) + last]
-
-
-def without_suffixes(rows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return tags that are all written with a suffix, `PER-B`, in the usual form; other tags are returned as they are."""
-    rows = [list(row) for row in rows]
-    tags = set().union(*rows) - {OUTSIDE}
-    if not tags or not all(tag[-2:-1] == "-" and tag[-1] in _LIKE for tag in tags) or all(map(is_prefixed, tags)):
-        return rows
-    usual = {OUTSIDE: OUTSIDE, **{tag: f"{tag[-1]}-{tag[:-2]}" for tag in tags}}
-    return [[usual[tag] for tag in row] for row in rows]
+    inside = _WRITTEN.get(scheme, "I")[0]
+    return [prefix.replace("I", inside) + tag[1:] for prefix in first + middle * (words - 2) + last]
 
 
 def entity_scores(truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.console.strictness import unknown
 from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_metrics
@@ -29,8 +30,8 @@ def _fields(example: str | Sequence[str]) -> dict[str, Any]:
 
 
 def _lines(record: Record) -> list[list[str]]:
-    """Return a line for each entity; a text without entities has one line."""
-    return [
+    """Return a line for each entity; for tags that mark no entities, such as parts of speech, one for each word."""
+    lines = [
         [
             entity["label"],
             f"{entity['score']:.4f}",
@@ -39,11 +40,25 @@ def _lines(record: Record) -> list[list[str]]:
             record["text"],
         ]
         for entity in record["entities"]
-    ] or [["-", "", "", "", record["text"]]]
+    ]
+    return lines or (_lines_of_words(record) if _has_tags(record) else [["-", "", "", "", record["text"]]])
+
+
+def _lines_of_words(record: Record) -> list[list[str]]:
+    lines, end = [], 0
+    for word, tag in zip(record["words"], record["tags"], strict=True):
+        start = record["text"].find(word, end)
+        end = start + len(word)
+        lines.append([tag, "", word, f"{start}-{end}", record["text"]])
+    return lines
+
+
+def _has_tags(record: Record) -> bool:
+    return bool(set(record["tags"]) - {OUTSIDE, "o", "0"})
 
 
 def _summary(record: Record) -> str:
-    if not record["entities"] and set(record["tags"]) - {OUTSIDE}:
+    if not record["entities"] and _has_tags(record):
         return " ".join(record["tags"])
     return ", ".join(f"{entity['label']}: {entity['text']}" for entity in record["entities"]) or "none"
 
@@ -88,7 +103,13 @@ class Tagging(Processor):
     @cached_property
     def tags(self) -> TagSet:
         """The tags by their numbers and names."""
-        return TagSet(self.labels)
+        tags = TagSet(self.labels)
+        if unprefixed := tags.unknown_tags():
+            unknown(
+                "labels of the model", "tags of one scheme", f"{', '.join(map(repr, unprefixed[:3]))} beside tags with a prefix",
+                "read as entities",
+            )  # fmt: skip
+        return tags
 
     @classmethod
     def label_names(cls, y: Any) -> tuple[str, ...]:
@@ -188,11 +209,14 @@ class Tagging(Processor):
         """Return the labels and the predictions of each sentence as tags; for packed inputs, those of the tokens with a label."""
         if len(features.alignment):
             truth = [self.tags.names(row) for row in self.tags.encode(y, examples)]
-            return truth, [prediction["tags"] for prediction in self.predictions(examples, features, raw_results)]
-        labels = self.tags.encode_packed(y, features)
-        best = [raw_result["probabilities"].argmax(axis=1) for raw_result in raw_results]
-        truth = [self.tags.names(row[row != IGNORED]) for row in labels]
-        return truth, [self.tags.names(classes[row != IGNORED]) for classes, row in zip(best, labels, strict=True)]
+            predicted = [prediction["tags"] for prediction in self.predictions(examples, features, raw_results)]
+        else:
+            labels = self.tags.encode_packed(y, features)
+            best = [raw_result["probabilities"].argmax(axis=1) for raw_result in raw_results]
+            truth = [self.tags.names(row[row != IGNORED]) for row in labels]
+            predicted = [self.tags.names(classes[row != IGNORED]) for classes, row in zip(best, labels, strict=True)]
+        usual = self.tags.with_usual_outside
+        return list(map(usual, truth)), list(map(usual, predicted))
 
     def _prediction(self, windows: Sequence[WordWindow], raw_results: Sequence[RawResult]) -> dict[str, Any]:
         sentence = windows[0].sentence
@@ -207,7 +231,8 @@ class Tagging(Processor):
             for begin, end in zip(begins, [*begins[1:], len(names)], strict=True):
                 for place, tag in enumerate(self.tags.expand(names[begin], end - begin), begin):
                     tags[window.words[place]] = tag
-        entities = [_entity(sentence, span, scores) for span in spans(tags)] if self.tags.marks_entities else []
+        marked = spans(self.tags.with_usual_outside(tags)) if self.tags.marks_entities else []
+        entities = [_entity(sentence, span, scores) for span in marked]
         return {"words": list(sentence.words), "tags": tags, "entities": entities}
 
 

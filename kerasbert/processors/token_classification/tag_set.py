@@ -10,7 +10,15 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
 from kerasbert.processors.features import IGNORED, Features
-from kerasbert.processors.token_classification.entities import OUTSIDE, expand_tag, scheme_of
+from kerasbert.processors.token_classification.entities import (
+    OTHER_OUTSIDE,
+    OUTSIDE,
+    expand_tag,
+    is_prefixed,
+    scheme_of,
+    spans,
+    tags_of,
+)
 from kerasbert.processors.token_classification.written_tags import check_list, is_number, tags_of_entities
 from kerasbert.processors.words import words_of
 
@@ -36,16 +44,32 @@ class TagSet:
     def _index(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.labels or ())}
 
+    @cached_property
+    def _outsides(self) -> frozenset[str]:
+        """The tags of words outside of entities. Beside tags with prefixes these have other names too, such as `0` or `_`."""
+        others = OTHER_OUTSIDE & set(self._index) if self.scheme is not None else ()
+        return frozenset((OUTSIDE, *others))
+
     @property
     def outside(self) -> str:
-        """The tag of words without tokens: `O`, or the first tag if there is no `O`."""
+        """The tag of words without tokens: `O`, or the tag that stands for it, or the first tag."""
         labels = self.labels or (OUTSIDE,)
-        return OUTSIDE if OUTSIDE in labels else labels[0]
+        return OUTSIDE if OUTSIDE in labels else next((tag for tag in labels if tag in self._outsides), labels[0])
 
     @property
     def marks_entities(self) -> bool:
         """True if the tags mark entities."""
         return OUTSIDE in (self.labels or ()) or self.scheme is not None
+
+    def unknown_tags(self) -> list[str]:
+        """Return tags without a prefix, and not `O`, beside tags with prefixes. Each is read as an entity of its own label."""
+        if self.scheme is None:
+            return []
+        return [tag for tag in self._index if tag not in self._outsides and not is_prefixed(tag)]
+
+    def with_usual_outside(self, tags: Sequence[str]) -> list[str]:
+        """Return the tags of one sentence with `O` for every word outside of entities."""
+        return [OUTSIDE if tag in self._outsides else tag for tag in tags]
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """Return the tags of class numbers `(n,)`."""
@@ -53,7 +77,7 @@ class TagSet:
 
     def expand(self, tag: str, words: int) -> list[str]:
         """Return a tag for each of several words that share the token of the tag."""
-        return [tag] * words if self.scheme is None else expand_tag(tag, words)
+        return [tag] * words if self.scheme is None else expand_tag(tag, words, self.scheme)
 
     def piece_classes(self) -> np.ndarray:
         """Return the classes of the first, a middle and the last piece of a word of each class.
@@ -64,9 +88,9 @@ class TagSet:
         expanded = [[self._index.get(tag, IGNORED) for tag in self.expand(name, 3)] for name in self._index]
         classes = np.array(expanded, np.int32).reshape(-1, 3)
         classes[:, 0] = np.where(classes[:, 0] == IGNORED, np.arange(len(classes)), classes[:, 0])
-        if self.scheme is not None and OUTSIDE in self._index:
+        if self.scheme is not None:
             # An address or a number has dozens of pieces. With labels they outweigh the entities (WNUT-17, entity F1: 0.28, else 0.38).
-            classes[self._index[OUTSIDE], 1:] = IGNORED
+            classes[[self._index[tag] for tag in self._outsides if tag in self._index], 1:] = IGNORED
         return classes
 
     def encode(self, y: Any, examples: Sequence) -> list[np.ndarray]:
@@ -93,7 +117,16 @@ class TagSet:
         words = len(words_of(example)) if isinstance(example, str) else len(example)
         if len(tags) != words:
             raise KerasBertError(f"row {row}: expected one tag a word, received {len(tags)} tags for {words} words")
+        if self.scheme is not None and any(isinstance(tag, str) and tag not in self._index for tag in tags):
+            tags = self._in_own_scheme(tags, scheme)
         return np.array([self._encode_tag(tag, row) for tag in tags], np.int32)
+
+    def _in_own_scheme(self, tags: Sequence[Any], scheme: str) -> Sequence[Any]:
+        """Return tags of another scheme in that of the model, or the tags themselves if that gives tags that the model does not have."""
+        if not all(isinstance(tag, str) for tag in tags):
+            return tags
+        own = [self.outside if tag == OUTSIDE else tag for tag in tags_of(spans(tags), len(tags), scheme)]
+        return own if all(tag in self._index for tag in own) else tags
 
     def _encode_tag(self, tag: Any, row: int) -> int:
         if is_number(tag):

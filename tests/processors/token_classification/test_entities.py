@@ -15,7 +15,6 @@ from kerasbert.processors.token_classification.entities import (
     scheme_of,
     spans,
     tags_of,
-    without_suffixes,
 )
 
 # What seqeval 1.2.2 says of these, by its `get_entities` and its scores.
@@ -120,12 +119,8 @@ def test_a_tag_is_expanded_to_several_words():
     assert expand_tag("S-X", 3) == ["B-X", "I-X", "E-X"]
     assert expand_tag("L-X", 2) == ["I-X", "L-X"]
     assert expand_tag("NN", 2) == ["NN", "NN"] and expand_tag("U-X", 1) == ["U-X"]
-
-
-def test_suffixes_become_prefixes():
-    assert without_suffixes([["PER-B", "PER-I", "O"], ["a-b-B"]]) == [["B-PER", "I-PER", "O"], ["B-a-b"]]
-    for rows in ([["B-PER", "O"]], [["NN", "O"]], [["O"]], [["B-I", "I-I"]]):
-        assert without_suffixes(rows) == rows
+    assert expand_tag("B-X", 3, "bmes") == ["B-X", "M-X", "M-X"]
+    assert expand_tag("W-X", 3, "bmewo") == ["B-X", "M-X", "E-X"]
 
 
 def test_scores_are_those_of_seqeval():

@@ -1,10 +1,17 @@
 const OUTSIDE = "O";
 const BARE_LABEL = "_"; // of a tag that is a prefix alone
-const LIKE = new Map([["B", "B"], ["I", "I"], ["E", "E"], ["S", "S"], ["L", "E"], ["U", "S"]]);
-const BARE = new Set(["B", "I", "E", "S"]);
+const LIKE = new Map([["B", "B"], ["I", "I"], ["E", "E"], ["S", "S"], ["L", "E"], ["U", "S"], ["M", "I"], ["W", "S"]]);
+const BARE = new Set(["B", "I", "E", "S", "M", "W"]);
+
+// Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
+const OTHER_OUTSIDE = new Set([
+  "o", "0", "_", "-", "NONE", "None", "none", "NULL", "NIL", "OUT", "X", "[CLS]", "[SEP]", "[PAD]", "PAD", "<PAD>", "<pad>",
+]);
 
 // Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-const EXPANDED = new Map([["B", "BII"], ["I", "III"], ["E", "IIE"], ["S", "BIE"], ["L", "IIL"], ["U", "BIL"]]);
+const EXPANDED = new Map([
+  ["B", "BII"], ["I", "III"], ["E", "IIE"], ["S", "BIE"], ["L", "IIL"], ["U", "BIL"], ["M", "III"], ["W", "BIE"],
+]);
 
 /**
  * Words that are one entity.
@@ -15,18 +22,24 @@ const EXPANDED = new Map([["B", "BII"], ["I", "III"], ["E", "IIE"], ["S", "BIE"]
  * @property {number} end the number of the word after its last one
  */
 
-/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU); or parts of speech. */
+/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU, BMES); or parts of speech. */
 export class Tags {
   #labels;
   #hasPrefixes;
+  #outsides;
+  #inside;
 
   /** @param {string[] | null} labels */
   constructor(labels) {
     this.#labels = labels;
     const tags = (labels ?? []).filter((tag) => tag !== OUTSIDE);
     this.#hasPrefixes = tags.some((tag) => tag[1] === "-" && isPrefixed(tag)) || (tags.length > 0 && tags.every((tag) => BARE.has(tag)));
-    /** The tag of words without tokens: `O`, or the first tag if there is no `O`. */
-    this.outside = labels === null || labels.includes(OUTSIDE) ? OUTSIDE : labels[0];
+    // The tags of words outside of entities, and the prefix inside of an entity: `M` in BMES and BMEWO, else `I`.
+    this.#outsides = new Set([OUTSIDE, ...(this.#hasPrefixes ? tags.filter((tag) => OTHER_OUTSIDE.has(tag)) : [])]);
+    const prefixes = tags.filter(isPrefixed).map((tag) => tag[0]).join("");
+    this.#inside = this.#hasPrefixes && /[MW]/.test(prefixes) && !/[LU]/.test(prefixes) ? "M" : "I";
+    /** The tag of words without tokens: `O`, or the tag that stands for it, or the first tag. */
+    this.outside = labels === null || labels.includes(OUTSIDE) ? OUTSIDE : labels.find((tag) => this.#outsides.has(tag)) ?? labels[0];
     /** Whether the tags mark entities. */
     this.markEntities = (labels ?? []).includes(OUTSIDE) || this.#hasPrefixes;
   }
@@ -48,7 +61,7 @@ export class Tags {
     const [first, between, last] = EXPANDED.get(tag[0]);
     return Array.from({ length: words }, (_, word) => {
       const prefix = word === 0 ? first : word === words - 1 ? last : between;
-      return prefix + tag.slice(1);
+      return (prefix === "I" ? this.#inside : prefix) + tag.slice(1);
     });
   }
 
@@ -66,7 +79,7 @@ export class Tags {
     let first = 0;
     let before = parts(OUTSIDE);
     for (const [place, tag] of [...tags, OUTSIDE].entries()) {
-      const now = parts(tag);
+      const now = parts(this.#outsides.has(tag) ? OUTSIDE : tag);
       const continues = "IE".includes(now.prefix) && "BI".includes(before.prefix) && before.label === now.label;
       if (!continues) {
         if (before.prefix !== "O") spans.push({ label: before.label, first, end: place });

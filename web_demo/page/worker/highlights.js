@@ -1,4 +1,4 @@
-const PREFIX = /^[BIESLU]-/;
+const PREFIX = /^[BIESLUMW]-/;
 const OUTSIDE = "O";
 
 /**

@@ -91,6 +91,13 @@ test("words that share a token share its tag", () => {
   assert.deepEqual(tags.expand("O", 2), ["O", "O"]);
   assert.deepEqual(new Tags(["O", "S-X", "E-X"]).expand("S-X", 3), ["B-X", "I-X", "E-X"]);
   assert.deepEqual(new Tags(["NN", "VB"]).expand("NN", 2), ["NN", "NN"]);
+  const bmes = new Tags(["0", "B-X", "M-X", "E-X", "S-X"]);
+  assert.deepEqual(bmes.expand("S-X", 3), ["B-X", "M-X", "E-X"]);
+  assert.equal(bmes.outside, "0");
+  assert.deepEqual(bmes.spans(["B-X", "M-X", "E-X", "0", "S-X"]), [
+    { label: "X", first: 0, end: 3 },
+    { label: "X", first: 4, end: 5 },
+  ]);
 });
 
 test("entities of all schemes, and of invalid tags", () => {

@@ -2,7 +2,7 @@ package kerasbert.screens
 
 import kerasbert.core.tasks.TagPrediction
 
-private val PREFIX = Regex("^[BIESLU]-")
+private val PREFIX = Regex("^[BIESLUMW]-")
 private const val OUTSIDE = "O"
 
 /** The entities of a text; where tags mark no entities, such as parts of speech, the tagged words. */

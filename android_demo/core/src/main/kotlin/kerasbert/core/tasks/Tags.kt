@@ -2,23 +2,41 @@ package kerasbert.core.tasks
 
 private const val OUTSIDE = "O"
 private const val BARE_LABEL = "_" // of a tag that is a prefix alone
-private val LIKE = mapOf('B' to 'B', 'I' to 'I', 'E' to 'E', 'S' to 'S', 'L' to 'E', 'U' to 'S')
-private val BARE = setOf("B", "I", "E", "S")
+private val LIKE = mapOf('B' to 'B', 'I' to 'I', 'E' to 'E', 'S' to 'S', 'L' to 'E', 'U' to 'S', 'M' to 'I', 'W' to 'S')
+private val BARE = setOf("B", "I", "E", "S", "M", "W")
+
+// Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
+private val OTHER_OUTSIDE = setOf(
+    "o", "0", "_", "-", "NONE", "None", "none", "NULL", "NIL", "OUT", "X", "[CLS]", "[SEP]", "[PAD]", "PAD", "<PAD>", "<pad>",
+)
 
 // Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-private val EXPANDED = mapOf('B' to "BII", 'I' to "III", 'E' to "IIE", 'S' to "BIE", 'L' to "IIL", 'U' to "BIL")
+private val EXPANDED = mapOf(
+    'B' to "BII", 'I' to "III", 'E' to "IIE", 'S' to "BIE", 'L' to "IIL", 'U' to "BIL", 'M' to "III", 'W' to "BIE",
+)
 
 /** Words that are one entity: its label, the number of its first word, and that of the word after its last one. */
 internal class TagSpan(val label: String, val first: Int, val end: Int)
 
-/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU); or parts of speech. */
+/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU, BMES); or parts of speech. */
 internal class Tags(private val labels: List<String>?) {
     private val hasPrefixes: Boolean = (labels.orEmpty().toSet() - OUTSIDE).let { tags ->
         tags.any { it.getOrNull(1) == '-' && isPrefixed(it) } || (tags.isNotEmpty() && BARE.containsAll(tags))
     }
 
-    /** The tag of words without tokens: `O`, or the first tag if there is no `O`. */
-    val outside: String = (labels ?: listOf(OUTSIDE)).let { if (OUTSIDE in it) OUTSIDE else it[0] }
+    /** The tags of words outside of entities. */
+    private val outsides: Set<String> =
+        setOf(OUTSIDE) + if (hasPrefixes) labels.orEmpty().filter { it in OTHER_OUTSIDE } else emptyList()
+
+    /** The prefix inside of an entity: `M` in BMES and BMEWO, else `I`. */
+    private val inside: Char = labels.orEmpty().filter { isPrefixed(it) }.map { it[0] }.toSet().let { prefixes ->
+        if (hasPrefixes && prefixes.none { it in "LU" } && prefixes.any { it in "MW" }) 'M' else 'I'
+    }
+
+    /** The tag of words without tokens: `O`, or the tag that stands for it, or the first tag. */
+    val outside: String = (labels ?: listOf(OUTSIDE)).let { tags ->
+        if (OUTSIDE in tags) OUTSIDE else tags.firstOrNull { it in outsides } ?: tags[0]
+    }
 
     /** Whether the tags mark entities. */
     val markEntities: Boolean = OUTSIDE in labels.orEmpty() || hasPrefixes
@@ -32,7 +50,7 @@ internal class Tags(private val labels: List<String>?) {
         val prefixes = EXPANDED.getValue(tag[0])
         return List(words) { word ->
             val place = if (word == 0) 0 else if (word == words - 1) 2 else 1
-            prefixes[place] + tag.substring(1)
+            (if (prefixes[place] == 'I') inside else prefixes[place]) + tag.substring(1)
         }
     }
 
@@ -60,7 +78,7 @@ internal class Tags(private val labels: List<String>?) {
 
     /** A tag's prefix and label. A tag without a prefix is read as `I-` of that label. */
     private fun parts(tag: String): Pair<Char, String> = when {
-        tag == OUTSIDE -> 'O' to ""
+        tag in outsides -> 'O' to ""
         isPrefixed(tag) -> LIKE.getValue(tag[0]) to tag.drop(2).ifEmpty { BARE_LABEL }
         else -> 'I' to tag
     }

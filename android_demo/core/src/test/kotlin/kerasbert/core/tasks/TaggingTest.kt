@@ -77,6 +77,10 @@ class TaggingTest {
         assertEquals(listOf("O", "O"), tags.expand("O", 2))
         assertEquals(listOf("B-X", "I-X", "E-X"), Tags(listOf("O", "S-X", "E-X")).expand("S-X", 3))
         assertEquals(listOf("NN", "NN"), Tags(listOf("NN", "VB")).expand("NN", 2))
+        val bmes = Tags(listOf("0", "B-X", "M-X", "E-X", "S-X"))
+        assertEquals(listOf("B-X", "M-X", "E-X"), bmes.expand("S-X", 3))
+        assertEquals("0", bmes.outside)
+        assertEquals(listOf(0 to 3, 4 to 5), bmes.spans(listOf("B-X", "M-X", "E-X", "0", "S-X")).map { it.first to it.end })
     }
 
     @Test
