@@ -19,6 +19,7 @@ from kerasbert.cli.common.help_text import help_text
 from kerasbert.cli.common.interrupts import handle_interrupts
 from kerasbert.cli.common.quiet import quiet_libraries
 from kerasbert.cli.common.results import Result
+from kerasbert.cli.common.standard_streams import open_closed_streams
 from kerasbert.cli.common.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
@@ -115,6 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: The command line without the program's name; None for that of the process.
     """
+    if arguments is None and "stdout" in open_closed_streams():
+        note("note: standard output is closed, so the result is not printed")
     if arguments is None and can_supervise(sys.argv[1:]):
         return supervise(lambda log: _run(sys.argv[1:], log))
     return _run(sys.argv[1:] if arguments is None else list(arguments))

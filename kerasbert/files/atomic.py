@@ -9,6 +9,7 @@ from pathlib import Path
 from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
+from kerasbert.files.durability import sync_file, sync_folder, sync_tree
 from kerasbert.files.exchange import Owns, check_movable, exchange, link_foreign_files, remove_replaced
 
 
@@ -17,7 +18,8 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path` and rename it to `path` when the block ends without an error.
 
     On an error, a full disk and Ctrl-C included, the temporary file is removed and an existing `path` is unchanged. Where `path` is a
-    link, its target is written. Files that a killed process left there are removed first.
+    link, its target is written. Files that a killed process left there are removed first. The content is on the disk before the name, so
+    a loss of power leaves the old or the new file complete.
 
     Raises:
         KerasBertError: when the parent folder does not exist.
@@ -35,7 +37,9 @@ def atomic_file(path: str | os.PathLike) -> Iterator[Path]:
         try:
             yield partial
             partial.chmod(_permissions(path, 0o666))
+            sync_file(partial)
             os.replace(partial, path)
+            sync_folder(path.parent)
         finally:
             remove()
             partials.release_lock(lock)
@@ -46,9 +50,9 @@ def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> It
     """Yield a new, empty folder beside `path` that replaces `path` in one step when the block ends without an error.
 
     Files of an existing folder that the writer owns are removed, so that none can be mistaken for a part of the new content. All
-    others move to the new folder. A process that is killed at any moment leaves either the old or the new folder complete at `path`,
-    and the next writer clears the rest. Where the file system cannot exchange two folders, `path` may be missing after a kill until
-    `recover` restores it.
+    others move to the new folder. A process that is killed, or a loss of power, leaves either the old or the new folder complete at
+    `path`, and the next writer clears the rest. Where the file system cannot exchange two folders, `path` may be missing after a kill
+    until `recover` restores it.
 
     Args:
         path: the folder to write.
@@ -77,10 +81,13 @@ def atomic_folder(path: str | os.PathLike, owns: Owns = lambda path: True) -> It
                 with contextlib.suppress(OSError):
                     locks.append(partials.try_lock(path))
                 link_foreign_files(path, partial, owns)
+                sync_tree(partial)
                 os.rename(partial, complete)
                 _replace(complete, path, aside)
             else:
+                sync_tree(partial)
                 os.rename(partial, path)
+            sync_folder(path.parent)
         finally:
             remove()
             for descriptor in locks:

@@ -57,13 +57,19 @@ def link_foreign_files(old: Path, new: Path, owns: Owns, inside: str = "") -> No
         inside: the subfolder to process, with a "/" at its end.
 
     Raises:
+        KerasBertError: when the replacement has a path of the same name, which would hide it.
         OSError: when a subfolder cannot be read; `check_movable` finds these beforehand.
     """
     for name in os.listdir(old / inside):
         path = f"{inside}{name}"
         if owns(path) or is_temporary(name):
             continue
+        if _is_folder(old / path) and (new / path).is_file():
+            raise _conflict(old / path, "a folder", "file")
         if not _is_folder(old / path):
+            if os.path.lexists(new / path):
+                what = "a link" if (old / path).is_symlink() else "a file"
+                raise _conflict(old / path, what, "folder" if _is_folder(new / path) else "file")
             with contextlib.suppress(OSError):
                 (new / inside).mkdir(parents=True, exist_ok=True)
                 _link(old / path, new / path)
@@ -73,6 +79,13 @@ def link_foreign_files(old: Path, new: Path, owns: Owns, inside: str = "") -> No
             (new / path).mkdir(parents=True, exist_ok=True)
         if (new / path).is_dir():
             shutil.copystat(old / path, new / path)
+
+
+def _conflict(path: Path, received: str, expected: str) -> KerasBertError:
+    return KerasBertError(
+        f"expected a {expected} of kerasbert or nothing at {str(path)!r}, received {received} that it did not write; move it away, or name "
+        "another folder"
+    )
 
 
 def check_movable(folder: Path, owns: Owns, inside: str = "") -> None:

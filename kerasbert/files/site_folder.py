@@ -51,14 +51,13 @@ def edited_files(folder: Path) -> list[str]:
 
 
 def foreign_files(folder: Path, paths: Iterable[str]) -> list[str]:
-    """Return those of `paths` that exist in a site, or lie below a file there, and that kerasbert did not write."""
+    """Return those of `paths` that exist in a site and that kerasbert did not write, or that lie below a file or a link there."""
     owns = site_owner(folder)
-    return [path for path in paths if not owns(path) and _is_taken(folder, path)]
+    return [path for path in paths if _is_blocked(folder, path) or not owns(path) and os.path.lexists(folder / path)]
 
 
-def _is_taken(folder: Path, path: str) -> bool:
-    if os.path.lexists(folder / path):
-        return True
+def _is_blocked(folder: Path, path: str) -> bool:
+    """Return True if the path lies below a file or a link. A site holds only real folders, so such a parent is a user's."""
     parents = list(Path(path).parents)[:-1]
     return any(os.path.lexists(folder / parent) and not _is_folder(folder / parent) for parent in parents)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
+from kerasbert.files.durability import sync_file
 from kerasbert.files.json_text import read_json_lines, read_json_object
 from kerasbert.files.model_folder import (
     COMMAND_FILE,
@@ -116,6 +117,11 @@ class RunFolder:
         """
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(record)) + "\n")
+
+    def sync(self) -> None:
+        """Write metrics.jsonl through to the disk. A state is saved after it, so that a resumed run has all earlier metrics."""
+        if self.metrics.is_file():
+            sync_file(self.metrics)
 
     def records(self) -> list[dict[str, Any]]:
         """Read every line of metrics.jsonl.

@@ -196,6 +196,7 @@ class TrainerCallback(keras.callbacks.Callback):
             "epoch": self.epoch, "batch": self.batch, "step": self._step(), "seconds": self.seconds, "records": self.records,
             "best": self.best, "stopped": self.stopped, "data": self.data,
         }  # fmt: skip
+        self.folder.sync()
         save_state(self.folder.state, self.task, position)
         self._saved = time.monotonic()
 

@@ -236,3 +236,21 @@ def test_file_permissions_are_kept(tmp_path):
 
 if __name__ == "__main__":
     kill_at_every_step(Path(sys.argv[1]), sys.argv[2])
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_path_of_another_that_the_new_folder_would_hide_is_an_error(tmp_path, kind):
+    out = tmp_path / "site"
+    out.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    if kind == "link":
+        (out / "models").symlink_to(tmp_path / "elsewhere")
+    else:
+        (out / "models").write_text("mine")
+    with pytest.raises(
+        KerasBertError, match=f"expected a folder of kerasbert or nothing at .*models', received a {kind}"
+    ):
+        with atomic_folder(out, owns=lambda path: path.startswith("models/")) as partial:
+            (partial / "models").mkdir()
+            (partial / "models" / "a").write_text("new")
+    assert [path.name for path in out.iterdir()] == ["models"] and not hidden_names(tmp_path)

@@ -60,3 +60,12 @@ def test_files_of_others_in_the_way_are_found(tmp_path):
     (folder / "link").symlink_to(folder / "real")
     paths = ["own", "new", "real/new", "theirs", "theirs/new", "link/new", SITE_FILE]
     assert foreign_files(folder, paths) == ["theirs", "theirs/new", "link/new"]
+
+
+def test_own_paths_below_a_link_are_foreign(tmp_path):
+    folder = write_site(tmp_path, own="1")
+    (tmp_path / "elsewhere").mkdir()
+    listed = {"models/a.tflite": {"bytes": 1, "sha256": ""}}
+    (folder / SITE_FILE).write_text(marked_json(SITE, {"files": listed}))
+    (folder / "models").symlink_to(tmp_path / "elsewhere")
+    assert foreign_files(folder, ["models/a.tflite"]) == ["models/a.tflite"]

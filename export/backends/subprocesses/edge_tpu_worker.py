@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.backends.subprocesses.process import die_with_parent
+from kerasbert.children import die_with_parent
 from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import find_runtime, open_model
 from kerasbert.export.runtime.partitioned_model import PartitionedModel

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.backends.subprocesses.process import die_with_parent
+from kerasbert.children import die_with_parent
 
 SIGNATURE = "serve"
 

@@ -8,8 +8,9 @@ import sys
 
 import numpy as np
 
+from kerasbert.children import die_with_parent
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import die_with_parent, run_module
+from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import open_at_any_length
 from kerasbert.export.runtime.verified_file import VerifiedFile
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kerasbert.children import end_with_this_process, expect_children
 from kerasbert.cleanup import cleanup_on_exit, temporary_folder
 
 SECONDS = 600.0
@@ -74,9 +74,11 @@ def run_command(
 
     Raises:
         OSError: When there is no such program.
+        KerasBertError: When the exit codes of children are lost; see `expect_children`.
     """
+    expect_children()
     with temporary_folder("child") as scratch, subprocess.Popen(
-        _end_with_this_process(list(map(str, command))),
+        end_with_this_process(list(map(str, command))),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
         env={**os.environ, "TMPDIR": str(scratch), **(environment or {})},
     ) as process, cleanup_on_exit(lambda: _kill_session(process)):  # fmt: skip
@@ -90,23 +92,6 @@ def run_command(
         finally:
             _kill_session(process)
     return ProcessResult(status, output.decode("utf-8", "replace"), seconds)
-
-
-def _end_with_this_process(command: list[str]) -> list[str]:
-    """Put util-linux' `setpriv` before the command, where it is installed.
-
-    The system then ends the command when this process is gone, also when that was killed.
-    """
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [setpriv, "--pdeathsig", "KILL", *command] if setpriv and shutil.which(command[0]) else command
-
-
-def die_with_parent() -> None:
-    """Ask the system to end this process when its parent is gone, also when that was killed. A worker calls it first; Linux only."""
-    with contextlib.suppress(OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
 
 
 def _kill_session(process: subprocess.Popen) -> None:

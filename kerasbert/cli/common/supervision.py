@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kerasbert.children import die_with_parent, expect_children
 from kerasbert.cleanup import clear_abandoned
 from kerasbert.cli.common import claims
 from kerasbert.cli.common.failures import FAILURE
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 _FROM_PROCESS = (0, -1, -6)  # SI_USER, SI_QUEUE, SI_TKILL; signals of a terminal reach the child directly
-_PR_SET_PDEATHSIG = 1
 _LOG_READ = 1 << 16
 _OUT_OF_MEMORY = (
     b"bad_alloc",
@@ -60,6 +60,7 @@ def supervise(run: Callable[[int], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     with tempfile.TemporaryFile() as log:
+        expect_children()
         claims_out, claims_in = os.pipe()
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*_FORWARDED, signal.SIGCHLD))
         parent = os.getpid()
@@ -148,9 +149,6 @@ def _owner(path: Path) -> Owns:
 
 def _die_with(parent: int) -> None:
     """Ask the system to kill this process when its parent ends, even if the parent is killed."""
-    with contextlib.suppress(OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     if os.getppid() != parent:
         os._exit(FAILURE)

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from kerasbert.children import end_with_this_process, expect_children
 from kerasbert.errors import KerasBertError
+from kerasbert.files.atomic import atomic_file
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
 from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
@@ -36,7 +38,8 @@ def run_steps(recipe: FileRecipe, data: Mapping[str, str], work: Path) -> Path:
         arguments = step.arguments(model, out, dict(data))
         if not (done.is_file() and done.read_text("utf-8") == repr(arguments)):
             _run(step, arguments, out)
-            done.write_text(repr(arguments), "utf-8")
+            with atomic_file(done) as partial:
+                partial.write_text(repr(arguments), "utf-8")
         model = str(out)
     return Path(model)
 
@@ -47,7 +50,8 @@ def _run(step: FileStep, arguments: list[str], out: Path) -> None:
             arguments = [*arguments, "--resume"]
         elif is_model_folder(out):
             arguments = [*arguments, "--overwrite"]
-    command = [sys.executable, "-m", _PROGRAM, *arguments]
+    command = end_with_this_process([sys.executable, "-m", _PROGRAM, *arguments])
+    expect_children()
     code = subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=_terminal(), env=dict(os.environ), check=False
     ).returncode

@@ -129,3 +129,36 @@ def test_a_file_of_others_with_the_name_of_a_sites_list_is_kept(tmp_path):
     (other / SITE_FILE).write_text("mine")
     _clear([model])
     assert (model / SITE_FILE).read_text() == "mine" and not other.exists()
+
+
+def run_in_shell(line, *arguments):
+    environment = {**os.environ, "PROGRAM": sys.executable}
+    return subprocess.run(
+        ["sh", "-c", line, "sh", *arguments], capture_output=True, text=True, timeout=60, env=environment
+    )
+
+
+@pytest.mark.parametrize(("what", "code"), [("exit", 3), (str(int(signal.SIGKILL)), 1)])
+def test_a_command_ends_where_its_parent_ignores_sigchld(tmp_path, what, code):
+    done = run_in_shell("trap '' CHLD; exec $PROGRAM -c \"$1\" $2 $3", SCRIPT, what, str(tmp_path / "out"))
+    assert done.returncode == code and done.stderr.startswith(
+        "" if code == 3 else "error: the command was killed (SIGKILL)"
+    )
+
+
+VERSION = "exec $PROGRAM -m kerasbert zoo list"
+
+
+@pytest.mark.parametrize(
+    ("closed", "out", "err"),
+    [
+        (">&-", "", "note: standard output is closed, so the result is not printed\n"),
+        ("2>&-", "small-en", ""),
+        ("<&-", "small-en", ""),
+        ("<&- >&- 2>&-", "", ""),
+    ],
+)
+def test_a_command_works_with_closed_streams(closed, out, err):
+    done = run_in_shell(f"{VERSION} {closed}")
+    assert done.returncode == 0 and done.stderr == err
+    assert out in done.stdout if out else done.stdout == ""
