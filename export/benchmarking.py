@@ -14,18 +14,16 @@ import numpy as np
 
 from kerasbert.cleanup import temporary_folder
 from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.console.output import note
 from kerasbert.console.tables import Block, Table, render
+from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.benchmark_worker import ONNX
 from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_model import check_runs
-from kerasbert.export.runtime.padding import padding_note
-from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
-from kerasbert.export.validation.examples import read_data
 from kerasbert.files.json_text import read_json_object
 
 WORKER = "kerasbert.export.runtime.benchmark_worker"
@@ -159,8 +157,8 @@ COLUMNS = (
 def benchmark(
     path: str | os.PathLike,
     *,
-    lengths: Sequence[int] | None = None,
-    threads: Sequence[int] = (1,),
+    lengths: int | Sequence[int] | None = None,
+    threads: int | Sequence[int] = (1,),
     runs: int = 50,
     warmup: int = 5,
     against: str | os.PathLike | None = None,
@@ -171,12 +169,13 @@ def benchmark(
 
     Args:
         path: The file.
-        lengths: Sequence lengths of a resizable file, by default 128; a fixed file has its own only.
-        threads: Thread counts of the runtime.
+        lengths: Sequence lengths of a resizable file, one or several, by default 128; a fixed file has its own only.
+        threads: Thread counts of the runtime, one or several.
         runs: Timed runs of each measurement. With `data`, timed texts: each runs equally often, and all of them at least once.
         warmup: Runs before the timed ones.
         against: A second `.tflite` file, or an `.onnx` file with the same inputs (needs the package onnxruntime). Both are measured. For a
-            fair ratio on a busy machine they also run alternately.
+            fair ratio on a busy machine they also run alternately. Each file tokenizes the texts of `data` itself. A file without a
+            tokenizer gets the ids of the first one, and must have a table of as many token ids.
         data: Texts as `validate` takes them, in place of one random row. Each text runs at the shortest length of the file that it fits,
             padded to the next multiple of 16 tokens if the file is resizable. An `.onnx` file with an open length pads nothing.
         rows: The number of texts to use, sampled evenly; by default all.
@@ -185,7 +184,8 @@ def benchmark(
         The measurements.
 
     Raises:
-        KerasBertError: When a file does not open at a length, texts are given for a file without a tokenizer, or a count is below 1.
+        KerasBertError: When a file does not open at a length, texts are given for a file without a tokenizer, or a length or count is no
+            whole number of at least 1.
 
     Example:
         ```python
@@ -194,29 +194,48 @@ def benchmark(
         ```
     """
     paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
+    lengths, threads = _counts("lengths", () if lengths is None else lengths), _counts("threads", threads)
     _check_counts(threads, runs, warmup)
+    spread(1, rows)  # checks the number
+    if rows is not None and data is None:
+        raise KerasBertError(f"expected data to take {rows!r} rows of, received none; name the data, or leave rows out")
     if data is not None and lengths:
         raise KerasBertError(
             "expected a length, or data whose texts have lengths of their own, received both; leave one of them out"
         )
     _check_files(paths, lengths or (None,))
-    texts = None if data is None else _encode_texts(path, data, rows)
+    texts = None if data is None else tokenized_rows(paths, data, rows)
     vocabulary_size = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))
     measurements, comparisons = [], []
     for length in lengths or (None,):
         for count in threads:
-            settings = {"threads": count, "runs": runs, "warmup": warmup, "words": vocabulary_size, "rows": texts}
+            settings = {"threads": count, "runs": runs, "warmup": warmup, "words": vocabulary_size}
             own_length = length
-            for each in paths:
-                measurements.append(_measurement(_run_worker([each], length=own_length, **settings)))
-                own_length = measurements[-1].length  # an .onnx file with an open length runs at the .tflite file's
+            for number, each in enumerate(paths):
+                own_rows = None if texts is None else texts[number : number + 1]
+                measurements.append(_measurement(_run_worker([each], length=own_length, rows=own_rows, **settings)))
+                own_length = measurements[-1].length  # a file with an open length runs at the first one's
             if against is not None:
-                comparisons.append(_comparison(_run_worker(paths, length=length, **settings)))
+                comparisons.append(_comparison(_run_worker(paths, length=own_length, rows=texts, **settings)))
     return Benchmark(tuple(measurements), tuple(comparisons), describe_machine())
 
 
+def _counts(name: str, values: object) -> tuple[int, ...]:
+    """Return one or several whole numbers as a tuple."""
+    counts = (values,) if isinstance(values, int) else tuple(values) if isinstance(values, list | tuple) else (None,)
+    if not all(_is_count(count) for count in counts):
+        raise KerasBertError(
+            f"expected {name} as a whole number of at least 1, or a list of such, received {values!r}; correct it"
+        )
+    return counts
+
+
+def _is_count(value: object, least: int = 1) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
 def _check_counts(threads: Sequence[int], runs: int, warmup: int) -> None:
-    if runs < 1 or warmup < 0 or any(count < 1 for count in threads) or not threads:
+    if not _is_count(runs) or not _is_count(warmup, 0) or not threads:
         raise KerasBertError(
             f"expected runs and threads of at least 1, received runs={runs}, warmup={warmup}, threads={tuple(threads)}; raise the counts"
         )
@@ -233,26 +252,6 @@ def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
             packed_metadata.check_takes_ids(path, packed_metadata.read(path), "to measure it")
             for length in lengths:
                 check_runs(path, length)
-
-
-def _encode_texts(path: str | os.PathLike, data: Any, rows: int | None) -> dict[str, Any]:
-    """Tokenize the texts for the worker, cut to the file's longest row."""
-    predictor = open_predictor(path)
-    texts = read_data(data, predictor.processor)
-    if texts.is_packed:
-        raise KerasBertError("expected texts to measure, received packed arrays; pass texts, or leave the data out")
-    examples = predictor.processor.examples(texts.x)
-    features = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
-    if line := padding_note(predictor.metadata, features.lengths):
-        note(line)
-    token_lists = features.token_lists
-    numbers = range(len(token_lists.input_ids))
-    chosen = numbers if rows is None else numbers[:: -(-len(numbers) // rows)]
-    return {
-        "input_ids": [list(map(int, token_lists.input_ids[i])) for i in chosen],
-        "token_type_ids": [list(map(int, token_lists.token_type_ids[i])) for i in chosen],
-        "longest": predictor.length,
-    }
 
 
 def _measurement(result: dict[str, Any]) -> Measurement:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kerasbert import __version__
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion_options import (
     SIGNATURE,
@@ -34,6 +35,7 @@ def convert(
     min_runtime: str | None = None,
     inputs: str = IDS,
     split_k: bool = False,
+    calibration_rows: int | None = CALIBRATION_ROWS,
 ) -> TFLiteModel:
     """Convert a task to a `.tflite` file.
 
@@ -57,6 +59,7 @@ def convert(
             the target cpu and a recipe with floats; `kerasbert.export.lowering.text_inputs` lists differences in tokenization.
         split_k: Whether float matrix products accumulate in parts, for GPUs that accumulate in fp16 (target gpu). Results are closer to
             float32, and 1.4 to 2.2 times slower (`passes.split_k`).
+        calibration_rows: Number of calibration examples to use, sampled evenly; None for all.
 
     Returns:
         The file's bytes with its metadata; `save` writes them.
@@ -72,7 +75,7 @@ def convert(
         ```
     """
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
-    task = _quantized_task(task, options, calibration)
+    task = _quantized_task(task, options, calibration, calibration_rows)
     metadata = _describe(task, options)
     if options.target.split:
         return _convert_partitioned(task, options, metadata)
@@ -88,18 +91,18 @@ def convert(
     return TFLiteModel(append(content, metadata), metadata)
 
 
-def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any) -> "Task":
+def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, rows: int | None) -> "Task":
     """Return the task under the quantization policy of the recipe."""
     from kerasbert.compression import quantize
 
     trained, recipe = trained_for(task), options.recipe
     if options.integer_only and trained in (None, recipe.name) and not is_integer_only(task):
-        if calibration is None or len(calibration) == 0:
+        if calibration is None:
             raise KerasBertError(
                 "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and "
                 "sums; give texts as `calibration=`"
             )
-        return quantize(task, recipe.name, calibration=calibration, integer_only=True)
+        return quantize(task, recipe.name, calibration=calibration, integer_only=True, calibration_rows=rows)
     if trained == recipe.name or not recipe.integer:
         return task
     if trained is not None:
@@ -111,7 +114,7 @@ def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any) 
             f"expected a model with activation ranges for {recipe.name!r}, received one without; quantize it first (kerasbert quantize), "
             "or give texts as `calibration=`"
         )
-    return quantize(task, recipe.name, calibration=calibration)
+    return quantize(task, recipe.name, calibration=calibration, calibration_rows=rows)
 
 
 def _describe(task: "Task", options: ConversionOptions) -> Metadata:

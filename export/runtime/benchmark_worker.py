@@ -142,7 +142,12 @@ class OnnxRunner:
         self.length = None if longest else self._full_length
 
     def open(self, tokens: Sequence[int]) -> None:
-        """Do nothing, because one session runs all lengths."""
+        """Check that rows of these numbers of tokens fit the model."""
+        if self._fixed is not None and max(tokens) > self._fixed:
+            raise KerasBertError(
+                f"expected rows of at most {self._fixed} tokens, the length of the .onnx file, received one of {max(tokens)}; export it "
+                "with an open length, or convert the .tflite file to this one"
+            )
 
     def full_row(self, vocabulary_size: int) -> TokenRow:
         """Return a row of random ids that fills the model's length."""
@@ -156,7 +161,17 @@ class OnnxRunner:
             name: np.array([values[name]], np.int32 if "int32" in port.type else np.int64)
             for name, port in self._ports.items()
         }
-        return lambda: self._session.run(None, inputs)
+
+        def run() -> None:
+            try:
+                self._session.run(None, inputs)
+            except Exception as error:  # its exception classes are not public
+                raise KerasBertError(
+                    f"expected an .onnx file that takes the token ids of the .tflite file, received an error ({one_line(error)}); name a "
+                    "model with the same vocabulary"
+                ) from error
+
+        return run
 
 
 def measure(
@@ -166,7 +181,7 @@ def measure(
     runs: int,
     warmup: int,
     words: int,
-    rows: Mapping[str, Any] | None,
+    rows: Sequence[Mapping[str, Any]] | None,
 ) -> dict[str, Any]:
     """Load models, warms them up, and times every row; several models alternate row by row.
 
@@ -177,8 +192,8 @@ def measure(
         runs: The least number of timed rows.
         warmup: The least number of rows before them.
         words: The number of ids that a random row may have.
-        rows: `input_ids` and `token_type_ids` of texts, and `longest`, the most tokens of a row; every text is timed equally often. None
-            for one row of random ids.
+        rows: For each file `input_ids` and `token_type_ids` of texts, and `longest`, the most tokens of a row; every text is timed equally
+            often. None for one row of random ids.
 
     Returns:
         The fields of `Measurement`, with the `seconds` of every run and the `tokens` of every text.
@@ -186,28 +201,27 @@ def measure(
     find_runtime()  # imported before the memory is read: it belongs to the process, not to the model
     _reset_peak()
     memory_before, start = _resident_memory(), time.perf_counter()
-    longest = None if rows is None else rows["longest"]
-    runners = [_open_runner(path, length, threads, longest) for path in paths]
-    texts: list[TokenRow] = []
-    if rows is not None:
-        texts = list(zip(rows["input_ids"], rows["token_type_ids"], strict=True))
-        for runner in runners:
-            runner.open([len(ids) for ids, _ in texts])
+    longest = [None if rows is None else each["longest"] for each in rows or paths]
+    runners = [_open_runner(path, length, threads, most) for path, most in zip(paths, longest, strict=True)]
+    texts = [list(zip(each["input_ids"], each["token_type_ids"], strict=True)) for each in rows or ()]
+    for runner, own_texts in zip(runners, texts, strict=False):
+        runner.open([len(ids) for ids, _ in own_texts])
     load_seconds = time.perf_counter() - start
-    token_rows = texts or [runners[0].full_row(words)]
-    prepared = [[runner.prepare(*row) for runner in runners] for row in token_rows]
+    token_rows: list[list[TokenRow]] = texts or [[runners[0].full_row(words)]] * len(runners)
+    prepared = [[runner.prepare(*row) for row in own] for runner, own in zip(runners, token_rows, strict=True)]
     start = time.perf_counter()
-    for run in prepared[0]:
-        run()
+    for own_runs in prepared:
+        own_runs[0]()
     first_seconds = time.perf_counter() - start
-    seconds = _time_rounds(prepared, warmup=-(-warmup // len(prepared)), rounds=-(-runs // len(prepared)))
+    count = len(prepared[0])
+    seconds = _time_rounds(prepared, warmup=-(-warmup // count), rounds=-(-runs // count))
     peak = _peak_memory()
     return {
         "model": "\n".join(Path(path).name for path in paths),
         "length": runners[0].length,
         "threads": threads,
         "seconds": seconds,
-        "tokens": None if rows is None else [len(ids) for ids, _ in token_rows],
+        "tokens": None if rows is None else [len(ids) for ids, _ in token_rows[0]],
         "load_seconds": load_seconds,
         "first_seconds": first_seconds,
         "peak_bytes": peak,
@@ -219,21 +233,23 @@ def measure(
 def _time_rounds(prepared: Sequence[Sequence[Run]], warmup: int, rounds: int) -> list[list[float]]:
     """Time every row in each round, with the models in alternating order.
 
+    A text may have more rows with one model than with the other, if their tokenizers divide it otherwise. These run alone.
+
     Args:
-        prepared: For each row the functions that run it, one a model.
+        prepared: For each model the functions that run its rows.
         warmup: The number of rounds that are not timed.
         rounds: The number of timed rounds.
 
     Returns:
         The seconds of each model.
     """
-    seconds: list[list[float]] = [[] for _ in prepared[0]]
+    seconds: list[list[float]] = [[] for _ in prepared]
     for round_number in range(warmup + rounds):
-        for number, row in enumerate(prepared):
-            order = range(len(row)) if (round_number + number) % 2 else reversed(range(len(row)))
-            for model in order:
+        for number in range(max(map(len, prepared))):
+            models = [model for model, own_runs in enumerate(prepared) if number < len(own_runs)]
+            for model in models if (round_number + number) % 2 else reversed(models):
                 start = time.perf_counter()
-                row[model]()
+                prepared[model][number]()
                 elapsed = time.perf_counter() - start
                 if round_number >= warmup:
                     seconds[model].append(elapsed)

@@ -72,6 +72,17 @@ def _role(constant: int, users: Mapping[int, list[tuple[Operator, int]]]) -> str
     return role
 
 
+def table_rows(file: FileStructure) -> set[int]:
+    """Return the numbers of rows of the embedding tables, in whatever format they are stored."""
+    roles = constant_roles(file)
+    return {
+        tensor.stored_shape[0]
+        for graph in file.subgraphs
+        for tensor in graph.tensors
+        if tensor.constant and tensor.stored_shape and roles[tensor.buffer] == EMBEDDINGS
+    }
+
+
 def trained_weights(file: FileStructure, roles: Mapping[int, str]) -> dict[int, Weight]:
     """Return the trained constants by buffer. Scalars and index constants are not trained."""
     weights = {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.data.sampling import spread
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.runnable_model import Port
@@ -267,18 +268,6 @@ def packed_examples(data: Data, processor: Processor, count: int | None) -> Exam
     tokens = TokenLists(*([row[:n] for row, n in zip(side, lengths, strict=True)] for side in (ids, types)))
     features = Features(tokens, np.arange(len(numbers)), shape[1] if len(shape) == 3 else 1)
     return Examples(processor, features, inputs, numbers, None, y)
-
-
-def spread(rows: int, count: int | None) -> np.ndarray:
-    """Choose row numbers spread evenly, so that data sorted by class keeps its variety.
-
-    Args:
-        rows: The number of rows.
-        count: The number of rows to choose; None for all.
-    """
-    if count is None or count >= rows:
-        return np.arange(rows)
-    return np.unique(np.linspace(0, rows - 1, count).round().astype(int))
 
 
 def _choose(total: int, y: Any, count: int | None) -> tuple[np.ndarray, Any]:

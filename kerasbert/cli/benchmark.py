@@ -58,9 +58,9 @@ def benchmark(
     if not is_tflite(model):
         from kerasbert.cli.common.describe_folder import benchmark_folder
 
-        if against is not None or data is not None:
+        if against is not None or data is not None or rows is not None:
             raise KerasBertError(
-                "expected a .tflite file for --against and --data, received a folder; convert the model first"
+                "expected a .tflite file for --against, --data and --rows, received a folder; convert the model first"
             )
         with progress("measuring"):
             measured = benchmark_folder(model, length, threads, runs)

@@ -7,6 +7,7 @@ from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 
 if TYPE_CHECKING:
     from kerasbert.export.conversion import TFLiteModel
@@ -61,7 +62,7 @@ def convert(
     target: Target = "cpu",
     length: Length = None,
     calibration: Calibration = None,
-    calibration_rows: CalibrationRows = 512,
+    calibration_rows: CalibrationRows = CALIBRATION_ROWS,
     integer_only: IntegerOnly = False,
     min_runtime: MinRuntime = None,
     inputs: Inputs = "ids",
@@ -83,13 +84,14 @@ def convert(
     """
     arguments = dict(locals())
     from kerasbert.cli.common.progress import note, progress
+    from kerasbert.data.sampling import sample_evenly
     from kerasbert.export.backends.client_tools.conversion_note import client_note
     from kerasbert.export.runtime.padding import length_note
     from kerasbert.export.targets import target_named
 
     recipe, integer_only = _check_options(out, recipe, target, integer_only, split_k)
     lengths = _parse_length(length)
-    examples = None if calibration is None else _calibration_examples(model, calibration, calibration_rows, arguments)
+    examples = None if calibration is None else _calibration_examples(model, calibration, arguments)
     with progress("loading TensorFlow and the model"):
         from kerasbert.tasks.auto import load_task
 
@@ -101,10 +103,10 @@ def convert(
     with progress(f"converting to {recipe}"):
         converted = run(
             task, recipe=recipe, target=target, length=lengths, calibration=examples, integer_only=integer_only, min_runtime=min_runtime,
-            inputs=inputs, split_k=split_k,
+            inputs=inputs, split_k=split_k, calibration_rows=calibration_rows,
         )  # fmt: skip
     converted.save(out)
-    if line := client_note(converted.metadata, examples):
+    if line := client_note(converted.metadata, examples and sample_evenly(examples, calibration_rows)):
         note(line)
     if length is None and (line := length_note(converted.metadata)):
         note(line)
@@ -169,11 +171,10 @@ def _parse_length(text: str | None) -> int | str | list[int] | None:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _calibration_examples(model: str, path: Path, rows: int, arguments: dict[str, Any]) -> list:
-    """Return examples of a file at even distances."""
+def _calibration_examples(model: str, path: Path, arguments: dict[str, Any]) -> list:
+    """Return the examples of a file."""
     from kerasbert.cli.common.data_files import file_options, read_described
     from kerasbert.cli.common.training_data import load_processor
 
     processor = load_processor(model)
-    examples = processor.examples(read_described(type(processor), path, file_options(arguments)).x)
-    return examples[:: -(-len(examples) // rows)]
+    return processor.examples(read_described(type(processor), path, file_options(arguments)).x)

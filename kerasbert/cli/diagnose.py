@@ -44,7 +44,6 @@ Plot = Annotated[
 
 _RECIPE = "static_wi8_ai8"
 _CALIBRATION_METHOD = "min-max"
-_CALIBRATION_ROWS = 256
 
 
 def diagnose(
@@ -146,7 +145,7 @@ def _load_quantized(
     if not task.policy:
         with progress("calibrating"):
             return compression.quantize(
-                task, recipe or _RECIPE, _first(calibration_table.x, _CALIBRATION_ROWS), integer_only=integer_only,
+                task, recipe or _RECIPE, calibration_table.x, integer_only=integer_only,
                 ranges=calibration_method or _CALIBRATION_METHOD,
             )  # fmt: skip
     if given := [name for name, value in float_options.items() if value]:

@@ -169,7 +169,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
 def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
     """Replace the student's layer norms and its dropout, as the options require."""
     from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.training_data import sample_evenly
+    from kerasbert.data.sampling import sample_evenly
     from kerasbert.training.distillation import no_norm_student
 
     if config.no_norm:

@@ -7,6 +7,7 @@ from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import DROPOUT_HELP, TrainConfig
 from kerasbert.training.config_fields import check_fields, option
@@ -32,7 +33,7 @@ class QuantizeConfig:
     )
     epochs: int = option(1, "Number of training epochs; 0 only calibrates.", at_least=0)
     integer_only: bool = option(False, "Quantize every activation, for processors without float.")
-    calibration_rows: int = option(512, "Number of calibration examples, sampled evenly.", at_least=1)
+    calibration_rows: int = option(CALIBRATION_ROWS, "Number of calibration examples, sampled evenly.", at_least=1)
     calibration_method: str = option(
         "min-max", "Range estimation for calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
     )
@@ -92,20 +93,19 @@ def quantize(
     """
     run, tables = _prepare(model, config, training, resume, overwrite)
     task = _load(model, run.config)
-    from kerasbert.cli.common.training_data import prepare_tables, sample_evenly
+    from kerasbert.cli.common.training_data import prepare_tables
     from kerasbert.training.trainer import format_metrics
 
     data, dev = prepare_tables(task, *tables)
     before = score(task, dev, "the float model")
-    calibration = sample_evenly(data.x, config.calibration_rows)
-    quantized = _calibrate(task, config, run.config, calibration)
+    quantized = _calibrate(task, config, run.config, data.x)
     result = _train(run, quantized, task, config, data, dev)
     after = result.dev or score(quantized, dev, "the quantized model")
     record = run.record(
         result, data, dev, {"epochs": config.epochs},
         model=model, recipe=config.recipe, integer_only=config.integer_only, ranges=config.calibration_method,
-        learned_ranges=config.learned_ranges, objectives=config.objectives, calibration_rows=_count(calibration), dev_before=before,
-        dev_after=after,
+        learned_ranges=config.learned_ranges, objectives=config.objectives,
+        calibration_rows=min(len(data), config.calibration_rows), dev_before=before, dev_after=after,
     )  # fmt: skip
     line = f"saved {run.out}"
     if before and after:
@@ -161,7 +161,7 @@ def _calibrate(task: "Task", config: QuantizeConfig, training: TrainConfig, cali
     with progress("calibrating"):
         return compression.quantize(
             task, config.recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
-            learned_ranges=config.learned_ranges, dropout=training.dropout,
+            learned_ranges=config.learned_ranges, dropout=training.dropout, calibration_rows=config.calibration_rows,
         )  # fmt: skip
 
 
@@ -190,7 +190,3 @@ def _train(
     objectives = parse_objectives(config.objectives) if config.objectives else None
     learner = Distiller(quantized, task, objectives, config.label_weight) if objectives else quantized
     return run.fit(learner, data, dev, callbacks)
-
-
-def _count(examples: Any) -> int:
-    return len(examples[0]) if isinstance(examples, tuple) else len(examples)

@@ -71,6 +71,20 @@ def test_impossible_quantizations_are_rejected(made, run, place, tmp_path, optio
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("command", ["quantize", "convert", "diagnose"])
+def test_every_command_calibrates_on_as_many_examples(made, run, place, tmp_path, command):
+    lines = Path(place.train).read_text("utf-8").splitlines(keepends=True)
+    data, out = tmp_path / "data.tsv", tmp_path / "out.tflite"
+    data.write_text("".join([*lines, *lines[1:], *lines[1:89]]), "utf-8")  # 600 rows
+    arguments = {
+        "quantize": ["--train", data, "--epochs", "0", "--out", tmp_path / "out"],
+        "convert": ["--recipe", "static_wi8_ai8", "--calibration", data, "-o", out],
+        "diagnose": ["--data", data, "--points", "1"],
+    }
+    done = run(command, made.float, *arguments[command])
+    assert done.code == 0 and "note: 512 of 600 examples are used for calibration, sampled evenly" in done.err
+
+
 def test_validate_writes_a_report_and_passes(made, run, place):
     report = place.folder / "report.html"
     done = run("validate", made.file, "--against", made.int8, "--data", place.train, "--on", "cpu", "--report", report)

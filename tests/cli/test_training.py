@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
-from kerasbert.cli.common.training_data import sample_evenly
 from kerasbert.training.run_folder import RunFolder
 
 COMMAND = [sys.executable, "-m", "kerasbert.cli"]
@@ -140,12 +139,6 @@ def test_a_training_killed_before_its_record_resumes(place, run, tmp_path, monke
 def test_training_options_need_epochs(run, place, tmp_path, option):
     done = run("quantize", "no such folder", "--train", place.train, "--epochs", 0, *option, "--out", tmp_path / "out")
     assert done.code == 2 and f"expected --epochs of at least 1 with {option[0]}, received 0" in done.err
-
-
-def test_examples_are_sampled_evenly():
-    assert sample_evenly(list(range(96)), 64)[:3] == [0, 2, 3] and len(sample_evenly(list(range(96)), 64)) == 64
-    assert sample_evenly((["a", "b"], ["c", "d"]), 5) == (["a", "b"], ["c", "d"])
-    assert sample_evenly(list("abcde"), 2) == ["a", "e"]
 
 
 def test_a_head_with_another_number_of_labels_is_rejected(made, place, run, tmp_path):

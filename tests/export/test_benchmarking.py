@@ -7,15 +7,19 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.cli import main
+from kerasbert.compression.pruning.structured import trim_vocabulary
 from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
-from kerasbert.export import benchmark
+from kerasbert.export import benchmark, benchmarking
 from kerasbert.export.runtime import benchmark_worker
 from kerasbert.export.runtime.benchmark_worker import OnnxRunner, measure
+from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.timed_rows import tokenized_rows
 
 
 def test_two_files_are_measured_and_compared(resizable_file, int8_file):
-    found = benchmark(resizable_file, lengths=[8], threads=(1,), runs=5, warmup=1, against=int8_file)
+    found = benchmark(resizable_file, lengths=8, threads=1, runs=5, warmup=1, against=int8_file)
     ours, theirs = found.measurements
     assert (ours.model, theirs.model, ours.length, ours.threads) == ("resizable.tflite", "int8.tflite", 8, 1)
     assert ours.latency.runs == 5 and 0 < ours.latency.p50 <= ours.latency.p90 <= ours.latency.p99
@@ -98,11 +102,14 @@ def onnx(monkeypatch):
 def test_an_onnx_file_pads_no_texts(onnx, lengths_file):
     rows = {"input_ids": [[1, 2, 3], [1, 2, 3, 4, 5]], "token_type_ids": [[0] * 3, [0] * 5], "longest": 16}
     paths = [str(lengths_file), "open.onnx"]
-    found = measure(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=rows)
+    found = measure(paths, length=None, threads=1, runs=4, warmup=1, words=2, rows=[rows] * 2)
     assert [len(seconds) for seconds in found["seconds"]] == [4, 4] and found["tokens"] == [3, 5]
     assert {shapes["input_ids"] for shapes in Session.fed} == {(1, 3), (1, 5)}
-    measure(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=rows)
+    measure(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=[rows])
     assert Session.fed[-1] == {"input_ids": (1, 12), "attention_mask": (1, 12)}
+    long = {"input_ids": [[1] * 13], "token_type_ids": [[0] * 13], "longest": 16}
+    with pytest.raises(KerasBertError, match="at most 12 tokens"):
+        measure(["fixed.onnx"], length=None, threads=1, runs=1, warmup=0, words=2, rows=[long])
 
 
 def test_onnx_files_that_do_not_open_are_refused(onnx, monkeypatch):
@@ -135,3 +142,77 @@ def test_the_command_draws_a_page(tiny, lengths_file, tmp_path):
     assert "Latency of one row" in content and "By the tokens of a text" in content
     assert main([*command, str(tmp_path / "latency.json")]) == 0
     assert json.loads((tmp_path / "latency.json").read_text())["measurements"][0]["by_tokens"]
+
+
+@pytest.fixture(scope="module")
+def pruned_file(tiny, trained, tmp_path_factory):
+    """`trained` with a vocabulary of fewer words, so that its ids are others."""
+    pruned = trim_vocabulary(trained, tiny.rows(2)[0])
+    assert pruned.config.vocab_size < trained.config.vocab_size
+    return kb.export.convert(pruned, recipe="float32").save(tmp_path_factory.mktemp("pruned") / "pruned.tflite")
+
+
+def test_each_file_tokenizes_the_texts_itself(tiny, lengths_file, pruned_file):
+    texts = [*tiny.rows(6)[0], "? ##s we saw so !"]
+    ours, theirs = tokenized_rows([lengths_file, pruned_file], texts, None)
+    for rows, file in ((ours, lengths_file), (theirs, pruned_file)):
+        tokenizer = open_predictor(file).tokenizer
+        assert rows["input_ids"] == [tokenizer.encode([text], max_length=16).input_ids[0] for text in texts]
+    assert ours["input_ids"] != theirs["input_ids"]
+    found = benchmark(lengths_file, against=pruned_file, data=texts, runs=7, warmup=0)
+    assert [each.latency.runs for each in found.measurements] == [7, 7] and found.comparisons[0].ratio > 0
+
+
+def test_a_file_without_tokenizer_must_have_the_sizes_of_the_first(tiny, lengths_file, float_file, tmp_path):
+    with pytest.raises(
+        KerasBertError, match=r"tokenizer in .*float.tflite, or the sizes of .*\(40 token ids\).*30 rows"
+    ):
+        benchmark(lengths_file, against=float_file, data=["good film"])
+    bare = tmp_path / "bare.tflite"
+    content = lengths_file.read_bytes()
+    bare.write_bytes(content[: len(content) - packed_metadata.packed_size(content)])
+    first, second = tokenized_rows([lengths_file, bare], ["good film"], None)
+    assert first == second
+
+
+def test_rows_are_texts_sampled_evenly(tiny, lengths_file):
+    texts = tiny.rows(10)[0]
+    (sampled,) = tokenized_rows([lengths_file], texts, 4)
+    (whole,) = tokenized_rows([lengths_file], texts, None)
+    assert sampled["input_ids"] == [whole["input_ids"][row] for row in (0, 3, 6, 9)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"data": ["good"], "rows": 0}, "number of rows of at least 1.*received 0"),
+        ({"rows": 3}, "expected data"),
+        ({"lengths": "8"}, "lengths as a whole number"),
+        ({"lengths": [8, True]}, "lengths as a whole number"),
+        ({"lengths": 0}, "lengths as a whole number"),
+        ({"threads": 1.0}, "threads as a whole number"),
+        ({"runs": "3"}, "runs and threads"),
+    ],
+)
+def test_counts_of_other_types_are_refused(lengths_file, arguments, message):
+    with pytest.raises(KerasBertError, match=message):
+        benchmark(lengths_file, **arguments)
+
+
+def test_both_files_are_compared_at_the_length_of_the_first(resizable_file, int8_file, monkeypatch):
+    lengths = []
+    run_worker = benchmarking._run_worker
+    monkeypatch.setattr(
+        benchmarking,
+        "_run_worker",
+        lambda paths, **settings: (lengths.append(settings["length"]), run_worker(paths, **settings))[1],
+    )
+    found = benchmark(int8_file, runs=1, warmup=0, against=resizable_file)
+    assert [each.length for each in found.measurements] == [8, 8] and lengths == [None, 8, 8]
+
+
+def test_models_may_divide_a_text_into_other_numbers_of_rows():
+    done = []
+    runs = [[lambda name=name: done.append(name) for name in "abc"], [lambda: done.append("z")]]
+    seconds = benchmark_worker._time_rounds(runs, warmup=0, rounds=2)
+    assert [len(each) for each in seconds] == [6, 2] and sorted(done) == sorted("abczabcz")

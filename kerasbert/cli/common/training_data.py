@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.common.data_files import (
@@ -20,7 +20,6 @@ from kerasbert.cli.common.saved_model import read_processor
 from kerasbert.data.records import is_tabular
 from kerasbert.data.table import Dataset, Table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.validation.examples import spread
 from kerasbert.processors import Features, Processor, make_processor, processor_class
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.processors.embedding import Embedding
@@ -268,16 +267,3 @@ def _label_with_vectors(task: "Task", table: Dataset) -> Table:
     first, second = columns(task.processor.examples(table.x))
     texts = first + (second or [])
     return Table(table.path, texts, task.predict(texts))
-
-
-def sample_evenly(examples: Any, count: int) -> Any:
-    """Return examples at even distances.
-
-    Args:
-        examples: A sequence of examples, or a tuple of columns.
-        count: The number of examples; all are returned if there are not more.
-    """
-    if isinstance(examples, tuple):
-        return tuple(sample_evenly(column, count) for column in examples)
-    examples = list(examples)
-    return [examples[row] for row in spread(len(examples), count)]

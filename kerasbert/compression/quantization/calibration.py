@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS, FEW_ROWS
 from kerasbert.compression.quantization.observers import Observer
 from kerasbert.compression.quantization.outlier_tokens import OutlierTokenObserver
 from kerasbert.compression.quantization.range_estimation import BINS, RangeEstimator, range_estimator
+from kerasbert.console.output import note
+from kerasbert.data.sampling import sample_evenly, spread
+from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import (
     ActivationFakeQuant,
@@ -19,6 +23,7 @@ from kerasbert.layers.quantization.norms import IntegerLayerNorm
 from kerasbert.layers.traversal import sublayers
 from kerasbert.processors import Features
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.inputs import is_packed
 
 # The largest peak that equalization leaves in a channel, as a multiple of the median channel's peak.
 OUTLIER_CEILING = 4.0
@@ -27,7 +32,12 @@ _SPECIAL_TOKENS = 3  # the most tokens of an empty text or pair: [CLS] [SEP] [SE
 
 
 def calibrate(
-    model: Task, data: Any, batch_size: int = 32, ranges: str = "min-max", ceiling: float = OUTLIER_CEILING
+    model: Task,
+    data: Any,
+    batch_size: int = 32,
+    ranges: str = "min-max",
+    ceiling: float = OUTLIER_CEILING,
+    rows: int | None = CALIBRATION_ROWS,
 ) -> None:
     """Set the equalization scales, then every static activation range, from `data`.
 
@@ -40,10 +50,11 @@ def calibrate(
         ranges: `min-max`; `percentile` (99.99 % of the values) or `percentile:99.9`; or `mse`, the range with the least squared error on
             its 8-bit grid.
         ceiling: Equalization leaves no channel a peak above this multiple of the median channel's peak.
+        rows: Number of examples to use, sampled evenly; None for all. A `tf.data.Dataset` is always used whole.
 
     Raises:
         KerasBertError: When the data have no tokens or only one distinct text; when a quantizer saw less than two distinct values; when
-            the method is unknown; and when the ceiling is not above 0.
+            the method is unknown; when the ceiling is not above 0; and when `rows` is below 1.
 
     Example:
         ```python
@@ -54,7 +65,7 @@ def calibrate(
     estimator = range_estimator(ranges)
     if ceiling <= 0:
         raise KerasBertError(f"expected an equalization ceiling above 0, received {ceiling}")
-    run = _make_run(model, data, batch_size)
+    run = _make_run(model, data, batch_size, rows)
     saved = [
         (variable, variable.numpy()) for quantizer in activation_quantizers(model) for variable in quantizer.variables
     ]
@@ -66,10 +77,14 @@ def calibrate(
         raise
 
 
-def _make_run(model: Task, data: Any, batch_size: int) -> Callable[[], None]:
+def _make_run(model: Task, data: Any, batch_size: int, rows: int | None) -> Callable[[], None]:
     """Check the data and return a function that runs the model over them."""
+    spread(1, rows)  # checks the number
     if isinstance(data, tf.data.Dataset):
+        if next(iter(data.take(1)), None) is None:
+            raise KerasBertError(_message_of_no_rows("no rows"))
         return lambda: model.predict(data, batch_size=batch_size)
+    data = _sample(model, data, rows)
     # Scoring features: a masked language model makes no prediction for a text without a mask, and so has no other rows for it.
     features = model.features(data, scoring=True)[1]
     _check_features(features)
@@ -82,12 +97,32 @@ def _make_run(model: Task, data: Any, batch_size: int) -> Callable[[], None]:
     return run
 
 
+def _sample(model: Task, data: Any, rows: int | None) -> Any:
+    """Choose some of the examples, spread evenly, and print how many if these are not all, or few."""
+    data = data.x if is_table(data) else data
+    examples = data if is_packed(data) else model.processor.examples(data)
+    total = len(examples["input_ids"]) if is_packed(examples) else len(examples)
+    count = total if rows is None else min(rows, total)
+    if count < total:
+        note(f"note: {count:,} of {total:,} examples are used for calibration, sampled evenly")
+    if 0 < count < FEW_ROWS:
+        note(
+            f"note: calibration on {count:,} example{'s' * (count > 1)}: {CALIBRATION_ROWS} are recommended, as other texts may have "
+            "values outside of the ranges"
+        )
+    return sample_evenly(examples, rows)
+
+
+def _message_of_no_rows(received: str) -> str:
+    return f"expected calibration data with tokens, received {received}; pass texts of the task"
+
+
 def _check_features(features: Features) -> None:
     """Check that the rows determine a range."""
     token_lists = features.token_lists.input_ids
     if not any(len(tokens) for tokens in token_lists):
         received = f"{len(token_lists)} rows of nothing but padding" if len(token_lists) else "no rows"
-        raise KerasBertError(f"expected calibration data with tokens, received {received}; pass texts of the task")
+        raise KerasBertError(_message_of_no_rows(received))
     distinct = {tuple(tokens) for tokens in token_lists}
     (shortest,) = distinct if len(distinct) == 1 else ((),)
     if len(distinct) == 1 and (len(token_lists) > 1 or len(shortest) <= _SPECIAL_TOKENS):

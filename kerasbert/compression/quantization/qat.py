@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.compression.quantization.calibration import calibrate
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
@@ -21,6 +22,7 @@ def quantize(
     ranges: str = "min-max",
     learned_ranges: bool = False,
     dropout: float | None = 0.0,
+    calibration_rows: int | None = CALIBRATION_ROWS,
 ) -> Task:
     """Return a copy of a task that trains and predicts with fake-quantized weights and activations.
 
@@ -39,6 +41,7 @@ def quantize(
             `kb.adamw` has their learning rate.
         dropout: Dropout rate of the copy; None keeps the model's. By default 0: dropout scales activations up, so that their ranges differ
             from those in the file.
+        calibration_rows: Number of calibration examples to use, sampled evenly; None for all.
 
     Returns:
         The copy. `compile` and `fit` it, or convert it at once.
@@ -64,7 +67,7 @@ def quantize(
                 f"expected calibration texts for {policy.recipe!r}, received none: its activation ranges start from data; "
                 "give texts as `calibration=`"
             )
-        calibrate(quantized, calibration, batch_size, ranges)
+        calibrate(quantized, calibration, batch_size, ranges, rows=calibration_rows)
     return quantized
 
 

@@ -171,6 +171,32 @@ def test_a_static_recipe_needs_calibration_texts(trained, calibration):
     assert "\n" not in str(error.value)
 
 
+def test_calibration_examples_are_sampled_evenly(tiny, capsys):
+    texts, model = tiny.rows(9)[0], tiny.narrow()
+    sampled = statistics(quantize(model, calibration=texts, calibration_rows=3))
+    assert "note: 3 of 9 examples are used for calibration, sampled evenly" in capsys.readouterr().err
+    assert same(sampled, statistics(quantize(model, calibration=[texts[0], texts[4], texts[8]])))
+    assert not same(sampled, statistics(quantize(model, calibration=texts[:3])))
+
+
+def test_calibration_on_few_examples_is_said(tiny, capsys):
+    texts, model = tiny.rows(100)[0], tiny.narrow()
+    quantize(model, calibration=texts[:1])
+    assert "note: calibration on 1 example: 512 are recommended" in " ".join(capsys.readouterr().err.split())
+    quantize(model, calibration=texts)
+    assert capsys.readouterr().err == ""
+
+
+def test_calibration_on_no_rows_is_refused(tiny):
+    model, texts = tiny.narrow(), tf.data.Dataset.from_tensor_slices(tiny.rows(4)[0])
+    for data in (texts.take(0), texts.filter(lambda text: False), model.pack(tiny.rows(1)[0], length=16)):
+        data = {name: values[:0] for name, values in data.items()} if isinstance(data, dict) else data
+        with pytest.raises(KerasBertError, match="tokens, received no rows"):
+            quantize(model, calibration=data)
+    with pytest.raises(KerasBertError, match="number of rows of at least 1.*received 0"):
+        quantize(model, calibration=tiny.rows(4)[0], calibration_rows=0)
+
+
 @pytest.mark.parametrize(
     "texts, expected",
     [

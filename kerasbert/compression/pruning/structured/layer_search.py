@@ -15,6 +15,7 @@ from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_la
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.pruning.structured.output_similarity import OutputSimilarity
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
+from kerasbert.data.sampling import sample_evenly, spread
 from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.errors import KerasBertError
@@ -131,20 +132,15 @@ def _features(task: Task, data: Any, rows: int) -> Features:
     x = data.x if is_table(data) else data
     if is_packed(x):
         features = task.features(x)[1]
-        index = _spread(len(features), rows)
+        index = spread(len(features), rows).tolist()
         features = features.part(index, np.arange(len(index)))
     else:
         examples = task.processor.examples(x)
         if not examples:
             raise KerasBertError("expected at least one text to compare choices of layers on, received none; add some")
-        chosen = [examples[row] for row in _spread(len(examples), rows)]
-        features = task.processor.scoring_features(chosen, task.tokenizer, task.sequence_length)
+        features = task.processor.scoring_features(sample_evenly(examples, rows), task.tokenizer, task.sequence_length)
     check_known_tokens(task, features, "compare choices of layers on them")
     return features
-
-
-def _spread(total: int, count: int) -> list[int]:
-    return np.unique(np.linspace(0, total - 1, min(total, count)).round().astype(int)).tolist()
 
 
 class _DistinctChoices:

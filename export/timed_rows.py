@@ -1,0 +1,86 @@
+"""The token rows that a benchmark runs: each file tokenizes the same texts itself."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from kerasbert.console.output import note
+from kerasbert.data.sampling import sample_evenly
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.benchmark_worker import ONNX
+from kerasbert.export.runtime.padding import padding_note
+from kerasbert.export.runtime.predictor import Predictor, open_predictor
+from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.constants import table_rows
+from kerasbert.export.tflite.reader import read_file
+from kerasbert.export.tflite.structure import load_bytes
+from kerasbert.export.validation.examples import read_data
+
+Rows = dict[str, Any]  # `input_ids` and `token_type_ids` of each row, and `longest`, the most tokens of a row
+
+
+def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | None) -> list[Rows]:
+    """Tokenize texts for each file, cut to its longest row.
+
+    Args:
+        paths: The files. The first one has a tokenizer. A later file without one gets the first one's rows.
+        data: Texts as `validate` takes them.
+        count: The number of texts to use, sampled evenly; None for all.
+
+    Returns:
+        The rows of each file.
+
+    Raises:
+        KerasBertError: When the data are no texts, `count` is below 1, the first file has no tokenizer, or a later file has none and takes
+            other ids or shorter rows.
+    """
+    first = open_predictor(paths[0])
+    texts = read_data(data, first.processor)
+    if texts.is_packed:
+        raise KerasBertError("expected texts to measure, received packed arrays; pass texts, or leave the data out")
+    x = sample_evenly(first.processor.examples(texts.x), count)
+    rows = [_tokenized(first, x, with_note=True)]
+    for path in paths[1:]:
+        if not str(path).endswith(ONNX) and packed_metadata.read(path) is not None:
+            rows.append(_tokenized(open_predictor(path), x))
+        else:
+            if not str(path).endswith(ONNX):
+                _check_same_sizes(path, first, rows[0])
+            rows.append(rows[0])
+    return rows
+
+
+def _tokenized(predictor: Predictor, x: Any, with_note: bool = False) -> Rows:
+    examples = predictor.processor.examples(x)
+    features = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
+    if with_note and (line := padding_note(predictor.metadata, features.lengths)):
+        note(line)
+    token_lists = features.token_lists
+    return {
+        "input_ids": [list(map(int, ids)) for ids in token_lists.input_ids],
+        "token_type_ids": [list(map(int, types)) for types in token_lists.token_type_ids],
+        "longest": predictor.length,
+    }
+
+
+def _check_same_sizes(path: str | os.PathLike, first: Predictor, rows: Rows) -> None:
+    """Check that a file without a tokenizer takes the first file's rows."""
+    file, words = read_file(*load_bytes(path)), first.metadata.vocab_size or first.tokenizer.vocabulary_size
+    tables = table_rows(file)
+    lengths = {
+        file.subgraphs[signature.subgraph].tensors[index].shape[-1]
+        for signature in file.signatures
+        for index in signature.inputs.values()
+    }
+    most = max(map(len, rows["input_ids"]))
+    fits = -1 in lengths or max(lengths, default=most) >= most
+    if words not in tables or not fits:
+        received = (
+            f"one with tables of {', '.join(map(str, sorted(tables))) or 'no'} rows"
+            if fits
+            else f"one of {max(lengths)} tokens for rows of {most}"
+        )
+        raise KerasBertError(
+            f"expected a tokenizer in {path}, or the sizes of {first.path} ({words:,} token ids), received {received}; "
+            "convert the model with `kerasbert convert`, or leave the data out"
+        )
