@@ -1,13 +1,104 @@
 """Added tokens: tokens of a checkpoint's files that extend its vocabulary, or change how one of its tokens is found."""
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.text import tokenizer_files
 from kerasbert.text.vocabulary import Vocabulary
 
 AddedTokens = Mapping[str, tuple[int | None, Mapping]]  # token -> its id, and its `AddedToken` fields
 
+SPECIAL_ROLES = ("bos_token", "eos_token", *tokenizer_files.SPECIAL_TOKENS)
+LISTS = (
+    "additional_special_tokens",
+    "extra_special_tokens",
+)  # the second one is also written as an object, name -> token
 _FLAGS = ("lstrip", "normalized", "rstrip", "single_word")
+_ID = re.compile("[0-9]{1,9}")
+
+
+def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, Mapping]]:
+    """Read the added tokens in `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json`.
+
+    As in the fast tokenizers of transformers 4.57, special tokens are found in the text as it is. Other tokens of `added_tokens.json` are
+    found after normalization: in a lowercased text, "COVID" is found as "covid" too.
+
+    Args:
+        folder: A Hugging Face folder.
+
+    Returns:
+        Token -> its id and its `AddedToken` fields. The id is None if the files do not contain it.
+
+    Raises:
+        KerasBertError: When a file is damaged.
+    """
+    path = Path(folder) / tokenizer_files.TOKENIZER_CONFIG
+    config = tokenizer_files.read_tokenizer_config(folder)
+    decoder = config.get("added_tokens_decoder") or {}
+    if not isinstance(decoder, dict):
+        raise KerasBertError(f"{path}: expected added_tokens_decoder as an object, received {str(decoder)[:100]}")
+    special_map = tokenizer_files.read_special_tokens_map(folder)
+    special = {}
+    for fields in _special_tokens(config, special_map, path):
+        parse_added_token(fields, path, numbered=False)
+        special[fields["content"]] = fields
+    added: dict[str, tuple[int | None, Mapping]] = {}
+    path = Path(folder) / tokenizer_files.ADDED_TOKENS
+    for token, number in tokenizer_files.read_json(path).items():
+        fields = special.get(token, {"normalized": True})
+        added[token] = parse_added_token({**fields, "content": token, "id": number}, path)
+    for number, token in decoder.items():
+        if isinstance(token, dict):
+            token = {**token, "id": int(number) if _ID.fullmatch(number) else number}
+        parsed = parse_added_token(token, Path(folder) / tokenizer_files.TOKENIZER_CONFIG)
+        added[token["content"]] = parsed
+    # A role of a sequence that is only a name leaves the token as it is by default: RoBERTa's mask token takes the space before it.
+    names = [config.get(role, special_map.get(role)) for role in tokenizer_files.SPECIAL_TOKENS]
+    for token, fields in special.items():
+        if token not in names:
+            added.setdefault(token, (None, fields))
+    return added
+
+
+def _special_tokens(config: Mapping, special_map: Mapping, path: Path) -> Iterator[Mapping]:
+    """Yield the fields of the special tokens, those of a sequence included, in the order in which transformers adds them."""
+    for role in SPECIAL_ROLES:
+        token = config.get(role, special_map.get(role))
+        if token is not None:
+            yield {"content": token} if isinstance(token, str) else token
+    for name in LISTS:
+        tokens = config.get(name) or special_map.get(name) or ()
+        if isinstance(tokens, dict):
+            tokens = tuple(tokens.values())
+        if not isinstance(tokens, list | tuple):
+            raise KerasBertError(f"{path}: expected {name} as a list, received {type(tokens).__name__}")
+        for token in tokens:
+            yield {"content": token} if isinstance(token, str) else token
+
+
+def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool = True) -> tuple[int | None, Mapping]:
+    """Return the id and the `AddedToken` fields of an added token in a file of `tokenizers`.
+
+    Args:
+        token: The value in the file: an object with a text as `content`, and a whole number from 0 on as `id`.
+        path: The file, for the error.
+        numbered: False for a token without an id.
+
+    Raises:
+        KerasBertError: When the value has another form.
+    """
+    fields = token if isinstance(token, dict) else {}
+    content, number = fields.get("content"), fields.get("id")
+    valid_id = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**31
+    if not isinstance(content, str) or (numbered and not valid_id):
+        expected = (
+            "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"
+        )
+        raise KerasBertError(f"{path}: expected {expected}, received {str(token)[:100]}")
+    return number if numbered else None, fields
 
 
 def merge_added_tokens(kind: type[Vocabulary], settings: Mapping, added: AddedTokens) -> dict:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
-from kerasbert.text.added_tokens import merge_added_tokens
+from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
-from kerasbert.text.japanese import JapaneseTokenizer, japanese_from_folder
+from kerasbert.text.japanese import WORD_TOKENIZER, JapaneseTokenizer, japanese_from_folder
 from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_preset
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
@@ -32,6 +32,7 @@ _CLASSES: dict[str, type[Tokenizer]] = {
 }
 _GENERIC = ("PreTrained", "TokenizersBackend", "")
 _JAPANESE = "BertJapanese"
+MODEL_CONFIG = "config.json"
 
 
 def has_tokenizer(folder: str | os.PathLike) -> bool:
@@ -57,7 +58,9 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
 
     As in Hugging Face, `tokenizer.json` takes precedence over the older files (`vocab.txt`; `spiece.model`; `vocab.json` with
     `merges.txt`). Settings of `tokenizer_config.json` and `special_tokens_map.json` take precedence over those of `tokenizer.json`, except
-    ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class`, or else from the files.
+    ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class` of `tokenizer_config.json` or
+    `config.json`, or else from the files. Where no file sets `do_lower_case`, the vocabulary decides: texts are not lowercased if its
+    tokens have capitals. A note says so.
 
     Args:
         folder: The folder.
@@ -81,8 +84,7 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     config = tokenizer_files.read_tokenizer_config(folder)
     if config.get(SETTING) is not None:
         return ClientWordPiece.from_folder(folder)
-    name = str(config.get("tokenizer_class") or "")
-    name = name.removesuffix("Fast").removesuffix("Tokenizer")
+    name = _class_name(folder, config)
     if name == _JAPANESE:
         return japanese_from_folder(folder)
     if (folder / tokenizer_files.TOKENIZER_JSON).is_file():
@@ -127,9 +129,21 @@ def tokenizer_from_config(config: Mapping) -> Tokenizer:
     return KINDS[kind].from_config(config)
 
 
+def _class_name(folder: Path, config: Mapping) -> str:
+    """Return the name of the tokenizer's class in `transformers`, without "Tokenizer" and "Fast", or "".
+
+    Japanese checkpoints as published name their class in config.json only. Copies of them may have lost it, but not the kind of words.
+    """
+    name = config.get("tokenizer_class") or tokenizer_files.read_json(folder / MODEL_CONFIG).get("tokenizer_class")
+    if not name and config.get(WORD_TOKENIZER) is not None:
+        return _JAPANESE
+    return str(name or "").removesuffix("Fast").removesuffix("Tokenizer")
+
+
 def _from_tokenizer_json(folder: Path) -> Tokenizer:
     path = folder / tokenizer_files.TOKENIZER_JSON
     settings, added = read_tokenizer_json(path)
+    added = {**read_added_tokens(folder), **added}
     kind = KINDS[settings["kind"]]
     _check_sizes(folder, len(settings["vocabulary"]), len({*settings["vocabulary"], *added}))
     # Hugging Face's fast tokenizer of ALBERT has no remove_space; the pre-tokenizer of tokenizer.json decides instead.

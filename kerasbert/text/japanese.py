@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.encoded import Segment
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
 
 SUBWORDS = ("wordpiece", "character")
+WORD_TOKENIZER = "word_tokenizer_type"  # a key of tokenizer_config.json that only Japanese checkpoints have
 # The white space of Python's str.split; \s in `re` is the same set.
 _WHITE_SPACE, _NO_WHITE_SPACE = re.compile(r"\s"), re.compile(r"\S+")
 _Units = list[tuple[Word, int]]  # parts that the engine looks up, and the number of their word
@@ -163,22 +165,27 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
     """Load the tokenizer of a folder whose `tokenizer_class` is `BertJapaneseTokenizer`.
 
     The default word tokenizer of that class is "basic", which splits words as BERT does. The result is then a `WordPiece` that does not
-    split CJK ideographs.
+    split CJK ideographs. A folder that says nothing about words is noted, because published checkpoints need MeCab.
 
     Raises:
         KerasBertError: When a file is missing or damaged, or a setting is not supported. The message names the setting.
     """
     config = tokenizer_files.read_tokenizer_config(folder)
-    if config.get("word_tokenizer_type", "basic") != "basic":
+    words = config.get(WORD_TOKENIZER)
+    if words is None:
+        note_once(
+            f"note: {folder}: no {WORD_TOKENIZER} in {tokenizer_files.TOKENIZER_CONFIG}: words are split at spaces and punctuation, as in "
+            "transformers; most Japanese checkpoints need MeCab, so copy that file from the checkpoint"
+        )
+    elif words != "basic":
         return JapaneseTokenizer.from_folder(folder)
     if (subwords := config.get("subword_tokenizer_type", "wordpiece")) != "wordpiece":
         raise KerasBertError(
             f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
             f"received {subwords!r}"
         )
-    settings = WordPiece.from_folder(folder).get_config()
-    overrides = {"lowercase": bool(config.get("do_lower_case", False)), "tokenize_chinese_chars": False}
-    return WordPiece.from_config({**settings, **overrides})
+    settings = WordPiece._from_folder(folder, {"lowercase": False}).get_config()
+    return WordPiece.from_config({**settings, "strip_accents": None, "tokenize_chinese_chars": False})
 
 
 def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:

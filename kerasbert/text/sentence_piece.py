@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.text import tokenizer_files
+from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.sentencepiece_model import read_model
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
@@ -150,6 +152,15 @@ class SentencePiece(Tokenizer):
     def _write_files(self, folder: Path) -> None:
         with atomic_file(folder / tokenizer_files.SENTENCEPIECE) as partial:
             partial.write_bytes(self.model)
+
+    @classmethod
+    def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
+        vocabulary = settings["vocabulary"]
+        if "lowercase" in settings:
+            check_letter_case(vocabulary, settings["lowercase"], not settings.get("keep_accents", False), folder)
+            return settings
+        lowercase, strip_accents = choose_letter_case(vocabulary, folder)
+        return {"lowercase": lowercase, "keep_accents": not strip_accents, **settings}
 
     @classmethod
     def _read_files(cls, folder: Path) -> dict[str, Any]:

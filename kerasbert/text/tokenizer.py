@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
-from kerasbert.text.added_tokens import merge_added_tokens
+from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Segment, Template
 from kerasbert.text.engine_errors import engine_errors
@@ -72,8 +72,14 @@ class Tokenizer(Vocabulary):
         Raises:
             KerasBertError: When a file is missing or damaged, or the constructor rejects the vocabulary.
         """
-        settings = {**cls._read_files(Path(path)), **tokenizer_files.read_settings(path, cls.flags)}
-        added = tokenizer_files.read_added_tokens(path)
+        return cls._from_folder(path, {})
+
+    @classmethod
+    def _from_folder(cls, path: str | os.PathLike, defaults: Mapping[str, Any]) -> Self:
+        """Read a folder as `from_folder` does. `defaults` are settings that apply if the files contain none."""
+        settings = {**cls._read_files(Path(path)), **defaults, **tokenizer_files.read_settings(path, cls.flags)}
+        settings = cls._with_letter_case(settings, path)
+        added = read_added_tokens(path)
         try:
             return cls.from_config(merge_added_tokens(cls, settings, added))
         except KerasBertError as error:
@@ -226,6 +232,11 @@ class Tokenizer(Vocabulary):
     def _write_files(self, folder: Path) -> None:
         """Write the vocabulary files."""
         raise NotImplementedError
+
+    @classmethod
+    def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
+        """Return the settings with those about letter case and accents, if the files of the folder contain none."""
+        return settings
 
     @classmethod
     def _read_files(cls, folder: Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ BERT_SPECIAL_TOKENS = {
     "mask_token": "[MASK]",
 }
 MAX_BYTES = 16 << 20  # of a vocabulary or model; XLM-RoBERTa's model of 250,000 pieces has 5 MB
-_ID = re.compile("[0-9]{1,9}")
 ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
 
@@ -134,7 +132,7 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[s
         KerasBertError: When a file is not a JSON object, or a setting has the wrong type.
     """
     config = read_tokenizer_config(folder)
-    special = {**read_json(Path(folder) / SPECIAL_TOKENS_MAP), **config}
+    special = {**read_special_tokens_map(folder), **config}
     path = Path(folder) / TOKENIZER_CONFIG
     settings: dict[str, Any] = {}
     for key, name in flags.items():
@@ -167,61 +165,9 @@ def read_tokenizer_config(folder: str | os.PathLike) -> dict:
     return read_json(Path(folder) / TOKENIZER_CONFIG)
 
 
-def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, Mapping]]:
-    """Read the added tokens in `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json`.
-
-    Args:
-        folder: A Hugging Face folder.
-
-    Returns:
-        Token -> its id and its `AddedToken` fields. The id is None if the files do not contain it.
-
-    Raises:
-        KerasBertError: When a file is damaged.
-    """
-    config, special = (read_json(Path(folder) / name) for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP))
-    decoder = config.get("added_tokens_decoder") or {}
-    additional = config.get("additional_special_tokens") or special.get("additional_special_tokens") or ()
-    added: dict[str, tuple[int | None, Mapping]] = {}
-    for token, number in read_json(Path(folder) / ADDED_TOKENS).items():
-        added[token] = parse_added_token({"content": token, "id": number}, Path(folder) / ADDED_TOKENS)
-    if not isinstance(decoder, dict) or not isinstance(additional, list | tuple):
-        received = f"{type(decoder).__name__} and {type(additional).__name__}"
-        raise KerasBertError(
-            f"{folder}: expected added_tokens_decoder as an object and additional_special_tokens as a list, received {received}"
-        )
-    for number, token in decoder.items():
-        if isinstance(token, dict):
-            token = {**token, "id": int(number) if _ID.fullmatch(number) else number}
-        parsed = parse_added_token(token, Path(folder) / TOKENIZER_CONFIG)
-        added[token["content"]] = parsed
-    for token in additional:
-        fields = {"content": token} if isinstance(token, str) else token
-        parsed = parse_added_token(fields, folder, numbered=False)
-        added.setdefault(fields["content"], parsed)
-    return added
-
-
-def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool = True) -> tuple[int | None, Mapping]:
-    """Return the id and the `AddedToken` fields of an added token in a file of `tokenizers`.
-
-    Args:
-        token: The value in the file: an object with a text as `content`, and a whole number from 0 on as `id`.
-        path: The file, for the error.
-        numbered: False for a token without an id.
-
-    Raises:
-        KerasBertError: When the value has another form.
-    """
-    fields = token if isinstance(token, dict) else {}
-    content, number = fields.get("content"), fields.get("id")
-    valid_id = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**31
-    if not isinstance(content, str) or (numbered and not valid_id):
-        expected = (
-            "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"
-        )
-        raise KerasBertError(f"{path}: expected {expected}, received {str(token)[:100]}")
-    return number if numbered else None, fields
+def read_special_tokens_map(folder: str | os.PathLike) -> dict:
+    """Read `special_tokens_map.json`. A missing file counts as empty."""
+    return read_json(Path(folder) / SPECIAL_TOKENS_MAP)
 
 
 def write_json(path: Path, content: Mapping) -> None:

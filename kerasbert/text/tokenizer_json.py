@@ -12,6 +12,7 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
+from kerasbert.text.added_tokens import parse_added_token
 from kerasbert.text.sentencepiece_model import build_model
 
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
@@ -42,7 +43,7 @@ def read_tokenizer_json(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int
         settings = readers[kind](content, model, path)
         added = {}
         for token in content.get("added_tokens") or ():
-            parsed = tokenizer_files.parse_added_token(token, path)
+            parsed = parse_added_token(token, path)
             added[token["content"]] = parsed
         _check_settings(settings, path)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

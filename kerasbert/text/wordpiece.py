@@ -1,10 +1,12 @@
 """WordPiece, the tokenizer of BERT; its ids equal those of Hugging Face's `BertTokenizerFast`."""
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.text import tokenizer_files
+from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.vocabulary import VocabularySettings
@@ -113,6 +115,20 @@ class WordPiece(Tokenizer):
 
     def _write_files(self, folder: Path) -> None:
         tokenizer_files.write_vocabulary(folder / tokenizer_files.VOCABULARY, self._vocabulary)
+
+    @classmethod
+    def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
+        vocabulary = settings["vocabulary"]
+        if "lowercase" in settings:
+            lowercase = settings["lowercase"]
+            check_letter_case(vocabulary, lowercase, settings.get("strip_accents", lowercase), folder)
+            return settings
+        lowercase, strip_accents = choose_letter_case(vocabulary, folder)
+        return {
+            "lowercase": lowercase,
+            "strip_accents": None if lowercase == strip_accents else strip_accents,
+            **settings,
+        }
 
     @classmethod
     def _read_files(cls, folder: Path) -> dict[str, Any]:

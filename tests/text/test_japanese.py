@@ -190,3 +190,37 @@ def test_an_unknown_dictionary_raises():
         JapaneseTokenizer(VOCABULARY, dictionary="neologd")
     with pytest.raises(KerasBertError, match="received 'letters'"):
         JapaneseTokenizer(VOCABULARY, subwords="letters")
+
+
+MECAB = {"word_tokenizer_type": "mecab", "mecab_kwargs": {"mecab_dic": "unidic_lite"}}
+JAPANESE_CLASS = {"tokenizer_class": "BertJapaneseTokenizer"}
+
+
+@pytest.mark.parametrize(
+    ("config", "tokenizer_config"),
+    [(JAPANESE_CLASS, MECAB), ({}, MECAB), ({}, {"word_tokenizer_type": "mecab"}), ({}, {**MECAB, **JAPANESE_CLASS})],
+)
+def test_class_of_a_published_folder(tmp_path, config, tokenizer_config):
+    """Published folders name their class in config.json; copies of the tokenizer's files alone name only the kind of words."""
+    write_folder(tmp_path, config, tokenizer_config)
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert type(tokenizer) is JapaneseTokenizer and tokenizer.lowercase is False
+    ids = tokenizer.encode(["東京に住んでいます。"], max_length=16).input_ids[0]
+    assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == ["東京", "に", "住ん", "で", "い", "ます", "。"]
+
+
+def test_a_folder_without_tokenizer_config_is_noted(tmp_path, capsys):
+    """transformers 4.57.6 and 5.24.0 split it at spaces and punctuation; accents such as the mark of が stay."""
+    write_folder(tmp_path, JAPANESE_CLASS, None)
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert (type(tokenizer), tokenizer.lowercase, tokenizer.tokenize_chinese_chars) == (WordPiece, False, False)
+    ids = tokenizer.encode(["が 東京都"], max_length=16).input_ids[0]
+    assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == ["が", "東京", "##都"]
+    assert "most Japanese checkpoints need MeCab" in capsys.readouterr().err
+
+
+def write_folder(folder, config, tokenizer_config):
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), "utf-8")
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    if tokenizer_config is not None:
+        (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer_config), "utf-8")

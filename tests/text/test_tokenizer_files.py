@@ -140,3 +140,25 @@ def test_invalid_settings_raise(tmp_path, config, message):
 def test_a_missing_vocabulary_raises(tmp_path):
     with pytest.raises(KerasBertError, match=r"vocab.txt: expected a tokenizer file, received no such file"):
         WordPiece.from_folder(tmp_path)
+
+
+def test_added_tokens_json_is_found_after_normalization(tmp_path):
+    """As in the fast tokenizers of transformers 4.57.6. Special tokens are found in the text as it is."""
+    special = {"special_tokens_map": {"additional_special_tokens": ["[E]"]}}
+    found = folder(tmp_path, added_tokens={"COVID": 6, "[E]": 7, "café": 8}, **special)
+    tokenizer = WordPiece.from_folder(found)
+    assert tokenizer.encode(["covid COVID [E] Cafe café"], max_length=20).input_ids == [[2, 6, 6, 7, 8, 8, 3]]
+    assert tokenizer.encode(["[e]"], max_length=20).input_ids == [[2, 1, 1, 1, 3]]
+
+
+def test_fields_and_further_roles_of_special_tokens(tmp_path):
+    """Counted with the fast tokenizers of transformers 4.57.6."""
+    mask = {"content": "[MASK]", "lstrip": True, "normalized": True}
+    special = {"mask_token": mask, "bos_token": "[BOS]", "eos_token": "[EOS]"}
+    config = {"extra_special_tokens": {"image_token": "<img>"}, "additional_special_tokens": ["<x>"]}
+    found = folder(tmp_path, tokenizer_config=config, special_tokens_map=special)
+    tokenizer = WordPiece.from_folder(found)
+    assert tokenizer.vocabulary[6:] == ("[BOS]", "[EOS]", "<x>", "<img>")
+    encoded = tokenizer.encode(["a [mask]x[BOS][EOS]<img><x>"], max_length=20)
+    assert encoded.input_ids == [[2, 5, 4, 1, 6, 7, 9, 8, 3]]
+    assert encoded.offsets[0][2] == (1, 8)
