@@ -51,7 +51,7 @@ OutVectors = Annotated[
 ]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --out file.")]
 
-_DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll")
+_DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
 def predict(

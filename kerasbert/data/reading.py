@@ -79,8 +79,11 @@ def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
     if data_suffix(path) == ".csv":
         return read_tagged_table(path, **columns, **limits)
     names = {"text": "word_column", "label": "tag_column"}
-    numbers = {names[name]: _number(path, name, column) for name, column in columns.items()}
-    return read_conll(path, **numbers, separator=limits.pop("delimiter"), **limits)
+    keys = data_suffix(path) == ".jsonl"
+    chosen: dict[str, Any] = {
+        names[name]: column if keys else _number(path, name, column) for name, column in columns.items()
+    }
+    return read_conll(path, **chosen, separator=limits.pop("delimiter"), **limits)
 
 
 def read_questions(path: str | os.PathLike, options: FileOptions) -> Table:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
-from kerasbert.data.conll import ConllTable, Sentence, build_tagged_table, tags_fault
+from kerasbert.data.conll import ConllTable, build_tagged_table
 from kerasbert.data.records import CellRow, ObjectRecords
+from kerasbert.data.tagged_sentence import Sentence, tags_fault
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 

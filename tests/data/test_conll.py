@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from kerasbert.console.strictness import strict
 from kerasbert.data.conll import read_conll, read_tagged_lines
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
@@ -80,6 +81,68 @@ def test_conll_u(write):
     assert (table.x, table.y, table.scheme) == ([["à", "le", "B"]], [["ADP", "DET", "NOUN"]], None)
 
 
+@pytest.mark.parametrize("columns", [{}, {"word_column": 1}, {"tag_column": 3}, {"word_column": 1, "tag_column": 3}])
+def test_conll_u_needs_no_column_numbers(write, columns, capsys):
+    table = read_conll(write(CONLL_U, "a.conllu"), **columns)
+    assert (table.x, table.y) == ([["à", "le", "B"]], [["ADP", "DET", "NOUN"]])
+    assert ("CoNLL-U is read with" in capsys.readouterr().err) is (len(columns) < 2)
+
+
+def test_conll_u_without_universal_tags_is_read_with_the_others(write):
+    rows = "".join(
+        f"{number}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n" for number, word, tag in ((1, "a", "DT"), (2, "b", "NN"))
+    )
+    assert read_conll(write(rows)).y == [["DT", "NN"]]
+
+
+def test_a_file_with_the_tag_before_the_word(write, capsys):
+    table = read_conll(write("O\tshow\nB-ACTOR\tbrad\nI-ACTOR\tpitt\n\nO\tbye\n", "mit.bio"))
+    assert table.x == [["show", "brad", "pitt"], ["bye"]] and table.y == [["O", "B-ACTOR", "I-ACTOR"], ["O"]]
+    assert "column 0 holds the tags, and column 1 the words" in capsys.readouterr().err
+
+
+def test_numbers_as_words_are_kept_where_they_do_not_count_words(write):
+    assert read_conll(write("1 B-X\n2 O\n")).x == [["1", "2"]]
+    assert read_conll(write("7 CD B-X\n9 CD O\n")).x == [["7", "9"]]
+
+
+def test_a_column_with_too_many_tags_is_noted(write, capsys):
+    path = write("".join(f"w{number} lemma{number}\n" for number in range(200)))
+    read_conll(path)
+    assert "read as tags column 1 with 200 different cells in 200 lines" in capsys.readouterr().err
+    with strict(), pytest.raises(KerasBertError, match="expected a column of tags"):
+        read_conll(path)
+
+
+def test_tags_as_numbers(write):
+    path = write(
+        '{"id": 1, "tokens": ["Ann", "of", "Rome"], "ner_tags": [1, 0, 3]}\n{"tokens": [], "ner_tags": []}\n', "a.jsonl"
+    )
+    names = ["O", "B-PER", "I-PER", "B-LOC"]
+    assert read_conll(path, labels=names).y == [["B-PER", "O", "B-LOC"], []]
+    assert read_conll(path).y == [[1, 0, 3], []] and "tags 0: 1, 1: 1, 3: 1" in read_conll(path).describe()
+    problem = make_processor("tagging", names)
+    assert [row.tolist() for row in problem.tags.encode(read_conll(path).y, read_conll(path).x)] == [[1, 0, 3], []]
+    with pytest.raises(
+        KerasBertError, match="expected tags by name, received numbers from 0 to 3; name them in this order"
+    ):
+        type(problem).label_names(read_conll(path).y)
+    with pytest.raises(KerasBertError, match="line 1: expected tags as numbers from 0 to 2, received 3"):
+        read_conll(path, labels=names[:3])
+
+
+def test_keys_of_json_lines_can_be_named(write, capsys):
+    path = write('{"tokens": ["a"], "upos": ["DET"], "ner_tags": ["O"], "tags": ["X"]}\n', "a.jsonl")
+    assert read_conll(path, tag_column="upos").y == [["DET"]]
+    assert read_conll(path).y == [["X"]]
+    assert "the tags are those of 'tags'; 'ner_tags' is not used" in capsys.readouterr().err
+    for settings, told in (({"tag_column": "xpos"}, "expected tags, as xpos"), ({"tag_column": 2}, "expected a key")):
+        with pytest.raises(KerasBertError, match=told):
+            read_conll(path, **settings)
+    with pytest.raises(KerasBertError, match="expected a column number"):
+        read_conll(write("a O\n"), tag_column="tag")
+
+
 def test_parts_of_speech_are_never_converted(write):
     table = read_conll(write("a\tB\nb\tS\nc\tV\nd\tB\n"))
     assert table.y == [["B", "S", "V", "B"]] and table.scheme is None
@@ -114,7 +177,19 @@ def test_one_sentence_on_each_line(write):
         (b"a O\n\xff O\n", "a.conll", "UTF-8.*0xff on line 2"),
         (gzip.compress(b"a O\n" * 99, mtime=0)[:-9], "a.conll", None),
         ('{"words": ["a"], "tags": ["O", "O"]}', "a.jsonl", "line 1: .*1 words and 2 tags"),
-        ('{"words": ["a"], "tags": [0]}', "a.jsonl", r"line 1: expected 'tags' as a list of strings"),
+        ('{"words": ["a"], "tags": [0.5]}', "a.jsonl", r"line 1: expected 'tags' as a list of names or of numbers"),
+        ('{"words": ["a"], "tags": [-1]}', "a.jsonl", "line 1: expected tags as numbers from 0 on, received -1"),
+        (
+            '{"words": ["a"], "tags": [0]}\n{"words": ["a"], "tags": ["O"]}',
+            "a.jsonl",
+            "line 2: expected all tags as names, or all as numbers",
+        ),
+        (
+            CONLL_U.replace("\t_\t_\n", "\t_\n"),
+            "a.conllu",
+            "expected words in column 0, received numbers that count them",
+        ),
+        ("doc\t0\tword\tB-X\n" * 120, "a.conll", "expected words in column 0, received 'doc' in the first 120 lines"),
         ('{"words": ["a"], "tags": ["O"]}\n{"words": ["a"]}', "a.jsonl", "line 2: expected 'tags'.*None"),
         (
             '{"words": ["a", "b"], "tags": ["B-X", ""]}',

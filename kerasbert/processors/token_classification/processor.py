@@ -125,9 +125,10 @@ class Tagging(Processor):
         """
         values = {value for number, row in enumerate(y) for value in written_tags(row, number)}
         if values and all(map(is_number, values)):
-            names = tuple(map(str, range(int(max(values)) + 1)))
-        else:
-            names = in_order({str(value) for value in values})
+            raise KerasBertError(
+                f"expected tags by name, received numbers from {min(values)} to {max(values)}; name them in this order with `labels=`"
+            )
+        names = in_order({str(value) for value in values})
         if len(names) < 2:
             raise KerasBertError(f"expected two or more different tags, received {', '.join(names) or 'none'} alone")
         return names
