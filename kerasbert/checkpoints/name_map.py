@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kerasbert.checkpoints.messages import display_name, first_three, mismatch, pluralize
+from kerasbert.console.strictness import unknown
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Entry:
         checkpoint: its name in the checkpoint.
         model: the path of its variable in the model.
         transpose: True if the checkpoint's matrix is (out, in) and the model's kernel (in, out).
-        optional: True if a checkpoint may omit it; the variable then keeps its initial value.
+        optional: True if a model may lack its variable.
     """
 
     checkpoint: str
@@ -34,10 +35,12 @@ class Ignored:
     Attributes:
         pattern: a regular expression that matches the whole name without prefix.
         reason: the reason, for the report.
+        redundant: True for a constant, or a copy of another tensor: nothing is lost without it.
     """
 
     pattern: str
     reason: str
+    redundant: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class LoadReport:
         unused: names of tensors without variable, as in the checkpoint.
         ignored: (name, reason) of deliberately unused tensors.
         wrong_shape: tensors that do not fit their variables.
+        redundant: names of those ignored tensors without which nothing is lost.
     """
 
     loaded: tuple[str, ...] = ()
@@ -72,6 +76,12 @@ class LoadReport:
     unused: tuple[str, ...] = ()
     ignored: tuple[tuple[str, str], ...] = ()
     wrong_shape: tuple[WrongShape, ...] = ()
+    redundant: tuple[str, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every variable has a tensor, and every known tensor with information of its own a variable."""
+        return not self.missing and len(self.ignored) == len(self.redundant)
 
     def summary(self) -> str:
         """Format the report as one line: "103 tensors loaded, 2 initialized anew (classifier.weight, ...), 1 ignored (position_ids)"."""
@@ -98,33 +108,53 @@ class NameMap:
         ignored: tensors that are deliberately unused.
         prefixes: optional prefixes of a checkpoint's names; the first that matches is removed before names are compared.
         aliases: (old, current) suffixes of names, such as (".gamma", ".weight").
+        inner: first parts of the encoder's names without prefix, such as `embeddings`. A tensor that begins with one of them, or with a
+            prefix, is part of the encoder.
+        unread: names of entries without prefix that are never loaded, with the reason: a new head takes their place.
     """
 
     entries: tuple[Entry, ...]
     ignored: tuple[Ignored, ...] = ()
     prefixes: tuple[str, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
+    inner: frozenset[str] = frozenset()
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def apply(
-        self, tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any], *, may_initialize: Collection[str] = ()
-    ) -> LoadReport:
+        self, tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any], *, may_initialize: Collection[str] = (),
+        may_drop: bool = False, where: object = "checkpoint",
+    ) -> LoadReport:  # fmt: skip
         """Assign the tensors to the variables: either to all of them, or to none on an error.
+
+        Every tensor is used, is ignored for a reason, or is an error.
 
         Args:
             tensors: the checkpoint's arrays by name.
             variables: TensorFlow variables or NumPy arrays by path.
             may_initialize: variables that may keep their initial values, such as a new head's: paths, or their prefixes up to a dot.
+            may_drop: whether unknown tensors behind the encoder stay unused, as those of a head that a new one replaces. Unknown tensors
+                inside of the encoder are errors in any case.
+            where: the checkpoint, for messages.
 
         Raises:
-            KerasBertError: when any other variable has no tensor, a shape differs, or a tensor holds anything but finite floats.
+            KerasBertError: when any other variable has no tensor, a tensor is unknown, a shape differs, or a tensor holds anything but
+                finite floats.
         """
         report = self.compare(tensors, variables)
-        self._require_shapes(report)
-        self._require_tensors(report, variables, may_initialize)
+        self._require_no_inner(report, where)
+        self._require_shapes(report, where)
+        self._require_tensors(report, variables, may_initialize, where)
+        if report.unused:
+            expected = f"{len(report.loaded)} tensors of this model alone"
+            received = f"{pluralize(report.unused, 'other tensor')} ({first_three(report.unused)})"
+            if not may_drop:
+                advice = "this is another model; new_head=True (--new-head) trains a new head on its encoder"
+                raise mismatch(where, expected, f"also {received}", advice)
+            unknown(where, expected, received, "left out")
         actual_names = self._index_by_canonical_name(tensors)
         values = {}
         for entry in self.entries:
-            name = actual_names.get(self._canonical_name(entry.checkpoint))
+            name = self._source(entry, actual_names)
             if entry.model in variables and name is not None:
                 values[entry.model] = _check_values(name, tensors[name], entry.transpose)
         for path, value in values.items():
@@ -136,10 +166,11 @@ class NameMap:
         remaining = self._index_by_canonical_name(tensors)
         loaded, missing, wrong = [], [], []
         for entry in self._expected_entries(variables):
-            name = remaining.pop(self._canonical_name(entry.checkpoint), None)
+            name = self._source(entry, remaining)
             if name is None:
                 missing.append(entry.checkpoint)
                 continue
+            del remaining[self._canonical_name(entry.checkpoint)]
             expected, received = _checkpoint_shape(variables[entry.model], entry.transpose), np.shape(tensors[name])
             if expected == received:
                 loaded.append(name)
@@ -149,9 +180,10 @@ class NameMap:
         return LoadReport(
             loaded=tuple(loaded),
             missing=tuple(missing),
-            unused=tuple(name for name, reason in reasons.items() if reason is None),
-            ignored=tuple((name, reason) for name, reason in reasons.items() if reason is not None),
+            unused=tuple(name for name, found in reasons.items() if found is None),
+            ignored=tuple((name, found.reason) for name, found in reasons.items() if found is not None),
             wrong_shape=tuple(wrong),
+            redundant=tuple(name for name, found in reasons.items() if found is not None and found.redundant),
         )
 
     def export(self, variables: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -188,34 +220,49 @@ class NameMap:
         unmapped = [Entry(path, path) for path in variables if path not in mapped]
         return [entry for entry in self.entries if entry.model in variables] + unmapped
 
-    def _require_shapes(self, report: LoadReport) -> None:
+    def _source(self, entry: Entry, actual_names: Mapping[str, str]) -> str | None:
+        """The name of the entry's tensor in the checkpoint, or None if it has none, or is not read."""
+        canonical = self._canonical_name(entry.checkpoint)
+        return None if canonical in self.unread else actual_names.get(canonical)
+
+    def _require_no_inner(self, report: LoadReport, where: object) -> None:
+        inner = [name for name in report.unused if name.startswith(self.prefixes) or self._is_inner(name)]
+        if inner:
+            received = f"{pluralize(inner, 'other tensor')} in it ({first_three(inner)})"
+            advice = "does config.json have fewer layers than the weights, or has the encoder further layers?"
+            raise mismatch(where, "an encoder of the layers that config.json names", received, advice)
+
+    def _require_shapes(self, report: LoadReport, where: object) -> None:
         if not report.wrong_shape:
             return
         first, *others = report.wrong_shape
         more = f" (wrong too: {first_three(tensor.name for tensor in others)})" if others else ""
-        where = f"checkpoint tensor {display_name(first.name)}"
         advice = "the configuration and the weights disagree"
-        raise mismatch(where, f"shape {first.expected}", f"{first.received}{more}", advice)
+        if self.inner and not self._is_inner(first.name):
+            advice += "; new_head=True (--new-head) makes a new head"
+        raise mismatch(
+            f"{where} tensor {display_name(first.name)}", f"shape {first.expected}", f"{first.received}{more}", advice
+        )
 
     def _require_tensors(
-        self, report: LoadReport, variables: Mapping[str, Any], may_initialize: Collection[str]
+        self, report: LoadReport, variables: Mapping[str, Any], may_initialize: Collection[str], where: object
     ) -> None:
         missing = set(report.missing)
         required = [
             entry.checkpoint
             for entry in self._expected_entries(variables)
-            if entry.checkpoint in missing
-            and not entry.optional
-            and not any(_covers(prefix, entry.model) for prefix in may_initialize)
+            if entry.checkpoint in missing and not any(_covers(prefix, entry.model) for prefix in may_initialize)
         ]
         if required:
             received = f"{len(report.loaded)} of them; missing: {first_three(required)}"
-            advice = (
-                f"it has {first_three(report.unused)} instead"
-                if report.unused
-                else "check that the download is complete"
-            )
-            raise mismatch("checkpoint", f"{len(report.loaded) + len(required)} tensors", received, advice)
+            advice = f"it has {first_three(report.unused)} instead" if report.unused else "is the download complete?"
+            if self.inner and not any(map(self._is_inner, required)):
+                advice += "; new_head=True (--new-head) makes a new head, which has to be trained"
+            raise mismatch(where, f"{len(report.loaded) + len(required)} tensors", received, advice)
+
+    def _is_inner(self, name: str) -> bool:
+        """True for a tensor of the embeddings and layers of the encoder."""
+        return self._canonical_name(name).partition(".")[0] in self.inner
 
     def _index_by_canonical_name(self, names: Iterable[str]) -> dict[str, str]:
         actual_names: dict[str, str] = {}
@@ -235,8 +282,10 @@ class NameMap:
                 return name.removesuffix(old) + new
         return name
 
-    def _reason_to_ignore(self, name: str) -> str | None:
-        return next((item.reason for item in self.ignored if re.fullmatch(item.pattern, name)), None)
+    def _reason_to_ignore(self, name: str) -> Ignored | None:
+        if name in self.unread:
+            return Ignored(re.escape(name), self.unread[name])
+        return next((item for item in self.ignored if re.fullmatch(item.pattern, name)), None)
 
 
 def _covers(prefix: str, path: str) -> bool:

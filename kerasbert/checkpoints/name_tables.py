@@ -4,7 +4,7 @@ An encoder's names are the same in every checkpoint, except that a prefix such a
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -250,17 +250,23 @@ ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have
 
 # Constants that older versions stored, and copies of a tied decoder's tensors.
 REDUNDANT_TENSORS = (
-    Ignored(r"embeddings\.position_ids", "position_ids"),
-    Ignored(r"(cls\.predictions|predictions|lm_head)\.decoder\.(weight|bias)", "tied decoder"),
-    Ignored(r"(generator_lm_head|vocab_projector)\.weight", "tied decoder"),
+    Ignored(r"embeddings\.(position_ids|token_type_ids)", "position_ids", redundant=True),
+    Ignored(r"(cls\.predictions|predictions|lm_head)\.decoder\.(weight|bias)", "tied decoder", redundant=True),
+    Ignored(r"(generator_lm_head|vocab_projector)\.weight", "tied decoder", redundant=True),
+)
+# Layers of other programs that no output of transformers' classes depends on.
+FOREIGN_TENSORS = (
+    Ignored(r"fit_denses?(\.\d+)?\.(weight|bias)", "TinyBERT's layer for distillation"),
+    Ignored(r"pooled_dense\.(weight|bias)", "keras-nlp's pooler of ELECTRA"),
 )
 # Checkpoints that were converted from TensorFlow keep its names of a norm's scale and shift.
 LEGACY_NORM_ALIASES = ((".LayerNorm.gamma", ".LayerNorm.weight"), (".LayerNorm.beta", ".LayerNorm.bias"))
 
 
 def build_name_map(
-    config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool | None = None, additions: Iterable[str] = ()
-) -> NameMap:
+    config: Any, *, pooler: bool, heads: Sequence[str] = (), bare: bool | None = None, additions: Iterable[str] = (),
+    unread: Mapping[str, str] | None = None,
+) -> NameMap:  # fmt: skip
     """Build the map between a Hugging Face checkpoint and the variables of an encoder or a task.
 
     Args:
@@ -270,13 +276,15 @@ def build_name_map(
         bare: True if `export` writes the encoder's names without prefix; by default, if the model has no head. Loading accepts both.
         additions: paths of variables that Hugging Face's model does not have. The checkpoint holds them under our names and in our
             layout, and Hugging Face's loaders report them as unexpected.
+        unread: names of tensors that are not loaded, as a new head takes their place, with the reason.
 
     Raises:
         KerasBertError: when the architecture does not have one of the heads.
     """
     architecture = ARCHITECTURES[config.model_type]
     prefix = "" if (set(heads) <= BARE_HEADS if bare is None else bare) else architecture.prefix
-    entries = [replace(entry, checkpoint=prefix + entry.checkpoint) for entry in architecture.encoder(config)]
+    encoder = architecture.encoder(config)
+    entries = [replace(entry, checkpoint=prefix + entry.checkpoint) for entry in encoder]
     if pooler:
         name = pooler_name(config.model_type, heads)
         entries += dense_entries(prefix + name if name == architecture.pooler else name, "pooler")
@@ -285,16 +293,18 @@ def build_name_map(
         for name in dict.fromkeys((architecture.pooler, *architecture.head_poolers.values()))
     ]
     for head in heads:
-        entries += _head_entries(architecture, head, config.model_type)
+        entries += head_entries(config.model_type, head)
     entries += [Entry(f"{ADDED_PREFIX}.{path}", path) for path in additions]
     for head in architecture.heads.keys() - set(heads):
         layers = {entry.checkpoint.rpartition(".")[0] for entry in architecture.heads[head]}
         ignored += [Ignored(rf"{re.escape(layer)}\.(weight|bias)", HEAD_NAMES[head]) for layer in sorted(layers)]
     return NameMap(
         tuple(entries),
-        ignored=(*ignored, *REDUNDANT_TENSORS),
+        ignored=(*ignored, *REDUNDANT_TENSORS, *FOREIGN_TENSORS),
         prefixes=(architecture.prefix,),
         aliases=LEGACY_NORM_ALIASES,
+        inner=frozenset(entry.checkpoint.partition(".")[0] for entry in encoder),
+        unread=unread or {},
     )
 
 
@@ -305,30 +315,13 @@ def pooler_name(model_type: str, heads: Sequence[str]) -> str:
     return next(poolers, architecture.pooler)
 
 
-def has_pooler(names: Iterable[str], model_type: str) -> bool:
-    """Return True if a checkpoint with these tensor names has the encoder's pooler."""
-    architecture = ARCHITECTURES[model_type]
-    kernel = f"{architecture.pooler}.weight"
-    return any(name.removeprefix(architecture.prefix) == kernel for name in names)
-
-
-def has_head(names: Iterable[str], model_type: str, head: str) -> bool:
-    """Return True if a checkpoint with these tensor names has all required tensors of a head.
+def head_entries(model_type: str, head: str) -> list[Entry]:
+    """Return the entries of a head.
 
     Raises:
         KerasBertError: when the architecture does not have the head.
     """
-    entries = _head_entries(ARCHITECTURES[model_type], head, model_type)
-    return {entry.checkpoint for entry in entries if not entry.optional} <= set(names)
-
-
-def head_bias_name(model_type: str, head: str) -> str:
-    """Return the checkpoint's name of the bias of a head with one Dense layer. The bias has one value for each class."""
-    entries = ARCHITECTURES[model_type].heads[head]
-    return next(entry.checkpoint for entry in entries if entry.checkpoint.endswith("bias"))
-
-
-def _head_entries(architecture: Architecture, head: str, model_type: str) -> list[Entry]:
+    architecture = ARCHITECTURES[model_type]
     if head not in architecture.heads:
         raise KerasBertError(
             f"expected a head of {model_type}, one of {sorted(architecture.heads)}, received {head!r}; "

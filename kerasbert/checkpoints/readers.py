@@ -9,6 +9,7 @@ from kerasbert.checkpoints import hugging_face, pytorch_file, safetensors_file, 
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
 from kerasbert.checkpoints.sentence_transformers import read_dense_tensors
+from kerasbert.checkpoints.wrappers import without_wrappers
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import RANGES_FILE
 
@@ -25,7 +26,7 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
         folder: the checkpoint folder.
 
     Returns:
-        Arrays by Hugging Face's names, in PyTorch's layout; floating-point ones are float32.
+        Arrays by Hugging Face's names, in PyTorch's layout; floating-point ones are float32. Prefixes of wrappers are removed.
 
     Raises:
         KerasBertError: when there are no weights, or the files are damaged.
@@ -35,7 +36,7 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
         return read_preset(folder)[1]
     for reader in (safetensors_file, pytorch_file):
         if any((folder / name).is_file() for name in (reader.WEIGHTS_FILE, reader.INDEX_FILE)):
-            return reader.read_tensors(folder) | read_dense_tensors(folder)
+            return without_wrappers(reader.read_tensors(folder), folder) | read_dense_tensors(folder)
     if folder.is_dir() and tf1.find_checkpoint(folder) is not None:
         return tf1.read_tensors(folder, hugging_face.read_config(folder)["model_type"])
     raise _no_weights_error(folder)

@@ -40,6 +40,7 @@ class ResultCommand(TyperCommand):
             try:
                 with (
                     strict(bool(ctx.params.get("strict"))),
+                    _requesting(ctx.params.get("folder_task")),
                     contextlib.redirect_stdout(sys.stderr),
                     handle_interrupts(claimed.interruption_message),
                     collect_temporary_files(),
@@ -53,6 +54,15 @@ class ResultCommand(TyperCommand):
         if result.then is not None:
             _go_on(result.then)
         return result.exit_code
+
+
+def _requesting(task: str | None) -> contextlib.AbstractContextManager[None]:
+    """Return the context of a command with `--task` for a folder; without the option nothing is imported."""
+    if task is None:
+        return contextlib.nullcontext()
+    from kerasbert.processors.requested_task import requesting_task
+
+    return requesting_task(task)
 
 
 class Commands(TyperGroup):

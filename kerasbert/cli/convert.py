@@ -71,6 +71,7 @@ def convert(
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

@@ -61,6 +61,7 @@ def diagnose(
     label_column: options.LabelColumn = None,
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

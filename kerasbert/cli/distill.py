@@ -61,10 +61,11 @@ class DistillConfig:
 
 _TRAINING = OptionGroup(
     TrainConfig,
-    without=(*options.NOT_FOR_SAVED_MODELS, "tokenize_as"),
+    without=(*(name for name in options.NOT_FOR_SAVED_MODELS if name != "new_head"), "tokenize_as"),
     required=("train", "out"),
     help={
-        "sequence_length": "Sequence length in tokens. Default: that of the teacher, or the student's longest if it is less."
+        "sequence_length": "Sequence length in tokens. Default: that of the teacher, or the student's longest if it is less.",
+        "new_head": "Make a new head for a --student that has one already, such as for other labels.",
     },
 )
 
@@ -75,6 +76,7 @@ def distill(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -131,6 +133,8 @@ def _prepare(
     if config.cache is not None:
         check_cache_folder(Path(config.cache))
     objective_weights(config.objectives)
+    if training.new_head and config.student is None:
+        raise KerasBertError("expected --student with --new-head, received --layers; their head is that of the teacher")
     training = replace(training, model=config.teacher)
     run = TrainingRun(training, resume, command_options(training=training, config=config))
     processor = load_processor(config.teacher)
@@ -162,7 +166,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
             longest = max_sequence_length(read_config(resolve(config.student)))
             settings["sequence_length"] = training.sequence_length or min(teacher.sequence_length, longest)
-            student = type(teacher).from_pretrained(config.student, **settings)
+            student = type(teacher).from_pretrained(config.student, new_head=training.new_head, **settings)
     return teacher, student, objectives
 
 

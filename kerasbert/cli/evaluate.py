@@ -29,6 +29,7 @@ def evaluate(
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

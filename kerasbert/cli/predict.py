@@ -69,6 +69,7 @@ def predict(
     csv_safe: CsvSafe = False,
     out: OutVectors = None,
     overwrite: Overwrite = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

@@ -31,6 +31,7 @@ def prune(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

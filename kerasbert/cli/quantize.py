@@ -67,7 +67,7 @@ class QuantizeConfig:
 
 _TRAINING = OptionGroup(
     TrainConfig,
-    without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "epochs"),
+    without=(*(name for name in options.NOT_FOR_SAVED_MODELS if name != "new_head"), "sequence_length", "epochs"),
     required=("train", "out"),
     defaults={"learning_rate": 2e-5, "dropout": 0.0},
     help={"dropout": DROPOUT_HELP},
@@ -81,6 +81,7 @@ def quantize(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,
@@ -125,6 +126,10 @@ def _prepare(
     check_out_folder(training.require("out"), model, resume=resume, overwrite=overwrite)
     policy_named(config.recipe, config.integer_only, config.learned_ranges)
     range_estimator(config.calibration_method)
+    if training.new_head and not config.epochs:
+        raise KerasBertError(
+            "expected --epochs of at least 1 with --new-head, received 0; a new head has to be trained"
+        )
     objective_weights(config.objectives or "soft-labels")
     if resume and not config.epochs:
         raise KerasBertError(
@@ -144,7 +149,7 @@ def _load(model: str, training: TrainConfig) -> "Task":
         from kerasbert.tasks.auto import load_task
 
         keras.utils.set_random_seed(training.seed)
-        task = load_task(model)
+        task = load_task(model, new_head=training.new_head)
     if training.tokenize_as:
         task.tokenize_as(training.tokenize_as)
     if task.policy:

@@ -95,8 +95,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
             settings["problem"] = processor_name
         if training.adapters:
             settings["adapters"] = training.adapters
-        if training.layer_mix:
-            settings["layer_mix"] = True
+        settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
             if training.tokenize_as:

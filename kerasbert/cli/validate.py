@@ -54,6 +54,7 @@ def validate(
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
+    folder_task: options.FolderTask = None,
     strict: options.Strict = False,
     json: options.Json = False,
     debug: options.Debug = False,

@@ -2,26 +2,31 @@
 
 import os
 
+from kerasbert.checkpoints.heads import NamedClass, named_class
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import read_own_config
+from kerasbert.processors.requested_task import RequestedTask, requested_task
 from kerasbert.tasks import TASKS
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.pretrained import from_folder
 
 
-def load_task(name_or_path: str | os.PathLike) -> Task:
+def load_task(name_or_path: str | os.PathLike, task: str | None = None, new_head: bool = False) -> Task:
     """Load the task that a folder's kerasbert.json or config.json names, with its heads.
 
     Args:
         name_or_path: A folder, the name of an encoder of the zoo, or a name on the hub.
+        task: The task, for a folder that names none, or has the heads of several: a name of `kerasbert train --task` such as `masked-lm`,
+            or of a class such as `MaskedLM`.
+        new_head: Whether to make a new head; see `Task.from_pretrained`.
 
     Returns:
         The task, of the class that the folder names.
 
     Raises:
-        KerasBertError: When neither file names a known task, or files are damaged.
+        KerasBertError: When neither file names a known task, the trained head is not there, or files are damaged.
 
     Example:
         ```python
@@ -30,21 +35,23 @@ def load_task(name_or_path: str | os.PathLike) -> Task:
         task.score(kb.data.read_table("dev.tsv"))["accuracy"]
         ```
     """
+    if (requested := requested_task() if task is None else RequestedTask.of(task)) is not None:
+        return from_folder(TASKS[requested.name], name_or_path, new_head=new_head, trained=True, **requested.settings)
     folder = resolve(name_or_path)
     own, config = read_own_config(folder), read_config(folder)
     name = own.get("task")
     if name is None:
-        architecture = (config.get("architectures") or ["none"])[0]
-        names = (name for name, task in TASKS.items() if _is_for(task, architecture, config.get("model_type")))
-        name = next(names, architecture)
+        found = named_class(config)
+        names = (name for name, kind in TASKS.items() if _is_for(kind, found, config.get("model_type")))
+        name = next(names, found.name)
     if name not in TASKS:
         raise KerasBertError(
-            f"{folder}: expected a task of {sorted(TASKS)}, received {name!r}; load it with the class of a task"
+            f"{folder}: expected a task of {sorted(TASKS)}, received {str(name)[:100]!r}; name it with task= (--task)"
         )
-    return from_folder(TASKS[name], folder)
+    return from_folder(TASKS[name], folder, new_head=new_head, trained=True)
 
 
-def _is_for(task: type[Task], architecture: str, model_type: object) -> bool:
+def _is_for(task: type[Task], found: NamedClass, model_type: object) -> bool:
     """Tell whether a checkpoint of this Hugging Face class may have the task's heads."""
     known = ARCHITECTURES.get(str(model_type))
-    return architecture.endswith(task.architecture) and (known is None or known.heads.keys() >= set(task.heads))
+    return found.ending == task.architecture and (known is None or known.heads.keys() >= set(task.heads))

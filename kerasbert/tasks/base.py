@@ -182,9 +182,13 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         vocab_size: int | None = None,
         adapters: int | None = None,
         layer_mix: bool | None = None,
+        new_head: bool = False,
         **settings: Any,
     ) -> Self:
-        """Load a task from a checkpoint folder or the hub. A checkpoint without the task's head gets a new one.
+        """Load a task from a checkpoint folder or the hub. An encoder without a head gets a new one, which a note says.
+
+        A checkpoint that has a head of this task must have all of it. Tensors that are unknown are errors. Labels in another order than
+        the checkpoint's move the rows of its head.
 
         Args:
             name_or_path: The folder, the name of an encoder of the zoo, or a name on the hub.
@@ -192,6 +196,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             vocab_size: Rows of the token embeddings; the last ones are removed, or new ones are added.
             adapters: Width of new adapters; see `Encoder`.
             layer_mix: Whether to add a learned weighted sum of all layers; see `Encoder`.
+            new_head: Whether to make a new head where the checkpoint has one, such as for other labels. Unknown tensors behind the encoder
+                are then left out, which a note says.
             settings: Arguments of the constructor in place of those of the folder. None keeps the folder's.
 
         Returns:
@@ -201,7 +207,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             KerasBertError: When files are damaged or do not match, or settings do not fit the checkpoint's head.
         """
         sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
-        return from_folder(cls, name_or_path, sizes, {"adapters": adapters, "layer_mix": layer_mix}, **settings)
+        options = {"adapters": adapters, "layer_mix": layer_mix}
+        return from_folder(cls, name_or_path, sizes, options, new_head, **settings)
 
     def save_pretrained(
         self, folder: str | os.PathLike, dtype: str = "float32", shard_bytes: int | None = None

@@ -1,6 +1,6 @@
 """The variables of encoders and tasks under their names in a checkpoint."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 
-def name_map_of(encoder: Encoder, heads: Sequence[str] = ()) -> NameMap:
-    """Return the map from a checkpoint's names to the variables of an encoder and of a task's heads."""
+def name_map_of(encoder: Encoder, heads: Sequence[str] = (), unread: Mapping[str, str] | None = None) -> NameMap:
+    """Return the map from a checkpoint's names to the variables of an encoder and of a task's heads, some of which are not read."""
     additions = variables_of_options(encoder, encoder.options)
-    return build_name_map(encoder.config, pooler=encoder.pooler is not None, heads=heads, additions=additions)
+    pooler = encoder.pooler is not None
+    return build_name_map(encoder.config, pooler=pooler, heads=heads, additions=additions, unread=unread)
 
 
 def variables_of_options(encoder: Encoder, options: Collection[str]) -> list[str]:

@@ -1,13 +1,10 @@
 """Class names of tasks, and their entries in Hugging Face's config.json."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kerasbert.checkpoints.hugging_face import label_names
 from kerasbert.errors import KerasBertError
-
-if TYPE_CHECKING:
-    from kerasbert.tasks.base import Task
 
 
 def parse_labels(labels: object) -> tuple[str, ...]:
@@ -34,8 +31,6 @@ def labels_to_config(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def labels_from_config(task_class: "type[Task]", config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `labels` as a config.json names them, if it is one of the task's own architecture; else nothing."""
-    architectures = config.get("architectures") or [""]
-    own = isinstance(architectures, list) and str(architectures[0]).endswith(task_class.architecture)
-    return {"labels": names} if own and (names := label_names(config)) else {}
+def labels_from_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `labels` as a config.json names them, or nothing if it names none."""
+    return {"labels": names} if (names := label_names(config)) else {}

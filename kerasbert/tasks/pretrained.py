@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kerasbert.checkpoints.config_keys import check_keys
+from kerasbert.checkpoints.heads import NamedClass, has_pooler, named_class, plan_heads
 from kerasbert.checkpoints.hugging_face import read_config, resolve
-from kerasbert.checkpoints.name_tables import has_head, has_pooler
+from kerasbert.checkpoints.name_map import LoadReport
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.resizing import resize_tables
+from kerasbert.console.strictness import note_once
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import RANGES_FILE, read_own_config
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.tasks.checkpoint_names import checkpoint_variables, name_map_of, variables_of_options
+from kerasbert.tasks.label_order import check_as_many_labels, label_order, move_rows
+from kerasbert.tasks.labels import parse_labels
 from kerasbert.tasks.quantization_ranges import load_ranges
 from kerasbert.tasks.saved_settings import (
-    check_as_many_labels,
+    check_arguments,
     check_same_labels,
     encoder_options,
     numbered_labels,
@@ -84,7 +89,12 @@ def load_encoder(
     encoder = _make_encoder(config, policy=None, pooler=_pools(config, tensors), **options)
     encoder({"input_ids": [[0] * 4]})
     new = variables_of_options(encoder, options.keys() - saved.keys())
-    encoder.load_report = name_map_of(encoder).apply(tensors, encoder.variables_by_path(), may_initialize=new)
+    where = source if isinstance(source, str | os.PathLike) else "checkpoint"
+    encoder.load_report = name_map_of(encoder).apply(
+        tensors, encoder.variables_by_path(), may_initialize=new, may_drop=True, where=where
+    )
+    if encoder.load_report.missing:
+        _announce(where, encoder.load_report)
     return encoder
 
 
@@ -93,6 +103,8 @@ def from_folder(
     name_or_path: str | os.PathLike,
     sizes: Mapping[str, int | None] = NOTHING,
     options: Mapping[str, int | None] = NOTHING,
+    new_head: bool = False,
+    trained: bool = False,
     **overrides: Any,
 ) -> "TaskT":
     """Load a task from a folder or the hub; see `Task.from_pretrained`.
@@ -102,33 +114,92 @@ def from_folder(
         name_or_path: The folder, or a name on the hub.
         sizes: Other table sizes, as `load_encoder` takes them.
         options: The encoder's options, as `load_encoder` takes them.
+        new_head: Whether the head is new, also where the checkpoint has one.
+        trained: Whether the checkpoint must have the head, unless `new_head` is set.
         overrides: Constructor arguments in place of those of the folder. None keeps the folder's.
     """
+    if not isinstance(new_head, bool):
+        raise KerasBertError(f"expected new_head as True or False, received {new_head!r}; pass one of them")
+    overrides = {name: value for name, value in overrides.items() if value is not None}
+    check_arguments(task_class, overrides)
     folder = resolve(name_or_path)
     config, tensors = _read_checkpoint(folder, **sizes)
-    own = read_own_config(folder)
-    overrides = {name: value for name, value in overrides.items() if value is not None}
-    hub_settings, saved = task_class.settings_of(config, folder), own_settings(own, task_class, folder)
-    if "labels" not in overrides:
-        check_same_labels(hub_settings.get("labels"), saved.get("labels"), folder)
-    known = {**hub_settings, **numbered_labels(task_class, config, tensors), **saved}
-    settings = {**known, **overrides}
+    own, model_type = read_own_config(folder), config["model_type"]
+    found = _named_class(task_class, own, config, folder, new_head)
+    settings, names = _settings(task_class, found, own, config, tensors, folder, "labels" in overrides)
+    settings |= overrides
+    has_labels = bool(names) and "labels" in overrides and not new_head
+    if has_labels:
+        labels = parse_labels(overrides["labels"])
+        check_as_many_labels(labels, names, folder)
+        tensors = move_rows(tensors, model_type, task_class.heads[0], label_order(labels, names, folder))
     policy = saved_policy(own, folder)
     pooler = _pools(config, tensors) if task_class.pools is None else task_class.pools
     tokenizer = tokenizer_from_folder(folder) if has_tokenizer(folder) else None
     saved_options = own.get("encoder", {})
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)
-    new_heads = [head for head in task.heads if not has_head(tensors, task.config.model_type, head)]
-    if len(new_heads) < len(task.heads):
-        labels_of_another_task = own.get("settings", {}).get("labels")
-        check_as_many_labels(settings.get("labels"), known.get("labels") or labels_of_another_task, folder)
+    plan = plan_heads(task.heads, found, tensors, model_type, new_head)
+    if plan.new and trained and not new_head:
+        raise KerasBertError(
+            f"{folder}: expected a checkpoint with the trained head of {task_class.__name__}, received {found.name or 'one'} without; "
+            f"train one with `kerasbert train`, or pass new_head=True"
+        )
     added = variables_of_options(task.encoder, all_options.keys() - saved_options.keys())
-    names = name_map_of(task.encoder, task.heads)
-    task.load_report = names.apply(tensors, checkpoint_variables(task), may_initialize=["pooler", *new_heads, *added])
+    # A pooler belongs to the head that reads it: a new one is no part of a trained model.
+    may_initialize = [*plan.new, *added, *(["pooler"] if plan.new else [])]
+    names_map = name_map_of(task.encoder, task.heads, plan.other)
+    task.load_report = names_map.apply(
+        tensors, checkpoint_variables(task), may_initialize=may_initialize, may_drop=new_head, where=folder
+    )
+    if not task.load_report.is_complete:
+        _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
     return task
+
+
+def _named_class(
+    task_class: "type[Task]", own: Mapping[str, Any], config: Mapping[str, Any], folder: Path, new_head: bool
+) -> NamedClass:
+    """Return the class that a folder names. One that only the task knows has the task's heads.
+
+    Raises:
+        KerasBertError: When the class is unknown, and the head is not a new one.
+    """
+    found = named_class(config)
+    if own.get("task") == task_class.__name__ or found.ending == task_class.architecture:
+        return NamedClass(found.name, task_class.architecture, found.heads or task_class.heads)
+    if found.heads is None and not new_head:
+        raise KerasBertError(
+            f"{folder / 'config.json'}: expected a class of transformers for {config['model_type']}, such as "
+            f"...{task_class.architecture}, in architectures, received {str(found.name)[:100]!r}; new_head=True (--new-head) trains a new "
+            "head on its encoder"
+        )
+    return found
+
+
+def _settings(
+    task_class: "type[Task]", found: NamedClass, own: Mapping[str, Any], config: Mapping[str, Any],
+    tensors: Mapping[str, np.ndarray], folder: Path, renamed: bool,
+) -> tuple[dict[str, Any], list[str]]:  # fmt: skip
+    """Return the constructor arguments of a folder, and the labels of its trained head; none without such a head."""
+    trained = plan_heads(task_class.heads, found, tensors, config["model_type"]).trained
+    if task_class.heads and not trained:  # labels in config.json are those of another head
+        config = {name: value for name, value in config.items() if name not in ("id2label", "label2id", "problem_type")}
+    hub_settings, saved = task_class.settings_of(dict(config), folder), own_settings(own, task_class, folder)
+    if not renamed:
+        check_same_labels(hub_settings.get("labels"), saved.get("labels"), folder)
+    numbered = numbered_labels(task_class, config["model_type"], tensors) if trained else {}
+    settings = {**numbered, **hub_settings, **saved}
+    if numbered and settings["labels"] == numbered["labels"] and "labels" not in hub_settings and not renamed:
+        note_once(f"note: {folder}: it names no labels; they are {', '.join(numbered['labels'][:2])}, ...")
+    return settings, settings.get("labels") or [] if trained else []
+
+
+def _announce(where: object, report: LoadReport) -> None:
+    """Print what is new in a model, and what of the checkpoint is not in it."""
+    note_once(f"note: {where}: {report.summary()}")
 
 
 def _read_checkpoint(

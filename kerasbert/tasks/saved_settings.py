@@ -1,14 +1,15 @@
 """The settings of a task in a saved folder: labels, length and quantization policy, checked."""
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.checkpoints.name_tables import head_bias_name
+from kerasbert.checkpoints.heads import label_rows
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.suggestions import nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,15 +39,16 @@ def own_settings(own: Mapping[str, Any], task_class: "type[Task]", folder: Path)
     return settings
 
 
-def numbered_labels(
-    task_class: "type[Task]", config: Mapping[str, Any], tensors: "Mapping[str, np.ndarray]"
-) -> dict[str, Any]:
-    """Return labels LABEL_0, LABEL_1, ... for a checkpoint with a head of classes that does not name them, as Hugging Face does."""
-    architecture = (config.get("architectures") or [""])[0]
-    if "id2label" in config or not task_class.labelled or not architecture.endswith(task_class.architecture):
+def numbered_labels(task_class: "type[Task]", model_type: str, tensors: "Mapping[str, np.ndarray]") -> dict[str, Any]:
+    """Return labels LABEL_0, LABEL_1, ... for a head of classes that config.json does not name, as transformers does."""
+    if not task_class.labelled:
         return {}
-    bias = tensors.get(head_bias_name(config["model_type"], task_class.heads[0]))
-    return {} if bias is None else {"labels": [f"LABEL_{i}" for i in range(len(bias))]}
+    bias = [
+        tensors[name]
+        for name in label_rows(model_type, task_class.heads[0])
+        if name.endswith("bias") and name in tensors
+    ]
+    return {"labels": [f"LABEL_{i}" for i in range(len(bias[0]))]} if bias and bias[0].ndim else {}
 
 
 def saved_policy(own: Mapping[str, Any], folder: Path) -> QuantizationPolicy | None:
@@ -102,18 +104,28 @@ def check_same_labels(hub: Collection[str] | None, own: Any, folder: Path) -> No
         )
 
 
-def check_as_many_labels(labels: Sequence[str] | None, saved: Sequence[str] | None, folder: Path) -> None:
-    """Check that the checkpoint's head has as many outputs as there are labels.
+# Arguments of transformers' `from_pretrained` and of other libraries -> ours.
+_OTHER_NAMES = {
+    **dict.fromkeys(("num_labels", "num_classes", "n_classes", "id2label", "label2id", "classes", "label_names"), "labels"),
+    **dict.fromkeys(("max_length", "max_seq_length", "max_len", "seq_length", "model_max_length", "length"), "sequence_length"),
+    "problem_type": "problem",
+    "ignore_mismatched_sizes": "new_head",
+}  # fmt: skip
+_KERAS_ARGUMENTS = {"name", "trainable", "dtype"}
+
+
+def check_arguments(task_class: "type[Task]", names: Collection[str]) -> None:
+    """Check the names of the arguments that a call has beside those of `Task.from_pretrained`.
 
     Raises:
-        KerasBertError: When it has more or fewer.
+        KerasBertError: When the task has no such argument; the message names ours where there is one.
     """
-    if labels and saved and len(labels) != len(saved):
+    parameters = inspect.signature(task_class.__init__).parameters.keys() - {"self", "encoder", "tokenizer", "kwargs"}
+    for name in sorted(set(names) - parameters - _KERAS_ARGUMENTS):
+        other = _OTHER_NAMES.get(name)
+        if other not in {*parameters, "new_head"}:
+            other = nearest(name, sorted(parameters))
         raise KerasBertError(
-            f"expected a model of {len(labels)} labels ({_first_three(labels)}), received {folder} with a head of {len(saved)} "
-            f"({_first_three(saved)}); start from the checkpoint that it was trained from, which has no head yet"
+            f"expected arguments of {task_class.__name__} ({', '.join(sorted(parameters))}), received {name}=; "
+            + (f"write {other}= instead" if other else "leave it out")
         )
-
-
-def _first_three(labels: Sequence[str]) -> str:
-    return ", ".join(map(str, labels[:3])) + (", ..." if len(labels) > 3 else "")

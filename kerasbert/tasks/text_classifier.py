@@ -117,7 +117,7 @@ class TextClassifier(Task):
 
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
-        settings = labels_from_config(cls, config)
+        settings = labels_from_config(config)
         if config.get("problem_type") in HUB_PROBLEMS:
             settings["problem"] = HUB_PROBLEMS[config["problem_type"]]
         return settings

@@ -115,7 +115,7 @@ class TokenTagger(Task):
 
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
-        return labels_from_config(cls, config)
+        return labels_from_config(config)
 
     def hub_config(self) -> dict[str, Any]:
         return labels_to_config(self.labels)

@@ -120,6 +120,9 @@ class TrainConfig:
         "PART=RATE",
         at_least=0,
     )
+    new_head: bool = option(
+        False, "Make a new head where the checkpoint has one already, such as for other labels.", ""
+    )
     adapters: int | None = option(
         None, "Train only adapters of this width, the layer norms and the head (Houlsby et al. 2019).", at_least=1
     )

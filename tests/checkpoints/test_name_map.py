@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ MAP = NameMap(
         Entry("classifier.weight", "classifier.kernel", transpose=True),
         Entry("classifier.bias", "classifier.bias"),
     ),
-    ignored=(Ignored(r"position_ids", "position_ids"), Ignored(r"cls\..*", "masked-LM head")),
+    ignored=(Ignored(r"position_ids", "position_ids", redundant=True), Ignored(r"cls\..*", "masked-LM head")),
     prefixes=("bert.",),
     aliases=((".gamma", ".weight"),),
 )
@@ -110,20 +112,41 @@ def test_ignored_and_unused_are_reported():
         "cls.weight": np.zeros(1),
         "odd": np.zeros(1),
     }
-    report = MAP.apply({**tensors(), **checkpoint}, variables())
+    report = MAP.apply({**tensors(), **checkpoint}, variables(), may_drop=True)
     assert report.ignored == (
         ("bert.position_ids", "position_ids"),
         ("cls.bias", "masked-LM head"),
         ("cls.weight", "masked-LM head"),
     )
     assert report.unused == ("odd",)
+    assert report.redundant == ("bert.position_ids",) and not report.is_complete
     assert report.summary() == "5 tensors loaded, 1 unused (odd), 3 ignored (position_ids, masked-LM head)"
+    assert MAP.apply({**tensors(), "bert.position_ids": np.arange(4)}, variables()).is_complete
 
 
-def test_tensors_without_variable_are_unused():
+def test_unknown_tensors_are_errors():
     model = variables()
+    assert "received also 1 other tensor (odd)" in refusal({**tensors(), "odd": np.zeros(1)}, model)
+    assert not model["norm.gamma"].value.any()
     del model["classifier.kernel"], model["classifier.bias"]
-    assert MAP.apply(tensors(), model).unused == ("classifier.weight", "classifier.bias")
+    assert "2 other tensors (classifier.weight, classifier.bias)" in refusal(tensors(), model)
+    assert MAP.apply(tensors(), model, may_drop=True).unused == ("classifier.weight", "classifier.bias")
+
+
+@pytest.mark.parametrize("name", ["bert.odd", "norm.odd", "bert.norm.1.weight"])
+def test_unknown_tensors_inside_of_the_encoder_are_errors_in_any_case(name):
+    inner = replace(MAP, inner=frozenset({"norm", "dense"}))
+    with pytest.raises(KerasBertError, match=rf"1 other tensor in it \({name}\)"):
+        inner.apply({**tensors(), name: np.zeros(1)}, variables(), may_drop=True)
+
+
+def test_entries_that_are_not_read_keep_their_initial_values():
+    fresh = replace(MAP, unread={"classifier.weight": "old head", "classifier.bias": "old head"})
+    model = variables()
+    report = fresh.apply(tensors(), model, may_initialize=["classifier"])
+    assert report.missing == ("classifier.weight", "classifier.bias")
+    assert report.ignored == (("classifier.weight", "old head"), ("classifier.bias", "old head"))
+    assert not model["classifier.kernel"].any()
 
 
 @pytest.mark.parametrize("listed", [["classifier"], ["classifier."], ["classifier.kernel", "classifier.bias"]])
@@ -149,13 +172,15 @@ def test_missing_tensors_change_no_variable():
 
 def test_many_missing_tensors_are_counted():
     text = refusal({}, variables())
-    assert "bert.norm.weight, bert.dense.weight, classifier.weight and 1 more" in text  # not the optional one
+    assert "bert.norm.weight, bert.dense.weight, bert.extra.bias and 2 more" in text
 
 
-def test_optional_tensors_may_be_missing():
-    checkpoint = tensors()
+def test_optional_variable_needs_its_tensor():
+    checkpoint, model = tensors(), variables()
     del checkpoint["bert.extra.bias"]
-    assert MAP.apply(checkpoint, variables()).missing == ("bert.extra.bias",)
+    assert "missing: bert.extra.bias" in refusal(checkpoint, model)
+    del model["extra.bias"]
+    assert MAP.apply(checkpoint, model).missing == ()
 
 
 def test_unmapped_variables_are_missing():

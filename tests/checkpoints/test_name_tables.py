@@ -3,6 +3,7 @@ import pytest
 
 from kerasbert.checkpoints.name_tables import build_name_map
 from kerasbert.encoders import BertConfig
+from kerasbert.errors import KerasBertError
 
 HIDDEN, INNER, WORDS, POSITIONS = 8, 16, 30, 12
 CONFIG = BertConfig(num_hidden_layers=2)
@@ -140,13 +141,22 @@ def test_heads_are_loaded_without_prefix():
     name_map = build_name_map(CONFIG, pooler=True, heads=["classifier"])
     head = {"classifier.weight": np.ones((3, HIDDEN), np.float32), "classifier.bias": np.ones(3, np.float32)}
     model = variables(name_map)
-    report = name_map.apply({**checkpoint("bert."), **head, "classifier.scale": np.ones(3)}, model)
+    report = name_map.apply({**checkpoint("bert."), **head, "classifier.scale": np.ones(3)}, model, may_drop=True)
     assert len(report.loaded) == len(SHAPES) + 2 and not report.ignored and report.unused == ("classifier.scale",)
     assert model["classifier.kernel"].shape == (HIDDEN, 3) and model["classifier.bias"].all()
     assert {"classifier.weight", "bert.pooler.dense.bias"} <= name_map.export(model).keys()
 
 
-def test_layers_beyond_the_configuration_are_reported():
+@pytest.mark.parametrize("prefix", ["", "bert."])
+def test_layers_beyond_the_configuration_are_errors(prefix):
     one_layer = build_name_map(BertConfig(num_hidden_layers=1), pooler=True)
-    report = one_layer.apply(checkpoint(), variables(one_layer))
-    assert len(report.unused) == len(LAYER_SHAPES)
+    with pytest.raises(
+        KerasBertError, match=f"{len(LAYER_SHAPES)} other tensors in it .* fewer layers than the weights"
+    ):
+        one_layer.apply(checkpoint(prefix), variables(one_layer), may_drop=True)
+
+
+@pytest.mark.parametrize("name", ["fit_dense.weight", "fit_denses.3.bias", "bert.embeddings.position_ids"])
+def test_known_layers_of_other_programs_are_ignored(name):
+    name_map = build_name_map(CONFIG, pooler=True)
+    assert name_map.apply({**checkpoint("bert."), name: np.zeros(1)}, variables(name_map)).ignored

@@ -35,6 +35,14 @@ Model = Annotated[
 ]
 TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file, or one of the zoo.", callback=file_path)]
 
+FolderTask = Annotated[
+    str | None,
+    Option(
+        "--task",
+        metavar="NAME",
+        help="Task of a folder whose files name none, or several: a name of `kerasbert train --task`, such as masked-lm.",
+    ),
+]
 Overwrite = Annotated[
     bool,
     Option(
@@ -68,5 +76,5 @@ LABEL_WEIGHT_HELP = "Weight of the loss on the labels, beside --objectives."
 # Fields of TrainConfig that apply to a new model of a checkpoint, and not to a saved model with its head.
 NOT_FOR_SAVED_MODELS = (
     "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",
-    "rates", "adapters", "layer_mix", "distribute",
+    "rates", "adapters", "layer_mix", "new_head", "distribute",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from kerasbert.checkpoints.heads import named_class
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.cli.common.progress import progress
 from kerasbert.errors import KerasBertError
@@ -10,6 +11,7 @@ from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.processors import PROCESSORS, Processor, make_processor
 from kerasbert.processors.registry import TASK_NAMES
+from kerasbert.processors.requested_task import requested_task
 
 _HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 
@@ -52,11 +54,12 @@ def read_processor(model: str | os.PathLike) -> Processor | None:
 def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | None:
     settings = own.get("settings")
     settings = settings if isinstance(settings, dict) else {}
-    task = own.get("task") or _task_name(config)
+    requested = requested_task()
+    task = requested.name if requested else own.get("task") or _task_name(config)
     if task not in TASK_NAMES:
         return None
     hub_problem = _HUB_PROBLEMS.get(str(config.get("problem_type")), "single_label")
-    name = TASK_NAMES[task].processor or settings.get("problem") or hub_problem
+    name = (requested and requested.processor) or TASK_NAMES[task].processor or settings.get("problem") or hub_problem
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROCESSORS or not isinstance(labels, list | None):
         return None
@@ -64,9 +67,11 @@ def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | 
 
 
 def _task_name(config: dict[str, Any]) -> str | None:
-    architectures = config.get("architectures")
-    architecture = architectures[0] if isinstance(architectures, list) and architectures else ""
-    return next((name for name, task in TASK_NAMES.items() if str(architecture).endswith(task.architecture)), None)
+    try:
+        ending = named_class(config).ending
+    except KerasBertError:
+        return None
+    return next((name for name, task in TASK_NAMES.items() if task.architecture == ending), None)
 
 
 def _hub_labels(config: dict[str, Any]) -> list | None:
