@@ -110,10 +110,10 @@ def test_new_head_is_made_on_request_and_named_in_a_note(changed, capsys):
     model = kb.TextClassifier.from_pretrained(folder, labels=["a", "b"], new_head=True)
     assert model.load_report.missing == ("classifier.weight", "classifier.bias")
     note = capsys.readouterr().err
-    assert note.startswith(
-        f"note: {folder}: 23 tensors loaded, 2 initialized anew (classifier.weight, classifier.bias)"
-    )
-    assert "2 unused (crf.transitions, lstm.weight_ih_l0)" in note
+    assert f"note: {folder}: 23 tensors loaded, 2 initialized anew (classifier.weight, classifier.bias)" in note
+    assert f"note: {folder}: left out 2 other tensors (crf.transitions, lstm.weight_ih_l0)" in note
+    with kb.strict(), pytest.raises(KerasBertError, match="received 2 other tensors"):
+        kb.TextClassifier.from_pretrained(folder, labels=["a", "b"], new_head=True)
     with pytest.raises(KerasBertError, match="new_head as True or False"):
         kb.TextClassifier.from_pretrained(folder, labels=["a", "b"], new_head="yes")
 
