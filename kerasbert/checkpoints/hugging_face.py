@@ -14,6 +14,7 @@ from kerasbert.checkpoints import tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_shards, write_tensors
+from kerasbert.checkpoints.sentence_modules import encoder_folder
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file, recover
@@ -48,13 +49,19 @@ _MAX_WEIGHT_BYTES = 64 * 2**30  # XLM-RoBERTa XXL, the largest published encoder
 def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Path:
     """Return the local folder of a checkpoint; a hub model is downloaded.
 
+    Of a sentence-transformers model it is the folder of the encoder, which is another one in old models.
+
     Args:
         name_or_path: a checkpoint folder, the name of an encoder in the zoo, or "org/name" or "name" on the hub.
         revision: branch, tag or commit on the hub; ignored for a local folder.
 
     Raises:
-        KerasBertError: when it is neither a folder nor a hub name, or the download fails.
+        KerasBertError: when it is neither a folder nor a hub name, the download fails, or `modules.json` is damaged.
     """
+    return encoder_folder(_resolve(name_or_path, revision))
+
+
+def _resolve(name_or_path: str | os.PathLike, revision: str | None) -> Path:
     text = os.fspath(name_or_path)
     local = os.path.expanduser(text)
     if not os.path.isdir(local) and "\0" not in local:

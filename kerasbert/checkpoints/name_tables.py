@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kerasbert.checkpoints.name_map import Entry, Ignored, NameMap
-from kerasbert.checkpoints.sentence_transformers import KERNEL
+from kerasbert.checkpoints.sentence_transformers import BIAS, KERNEL
 from kerasbert.errors import KerasBertError
 
 
@@ -53,7 +53,10 @@ BERT_HEADS = {
     "qa_outputs": dense_entries("qa_outputs", "qa_outputs"),
     "masked_lm": BERT_MASKED_LM,
     "next_sentence": dense_entries("cls.seq_relationship", "next_sentence"),
-    "projection": [Entry(KERNEL, "projection.kernel", transpose=True)],
+    "projection": [
+        Entry(KERNEL, "projection.kernel", transpose=True),
+        Entry(BIAS, "projection.bias", optional=True),  # by the module's config
+    ],
 }
 HEAD_NAMES = {
     "classifier": "classifier",

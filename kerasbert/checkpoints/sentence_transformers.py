@@ -1,100 +1,114 @@
-"""sentence-transformers' files: the modules behind an encoder, which are pooling, a Dense layer without bias, and normalization."""
+"""sentence-transformers' folders: the modules behind an encoder, which are pooling, a Dense layer, and normalization."""
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kerasbert.checkpoints import pytorch_file, safetensors_file
+from kerasbert.checkpoints import pytorch_file, safetensors_file, sentence_keys
 from kerasbert.checkpoints.messages import mismatch, short_repr
-from kerasbert.files.json_text import read_json
+from kerasbert.checkpoints.sentence_keys import POOLING_FLAGS
+from kerasbert.checkpoints.sentence_modules import MODULES_FILE, Module, read_modules, root_folder
+from kerasbert.files.json_text import read_json_object
 
-KERNEL = "2_Dense.linear.weight"  # the tensor of the Dense module, beside those of the encoder
-POOLINGS = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
-_MODULES_FILE, _DENSE_FOLDER, _POOLING_FOLDER, _CONFIG_FILE = "modules.json", "2_Dense", "1_Pooling", "config.json"
-_IDENTITY = "torch.nn.modules.linear.Identity"
-# A Dense module that is a projection and nothing else, and the part of that which is the module's default.
-_PLAIN_SOURCE = {"module_input_name": "sentence_embedding", "use_residual": False}
-_PLAIN = {"bias": False, "activation_function": _IDENTITY, **_PLAIN_SOURCE}
-_FOLDER_NAME = re.compile(r"\w[\w.\-]{0,99}", re.ASCII)
+KERNEL = "2_Dense.linear.weight"  # the tensors of the Dense module, beside those of the encoder
+BIAS = "2_Dense.linear.bias"
+TRANSFORMER_CONFIG = "sentence_bert_config.json"
+# Versions before 0.4 named the file after the architecture.
+_TRANSFORMER_CONFIGS = (
+    TRANSFORMER_CONFIG,
+    *(f"sentence_{name}_config.json" for name in ("roberta", "distilbert", "camembert", "albert", "xlm-roberta")),
+)
+_POOLING_FOLDER, _DENSE_FOLDER = "1_Pooling", "2_Dense"
+_CONFIG_FILE, _TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+# Names of `projection_activation=` by the paths that sentence-transformers writes.
+_ACTIVATIONS = {"torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.activation.Tanh": "tanh"}
+_KINDS = ("Transformer", "Pooling", "Dense", "Normalize")  # in the order in which a model may have them
+_ADVICE = "load another model"
 
 
 def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, Any]:
     """Return the arguments of a sentence encoder that the folder's files define.
 
     Args:
-        folder: A sentence-transformers folder, or one without any of its files.
+        folder: The folder of the encoder in a sentence-transformers model, or one without any of its files.
         hidden_size: The width of the encoder.
         longest: The number of tokens that the encoder accepts.
 
     Raises:
-        KerasBertError: When a file is damaged, or a Dense module has a bias or an activation.
+        KerasBertError: When a file is damaged, or the model has modules or settings that are not supported.
     """
-    settings: dict[str, Any] = {}
-    modes = _read_object(folder / _POOLING_FOLDER / _CONFIG_FILE)
-    poolings = [name for name, key in POOLINGS.items() if modes.get(key)]
-    if len(poolings) == 1:
-        settings["pooling"] = poolings[0]
-    modules = _read_modules(folder)
-    if modules is not None:
-        settings["normalize"] = any(kind == "Normalize" for kind, _ in modules)
-    dense = _dense_folders(folder)
-    if dense:
-        kinds = [kind for kind, _ in modules or ()]
-        if len(dense) > 1 or kinds[kinds.index("Dense") - 1] != "Pooling":
-            expected = "one Dense module at most, right behind the Pooling module"
-            raise mismatch(folder / _MODULES_FILE, expected, ", ".join(kinds)[:100], "load another model")
-        settings["dimensions"] = _read_dimensions(dense[0] / _CONFIG_FILE, hidden_size)
-    length = _read_object(folder / "sentence_bert_config.json").get("max_seq_length")
-    if isinstance(length, int):
-        settings["sequence_length"] = min(length, longest)
-    return settings
+    root = root_folder(folder)
+    modules = read_modules(root)
+    if modules is None:
+        pooling = root / _POOLING_FOLDER / _CONFIG_FILE
+        return (_read_pooling(pooling) if pooling.is_file() else {}) | _read_length(folder, longest, is_complete=False)
+    by_kind = _by_kind(modules, root / MODULES_FILE)
+    if (place := by_kind.get("Normalize")) is not None and (place / _CONFIG_FILE).is_file():
+        sentence_keys.NORMALIZE.check(read_json_object(place / _CONFIG_FILE), place / _CONFIG_FILE)
+    settings = {"normalize": "Normalize" in by_kind, **_read_pooling(by_kind["Pooling"] / _CONFIG_FILE)}
+    if "Dense" in by_kind:
+        settings |= _read_dense(by_kind["Dense"] / _CONFIG_FILE, hidden_size)
+    return settings | _read_length(folder, longest, is_complete=True)
 
 
 def read_dense_tensors(folder: Path) -> dict[str, np.ndarray]:
-    """Return the tensors of the folder's Dense module under names that begin with `2_Dense.`; none without exactly one such module.
+    """Return the tensors of the model's Dense module under names that begin with `2_Dense.`; none without exactly one such module.
 
     Raises:
-        KerasBertError: When a file is missing or damaged.
+        KerasBertError: When a file is missing or damaged, or has other tensors than the module.
     """
-    dense = _dense_folders(folder)
+    dense = [module.folder for module in read_modules(root_folder(folder)) or () if module.kind == "Dense"]
     if len(dense) != 1:
         return {}
     for reader in (safetensors_file, pytorch_file):
         if (dense[0] / reader.WEIGHTS_FILE).is_file():
-            return {f"{_DENSE_FOLDER}.{name}": values for name, values in reader.read_tensors(dense[0]).items()}
+            tensors = {f"{_DENSE_FOLDER}.{name}": values for name, values in reader.read_tensors(dense[0]).items()}
+            _check_names(tensors, dense[0])
+            return tensors
     files = f"{safetensors_file.WEIGHTS_FILE} or {pytorch_file.WEIGHTS_FILE}"
     raise mismatch(dense[0], f"{files} in it", "neither", "is the folder complete?")
 
 
 def write_modules(
-    folder: Path, hidden_size: int, sequence_length: int, pooling: str, dimensions: int | None, normalize: bool
+    folder: Path,
+    hidden_size: int,
+    sequence_length: int,
+    *,
+    pooling: str,
+    normalize: bool,
+    dimensions: int | None = None,
+    projection_bias: bool = False,
+    projection_activation: str = "identity",
 ) -> None:
-    """Write the files that describe the modules.
+    """Write the files that describe the modules, in a form that all versions of sentence-transformers since 2.0 read.
 
     Args:
         folder: The folder of the encoder.
         hidden_size: The width of the encoder.
         sequence_length: Tokens in the longest row.
-        pooling: A name among `POOLINGS`.
-        dimensions: The width of the Dense module; None without one.
+        pooling: A name among `POOLING_FLAGS`.
         normalize: Whether vectors are normalized.
+        dimensions: The width of the Dense module; None without one.
+        projection_bias: Whether the Dense module has a bias.
+        projection_activation: The activation of the Dense module, `identity` or `tanh`.
     """
     kinds = ["Transformer", "Pooling", *["Dense"] * (dimensions is not None), *["Normalize"] * normalize]
     modules = [
         {"idx": i, "name": str(i), "path": f"{i}_{kind}" if i else "", "type": f"sentence_transformers.models.{kind}"}
         for i, kind in enumerate(kinds)
     ]
-    _write(folder / _MODULES_FILE, modules)
-    modes = {key: name == pooling for name, key in POOLINGS.items()}
+    _write(folder / MODULES_FILE, modules)
+    modes = {flag: name == pooling for name, flag in POOLING_FLAGS.items() if name in ("mean", "cls", "max", pooling)}
     _write(folder / _POOLING_FOLDER / _CONFIG_FILE, {"word_embedding_dimension": hidden_size, **modes})
     if dimensions is not None:
+        paths = {name: path for path, name in _ACTIVATIONS.items()}
         sizes = {"in_features": hidden_size, "out_features": dimensions}
-        _write(folder / _DENSE_FOLDER / _CONFIG_FILE, {**sizes, "bias": False, "activation_function": _IDENTITY})
-    _write(folder / "sentence_bert_config.json", {"max_seq_length": sequence_length, "do_lower_case": False})
+        options = {"bias": projection_bias, "activation_function": paths[projection_activation]}
+        _write(folder / _DENSE_FOLDER / _CONFIG_FILE, {**sizes, **options})
+    _write(folder / TRANSFORMER_CONFIG, {"max_seq_length": sequence_length, "do_lower_case": False})
 
 
 def write_dense_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
@@ -110,49 +124,93 @@ def write_dense_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None
     )
 
 
-def _dense_folders(folder: Path) -> list[Path]:
-    return [folder / path for kind, path in _read_modules(folder) or () if kind == "Dense"]
+def _by_kind(modules: list[Module], path: Path) -> dict[str, Path]:
+    """Return the folder of each kind of module, once the chain of modules is checked. Dropout does nothing in a trained model."""
+    kinds = [module.kind for module in modules if module.kind != "Dropout"]
+    unknown = next((kind for kind in kinds if kind not in _KINDS), None)
+    if unknown is not None:
+        expected = f"modules among {', '.join(_KINDS)} and Dropout"
+        raise mismatch(path, expected, f"{short_repr(unknown)}, which is not supported", _ADVICE)
+    if kinds != [kind for kind in _KINDS if kind in kinds] or kinds[:2] != ["Transformer", "Pooling"]:
+        expected = "the modules Transformer, Pooling, at most one Dense, and at most one Normalize, in this order"
+        raise mismatch(path, expected, ", ".join(kinds)[:100], _ADVICE)
+    return {module.kind: module.folder for module in modules}
 
 
-def _read_modules(folder: Path) -> list[tuple[str, str]] | None:
-    """Return the class and the folder of each module in their order; None without a `modules.json`."""
-    path = folder / _MODULES_FILE
-    if not path.is_file():
-        return None
-    entries = read_json(path)
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise mismatch(path, "a list of modules", short_repr(entries), "correct the file")
-    modules = [(str(entry.get("type", "")).rpartition(".")[2], str(entry.get("path", ""))) for entry in entries]
-    for kind, name in modules:
-        if kind == "Dense" and not _FOLDER_NAME.fullmatch(name):
-            raise mismatch(path, "the path of a module as a folder's name", short_repr(name), "correct the file")
-    return modules
-
-
-def _read_dimensions(path: Path, hidden_size: object) -> int:
-    """Return the width of a Dense module."""
+def _read_pooling(path: Path) -> dict[str, Any]:
+    """Return `pooling`. Flags without any true one are the mean, as in sentence-transformers since 5.4."""
     if not path.is_file():
         raise mismatch(path.parent, f"{path.name} in it", "none", "is the folder complete?")
-    config = _read_object(path)
+    config = read_json_object(path)
+    sentence_keys.POOLING.check(config, path, _ADVICE)
+    modes = config.get("pooling_mode", [name for name, flag in POOLING_FLAGS.items() if config.get(flag)] or ["mean"])
+    modes = [modes] if isinstance(modes, str) else modes
+    if not isinstance(modes, list) or len(modes) != 1 or modes[0] not in POOLING_FLAGS:
+        expected = f"one pooling mode of {', '.join(POOLING_FLAGS)}"
+        received = " and ".join(map(str, modes))[:100] if isinstance(modes, list) and modes else short_repr(modes)
+        raise mismatch(path, expected, received, _ADVICE)
+    return {"pooling": modes[0]}
+
+
+def _read_dense(path: Path, hidden_size: object) -> dict[str, Any]:
+    """Return width, bias and activation of a Dense module."""
+    if not path.is_file():
+        raise mismatch(path.parent, f"{path.name} in it", "none", "is the folder complete?")
+    config = read_json_object(path)
+    sentence_keys.DENSE.check(config, path, _ADVICE)
     width = config.get("out_features")
     if type(width) is not int or width < 1 or config.get("in_features") != hidden_size:
         received = short_repr({name: config.get(name) for name in ("in_features", "out_features")})
         raise mismatch(path, f"in_features of {hidden_size} and a positive out_features", received, "correct the file")
     # The module's own defaults are a bias and Tanh.
-    settings = {"bias": True, "activation_function": None, **_PLAIN_SOURCE, **config}
-    different = {name: settings[name] for name, plain in _PLAIN.items() if settings[name] != plain}
-    if different:
-        expected = "a Dense module of the sentence's vector without bias, activation and residual"
-        raise mismatch(path, expected, short_repr(different), "load a model without this Dense module")
-    return width
+    bias, activation = config.get("bias", True), config.get("activation_function", "torch.nn.modules.activation.Tanh")
+    if not isinstance(bias, bool):
+        raise mismatch(path, "bias as true or false", short_repr(bias), "correct the file")
+    if activation not in _ACTIVATIONS:
+        raise mismatch(path, f"an activation_function of {', '.join(_ACTIVATIONS)}", short_repr(activation), _ADVICE)
+    settings = {"dimensions": width, "projection_bias": bias, "projection_activation": _ACTIVATIONS[activation]}
+    return {name: value for name, value in settings.items() if value not in (False, "identity")}
 
 
-def _read_object(path: Path) -> dict[str, Any]:
-    """Return the object of a JSON file, empty where there is no file."""
-    content = read_json(path) if path.is_file() else {}
-    if not isinstance(content, dict):
-        raise mismatch(path, "a JSON object", short_repr(content), "correct the file")
-    return content
+def _check_names(tensors: Mapping[str, np.ndarray], folder: Path) -> None:
+    """Check that a Dense module has the tensors that its config describes."""
+    has_bias = read_json_object(folder / _CONFIG_FILE).get("bias", True) is not False
+    expected = {KERNEL, BIAS} if has_bias else {KERNEL}
+    if tensors.keys() != expected:
+        names = ", ".join(name.removeprefix(f"{_DENSE_FOLDER}.") for name in sorted(expected))
+        received = ", ".join(name.removeprefix(f"{_DENSE_FOLDER}.") for name in sorted(tensors))
+        raise mismatch(folder, f"the tensors {names}", received[:100] or "none", "correct its config.json")
+
+
+def _read_length(folder: Path, longest: int, is_complete: bool) -> dict[str, Any]:
+    """Return `sequence_length` as sentence-transformers finds it: `max_seq_length`, else the tokenizer's `model_max_length`.
+
+    Args:
+        folder: The folder of the encoder.
+        longest: The number of tokens that the encoder accepts.
+        is_complete: Whether the folder is one of sentence-transformers. Its models take as many tokens as they can without a limit.
+    """
+    path = next((folder / name for name in _TRANSFORMER_CONFIGS if (folder / name).is_file()), None)
+    config = {} if path is None else read_json_object(path)
+    if path is not None:
+        sentence_keys.TRANSFORMER.check(config, path, _ADVICE)
+    limits = [(path, "max_seq_length", config.get("max_seq_length"))]
+    for name in ("processor_kwargs", "tokenizer_args"):
+        arguments = config.get(name) or {}
+        if not isinstance(arguments, dict):
+            raise mismatch(path, f"{name} as an object", short_repr(arguments), "correct the file")
+        sentence_keys.TOKENIZER_ARGUMENTS.check(arguments, f"{path}: {name}", _ADVICE)
+        limits.append((path, f"{name}.model_max_length", arguments.get("model_max_length")))
+    if is_complete and (folder / _TOKENIZER_CONFIG).is_file():
+        value = read_json_object(folder / _TOKENIZER_CONFIG).get("model_max_length")
+        limits.append((folder / _TOKENIZER_CONFIG, "model_max_length", value))
+    for where, name, value in limits:
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 1:
+            raise mismatch(where, f"{name} as a positive number", short_repr(value), "correct the file")
+        return {"sequence_length": int(min(value, longest))}
+    return {"sequence_length": longest} if is_complete else {}
 
 
 def _write(path: Path, content: Any) -> None:

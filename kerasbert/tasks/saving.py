@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kerasbert.checkpoints.hugging_face import converted, write_folder_files
 from kerasbert.checkpoints.safetensors_file import write_tensors
-from kerasbert.checkpoints.sentence_transformers import KERNEL, write_dense_tensors
+from kerasbert.checkpoints.sentence_transformers import BIAS, KERNEL, write_dense_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
 from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file, is_replaceable
@@ -30,7 +30,7 @@ def save_task(task: "Task", folder: str | os.PathLike, dtype: str = "float32", s
             f"expected a new or empty folder, or one of kerasbert's, received {folder}; name another, or empty it"
         )
     tensors = name_map_of(task.encoder, task.heads).export(checkpoint_variables(task))
-    projection = {KERNEL: tensors.pop(KERNEL)} if KERNEL in tensors else {}
+    projection = {name: tensors.pop(name) for name in (KERNEL, BIAS) if name in tensors}
     family = type(task.encoder).__name__.removesuffix("Encoder")
     config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
     with atomic_folder(folder, owns=is_model_file) as partial:

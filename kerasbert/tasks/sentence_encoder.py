@@ -16,6 +16,7 @@ from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.norms import half_range_scale
+from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
@@ -24,6 +25,9 @@ from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.losses_on_logits import is_of_keras
 from kerasbert.text import Tokenizer
+
+# `projection_activation=` -> the function; None is the identity
+_ACTIVATIONS = {"identity": None, "tanh": tf.tanh}
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -37,14 +41,17 @@ class SentenceEncoder(Task):
     Args:
         encoder: The encoder.
         tokenizer: The tokenizer, or None for packed inputs only.
-        pooling: `mean`, `cls` or `max` over the tokens.
+        pooling: `mean`, `cls` (the first token), `max`, `lasttoken`, `weightedmean` (by position) or `mean_sqrt_len_tokens` (the sum
+            over the square root of the number of tokens).
         normalize: Whether vectors have length 1.
         sequence_length: Tokens in the longest row; see `Task`.
-        dimensions: Numbers in a vector: a Dense layer without bias projects the pooled vector. None: as many as the encoder is wide.
+        dimensions: Numbers in a vector: a Dense layer projects the pooled vector. None: as many as the encoder is wide.
+        projection_bias: Whether that Dense layer has a bias.
+        projection_activation: The activation of that Dense layer, `identity` or `tanh`.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
-        KerasBertError: When the pooling is unknown, or `dimensions` is not a positive number.
+        KerasBertError: When the pooling or the activation is unknown, or `dimensions` is not a positive number.
 
     Example:
         ```python
@@ -67,15 +74,20 @@ class SentenceEncoder(Task):
         normalize: bool = True,
         sequence_length: int | None = None,
         dimensions: int | None = None,
+        projection_bias: bool = False,
+        projection_activation: str = "identity",
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         if pooling not in POOLINGS:
             raise KerasBertError(f"expected a pooling of {POOLINGS}, received {pooling!r}")
         self.pooling, self.normalize, self.dimensions = pooling, normalize, dimensions
+        self.projection_bias, self.projection_activation = projection_bias, projection_activation
         self.projection = None
         if dimensions is not None:
             self._make_projection(dimensions)
+        elif projection_bias or projection_activation != "identity":
+            raise KerasBertError("expected `dimensions=` with a bias or an activation of the projection, received none")
         self._create_variables()
         if encoder.pooler is not None:
             encoder.pooler.trainable = False  # the loss does not depend on it
@@ -83,12 +95,21 @@ class SentenceEncoder(Task):
     def _make_projection(self, dimensions: int) -> None:
         if type(dimensions) is not int or dimensions < 1:
             raise KerasBertError(f"expected `dimensions=` as a positive whole number, received {dimensions!r}")
+        if self.projection_activation not in _ACTIVATIONS:
+            raise KerasBertError(
+                f"expected a projection_activation of {', '.join(_ACTIVATIONS)}, received {self.projection_activation!r}"
+            )
         make = LayerFactory(self.config, self.policy)
+        activation = _ACTIVATIONS[self.projection_activation]
+        fixed_range = TANH_RANGE if activation is tf.tanh else None
         self.heads = ("projection",)
         self.projection_input = make.quantizer("projection.input")
         if self.pooling == "cls":
             tie_sequence(self.encoder, self.projection_input)
-        self.projection = make.dense("projection", dimensions, self.projection_input, has_bias=False)
+        self.projection = make.dense(
+            "projection", dimensions, self.projection_input, has_bias=self.projection_bias, activation=activation
+        )
+        self.projected = make.quantizer("projection.activated", integer_only=True, fixed_range=fixed_range)
 
     @property
     def width(self) -> int:
@@ -141,7 +162,14 @@ class SentenceEncoder(Task):
             folder: The folder of `save_pretrained`.
         """
         write_modules(
-            folder, self.config.hidden_size, self.sequence_length, self.pooling, self.dimensions, self.normalize
+            folder,
+            self.config.hidden_size,
+            self.sequence_length,
+            pooling=self.pooling,
+            normalize=self.normalize,
+            dimensions=self.dimensions,
+            projection_bias=self.projection_bias,
+            projection_activation=self.projection_activation,
         )
 
     def call(
@@ -156,6 +184,8 @@ class SentenceEncoder(Task):
         pooled = pool(sequence, inputs["attention_mask"], self.pooling)  # (B, H)
         if self.projection is not None:
             pooled = self.projection(self.projection_input(pooled, training=training), training=training)  # (B, W)
+            if self.projection.activation is not None:
+                pooled = self.projected(pooled, training=training)
         vectors = tf.cast(pooled, tf.float32)
         if not self.normalize:
             return vectors
@@ -209,4 +239,9 @@ class SentenceEncoder(Task):
 
     def get_config(self) -> dict[str, Any]:
         config = {**super().get_config(), "pooling": self.pooling, "normalize": self.normalize}
-        return config if self.dimensions is None else {**config, "dimensions": self.dimensions}
+        optional = {
+            "dimensions": (self.dimensions, None),
+            "projection_bias": (self.projection_bias, False),
+            "projection_activation": (self.projection_activation, "identity"),
+        }
+        return config | {name: value for name, (value, default) in optional.items() if value != default}

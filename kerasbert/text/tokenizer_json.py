@@ -79,7 +79,7 @@ def _infer_type(model: Mapping) -> str:
 def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
     _require(path, "continuing_subword_prefix", model.get("continuing_subword_prefix", "##"), "##")
     _require(path, "max_input_chars_per_word", model.get("max_input_chars_per_word", 100), 100)
-    normalizer = content.get("normalizer") or {}
+    normalizer = _bert_normalizer(content.get("normalizer") or {})
     _require(path, "normalizer", normalizer.get("type"), "BertNormalizer")
     _require(path, "clean_text", normalizer.get("clean_text", True), True)
     _require(path, "pre-tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer")
@@ -92,6 +92,14 @@ def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
         **({"unk_token": model["unk_token"]} if model.get("unk_token") else {}),
         **_sequence_tokens(content, path, separators=1),
     }
+
+
+def _bert_normalizer(normalizer: Mapping) -> Mapping:
+    """Return the part of a normalizer that acts: sentence-transformers 5.4 and later put a Lowercase before one that lowercases."""
+    steps = _components(normalizer, "normalizers")
+    names = [step["type"] for step in steps]
+    is_redundant = names == ["Lowercase", "BertNormalizer"] and steps[-1].get("lowercase", True) is True
+    return steps[-1] if is_redundant else normalizer
 
 
 def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
