@@ -18,17 +18,27 @@ READ_PATTERNS = (
     "tokenizer*.json",
     "special_tokens_map.json",
     "added_tokens.json",
-    "modules.json",
-    "1_Pooling/config.json",
-    "2_Dense/*",
     "kerasbert.json",
+    # sentence-transformers: folders of modules are named 1_Pooling, 2_Dense, ...; that of an old encoder is 0_Transformer.
+    "modules.json",
+    "sentence_*_config.json",
+    "config_sentence_transformers.json",
+    "*/config.json",
+    "[1-9]_Dense/*",
+    "0_Transformer/*",
 )
 # Weight formats by preference; in these patterns `*` also matches "/".
 WEIGHT_PATTERNS = (
     ("*.safetensors", "*.safetensors.index.json"),
     ("pytorch_model*.bin", "pytorch_model.bin.index.json"),
 )
-_IGNORE_PATTERNS = ("[!2]*/*.safetensors", "*/*.safetensors.index.json", "[!2]*/*.bin")  # but not those of 2_Dense
+_IGNORE_PATTERNS = (
+    "[!0-9]*/*.safetensors",
+    "[!0-9]*/*.safetensors.index.json",
+    "[!0-9]*/*.bin",
+    "onnx/*",
+    "openvino/*",
+)
 _REQUEST_SECONDS = 5
 _ALTERNATIVE = "or download the folder elsewhere and pass its path"
 
@@ -51,7 +61,7 @@ def download(repo_id: str, revision: str | None = None) -> Path:
     for weights in WEIGHT_PATTERNS:
         with _quiet_logging():
             folder = _snapshot(repo_id, revision, weights)
-        if any(folder.glob(weights[0])):
+        if any(folder.glob(weights[0])) or any(folder.glob(f"0_Transformer/{weights[0]}")):
             return folder
     advice = "convert its weights to safetensors and pass the folder's path"
     raise mismatch(f"hub model {repo_id!r}", "a .safetensors or pytorch_model.bin file", "none", advice)

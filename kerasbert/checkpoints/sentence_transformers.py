@@ -54,6 +54,22 @@ def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, 
     return settings | _read_length(folder, longest, is_complete=True)
 
 
+def lowercases(folder: Path) -> bool:
+    """Return True if texts are lowercased before the tokenizer sees them.
+
+    Args:
+        folder: The folder of the encoder.
+
+    Raises:
+        KerasBertError: When the file is damaged.
+    """
+    path, config = _read_transformer_config(folder)
+    value = config.get("do_lower_case") or False
+    if not isinstance(value, bool):
+        raise mismatch(path, "do_lower_case as true or false", short_repr(value), "correct the file")
+    return value
+
+
 def read_dense_tensors(folder: Path) -> dict[str, np.ndarray]:
     """Return the tensors of the model's Dense module under names that begin with `2_Dense.`; none without exactly one such module.
 
@@ -145,7 +161,7 @@ def _read_pooling(path: Path) -> dict[str, Any]:
     sentence_keys.POOLING.check(config, path, _ADVICE)
     modes = config.get("pooling_mode", [name for name, flag in POOLING_FLAGS.items() if config.get(flag)] or ["mean"])
     modes = [modes] if isinstance(modes, str) else modes
-    if not isinstance(modes, list) or len(modes) != 1 or modes[0] not in POOLING_FLAGS:
+    if not isinstance(modes, list) or len(modes) != 1 or modes[0] not in tuple(POOLING_FLAGS):
         expected = f"one pooling mode of {', '.join(POOLING_FLAGS)}"
         received = " and ".join(map(str, modes))[:100] if isinstance(modes, list) and modes else short_repr(modes)
         raise mismatch(path, expected, received, _ADVICE)
@@ -166,7 +182,7 @@ def _read_dense(path: Path, hidden_size: object) -> dict[str, Any]:
     bias, activation = config.get("bias", True), config.get("activation_function", "torch.nn.modules.activation.Tanh")
     if not isinstance(bias, bool):
         raise mismatch(path, "bias as true or false", short_repr(bias), "correct the file")
-    if activation not in _ACTIVATIONS:
+    if activation not in tuple(_ACTIVATIONS):
         raise mismatch(path, f"an activation_function of {', '.join(_ACTIVATIONS)}", short_repr(activation), _ADVICE)
     settings = {"dimensions": width, "projection_bias": bias, "projection_activation": _ACTIVATIONS[activation]}
     return {name: value for name, value in settings.items() if value not in (False, "identity")}
@@ -190,9 +206,8 @@ def _read_length(folder: Path, longest: int, is_complete: bool) -> dict[str, Any
         longest: The number of tokens that the encoder accepts.
         is_complete: Whether the folder is one of sentence-transformers. Its models take as many tokens as they can without a limit.
     """
-    path = next((folder / name for name in _TRANSFORMER_CONFIGS if (folder / name).is_file()), None)
-    config = {} if path is None else read_json_object(path)
-    if path is not None:
+    path, config = _read_transformer_config(folder)
+    if config:
         sentence_keys.TRANSFORMER.check(config, path, _ADVICE)
     limits = [(path, "max_seq_length", config.get("max_seq_length"))]
     for name in ("processor_kwargs", "tokenizer_args"):
@@ -211,6 +226,13 @@ def _read_length(folder: Path, longest: int, is_complete: bool) -> dict[str, Any
             raise mismatch(where, f"{name} as a positive number", short_repr(value), "correct the file")
         return {"sequence_length": int(min(value, longest))}
     return {"sequence_length": longest} if is_complete else {}
+
+
+def _read_transformer_config(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the file with the settings of the encoder's module, and its content; empty without such a file."""
+    paths = [folder / name for name in _TRANSFORMER_CONFIGS]
+    path = next((path for path in paths if path.is_file()), paths[0])
+    return path, read_json_object(path) if path.is_file() else {}
 
 
 def _write(path: Path, content: Any) -> None:

@@ -19,7 +19,7 @@ from kerasbert.tasks.pretrained import from_folder
 from kerasbert.tasks.saving import save_task
 from kerasbert.tasks.tokenizer_mixin import TokenizerMixin
 from kerasbert.tasks.weights import WeightsMixin
-from kerasbert.text import Tokenizer, tokenizer_from_config
+from kerasbert.text import Tokenizer, has_tokenizer, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
 if TYPE_CHECKING:
@@ -239,6 +239,21 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             The arguments by name.
         """
         return {}
+
+    @classmethod
+    def read_tokenizer(cls, folder: Path) -> Tokenizer | None:
+        """Read the tokenizer of a checkpoint.
+
+        Args:
+            folder: The folder.
+
+        Returns:
+            The tokenizer; None for a folder without one.
+
+        Raises:
+            KerasBertError: When its files are damaged, or it is of a kind that is not supported.
+        """
+        return tokenizer_from_folder(folder) if has_tokenizer(folder) else None
 
     def hub_config(self) -> dict[str, Any]:
         """Return the entries about the head in Hugging Face's config.json."""

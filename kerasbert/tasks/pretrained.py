@@ -33,7 +33,6 @@ from kerasbert.tasks.saved_settings import (
     own_settings,
     saved_policy,
 )
-from kerasbert.text import has_tokenizer, tokenizer_from_folder
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -135,7 +134,7 @@ def from_folder(
         tensors = move_rows(tensors, model_type, task_class.heads[0], label_order(labels, names, folder))
     policy = saved_policy(own, folder)
     pooler = _pools(config, tensors) if task_class.pools is None else task_class.pools
-    tokenizer = tokenizer_from_folder(folder) if has_tokenizer(folder) else None
+    tokenizer = task_class.read_tokenizer(folder)
     saved_options = own.get("encoder", {})
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)

@@ -10,7 +10,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length
-from kerasbert.checkpoints.sentence_transformers import read_settings, write_modules
+from kerasbert.checkpoints.sentence_transformers import lowercases, read_settings, write_modules
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
@@ -25,6 +25,7 @@ from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.losses_on_logits import is_of_keras
 from kerasbert.text import Tokenizer
+from kerasbert.text.lowercasing import lowercased
 
 # `projection_activation=` -> the function; None is the identity
 _ACTIVATIONS = {"identity": None, "tanh": tf.tanh}
@@ -154,6 +155,11 @@ class SentenceEncoder(Task):
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
         return read_settings(folder, config.get("hidden_size", config.get("dim")), max_sequence_length(config))
+
+    @classmethod
+    def read_tokenizer(cls, folder: Path) -> Tokenizer | None:
+        tokenizer = super().read_tokenizer(folder)
+        return lowercased(tokenizer) if tokenizer is not None and lowercases(folder) else tokenizer
 
     def write_companions(self, folder: Path) -> None:
         """Write the files in which sentence-transformers stores pooling, projection and normalization.

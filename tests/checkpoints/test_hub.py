@@ -63,10 +63,11 @@ def test_only_supported_files_are_downloaded(fake, tmp_path):
         *("config.json", "model.safetensors", "model-00001-of-00002.safetensors", "model.safetensors.index.json"),
         *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "modules.json"),
         *("1_Pooling/config.json", "kerasbert.json", "quantization.safetensors"),
-        *("2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin"),
+        *("2_Dense/config.json", "2_Dense/model.safetensors", "2_Dense/pytorch_model.bin", "pooling/config.json"),
+        *("config_sentence_transformers.json", "sentence_bert_config.json", "0_Transformer/vocab.txt"),
     ]
     others = ["pytorch_model.bin", "onnx/model.onnx", "onnx/model.safetensors", "tf_model.h5", "README.md", "x.py"]
-    others += ["openvino/pytorch_model.bin", "3_Dense/model.safetensors"]
+    others += ["openvino/pytorch_model.bin", "onnx/config.json", "1_Pooling/notes.txt", "other/model.safetensors"]
     patterns = {name: options[name] for name in ("allow_patterns", "ignore_patterns")}
     assert list(huggingface_hub.utils.filter_repo_objects([*names, *others], **patterns)) == names
 
@@ -91,6 +92,17 @@ def test_each_cause_has_a_one_line_error(fake, error, words):
     text = complaint("org/name", "v1")
     assert words in text and "'org/name' at revision 'v1'" in text
     assert "or download the folder elsewhere and pass its path" in text
+
+
+def test_weights_in_the_encoder_folder_of_old_sentence_transformers(fake, tmp_path):
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "0_Transformer").mkdir()
+    (tmp_path / "0_Transformer" / "pytorch_model.bin").touch()
+    assert hub.download("org/name") == tmp_path
+    assert [options["allow_patterns"][-2] for _, _, options in fake.downloads] == [
+        "*.safetensors",
+        "pytorch_model*.bin",
+    ]
 
 
 def test_name_without_organization_is_sent_unchanged(fake, tmp_path):

@@ -42,12 +42,17 @@ def edited(folder, **changes):
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 @pytest.mark.parametrize("normalize", [True, False])
-def test_the_pooled_vector_is_projected(tiny, texts, pooling, normalize):
-    short = tiny.sentence_encoder(dimensions=8, pooling=pooling, normalize=normalize)
+@pytest.mark.parametrize("tanh", [True, False])
+def test_the_pooled_vector_is_projected(tiny, texts, pooling, normalize, tanh):
+    options = {"projection_bias": True, "projection_activation": "tanh"} if tanh else {}
+    short = tiny.sentence_encoder(dimensions=8, pooling=pooling, normalize=normalize, **options)
     whole = tiny.sentence_encoder(pooling=pooling, normalize=False)
     for path, variable in whole.variables_by_path().items():
         variable.assign(short.variables_by_path()[path])
     expected = vectors(whole, texts) @ short.projection.kernel.numpy()
+    if tanh:
+        short.projection.bias.assign(np.linspace(-1, 1, 8))
+        expected = np.tanh(expected + np.linspace(-1, 1, 8))
     if normalize:
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(vectors(short, texts), expected, atol=1e-5)
@@ -64,6 +69,10 @@ def test_the_width_is_that_of_the_vectors(tiny, short, texts):
     for wrong in (0, 2.5, True):
         with pytest.raises(KerasBertError, match="`dimensions=` as a positive whole number, received"):
             tiny.sentence_encoder(dimensions=wrong)
+    with pytest.raises(KerasBertError, match="a projection_activation of identity, tanh, received 'relu'"):
+        tiny.sentence_encoder(dimensions=8, projection_activation="relu")
+    with pytest.raises(KerasBertError, match="expected `dimensions=` with a bias or an activation"):
+        tiny.sentence_encoder(projection_bias=True)
 
 
 def test_it_learns_vectors_of_its_width(tiny, texts):
@@ -144,13 +153,32 @@ def test_other_tasks_leave_the_projection_out(folder):
     assert not kb.load_encoder(folder).load_report.unused
 
 
+def test_a_projection_with_bias_and_tanh_is_saved_and_loaded(tiny, texts, tmp_path):
+    task = tiny.sentence_encoder(dimensions=8, projection_bias=True, projection_activation="tanh")
+    task.projection.bias.assign(np.linspace(-1, 1, 8))
+    task.save_pretrained(tmp_path / "m")
+    config = json.loads((tmp_path / "m" / "2_Dense" / "config.json").read_text("utf-8"))
+    assert config["bias"] is True and config["activation_function"] == "torch.nn.modules.activation.Tanh"
+    np.testing.assert_array_equal(vectors(kb.load_task(tmp_path / "m"), texts), vectors(task, texts))
+    (tmp_path / "m" / OWN_FILE).unlink()
+    loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "m")
+    np.testing.assert_array_equal(vectors(loaded, texts), vectors(task, texts))
+    assert loaded.get_config()["projection_activation"] == "tanh"
+    del config["bias"], config["activation_function"]  # a bias and Tanh are the defaults of the module
+    (tmp_path / "m" / "2_Dense" / "config.json").write_text(json.dumps(config), "utf-8")
+    loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "m")
+    np.testing.assert_array_equal(vectors(loaded, texts), vectors(task, texts))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bias": True}, "without bias, activation and residual, received {'bias': True}"),
-        ({"activation_function": "torch.nn.modules.activation.Tanh"}, "without bias, .*received .*Tanh"),
-        ({"use_residual": True}, "without bias, activation and residual, received {'use_residual': True}"),
-        ({"module_input_name": "token_embeddings"}, "a Dense module of the sentence's vector .*token_embeddings"),
+        ({"bias": True}, "expected the tensors linear.bias, linear.weight, received linear.weight"),
+        ({"bias": "no"}, "expected (bias as true or false|the tensors)"),
+        ({"activation_function": "torch.nn.modules.activation.ReLU"}, "an activation_function of .*received .*ReLU"),
+        ({"activation_function": ["tanh"]}, "an activation_function of .*received "),
+        ({"use_residual": True}, "expected use_residual False, the only supported value, received True"),
+        ({"module_input_name": "token_embeddings"}, "expected module_input_name 'sentence_embedding', .*token_embe"),
         ({"in_features": 16}, "expected in_features of 32 and a positive out_features, received .*16"),
         ({"out_features": "8"}, "expected in_features of 32 and a positive out_features, received .*'8'"),
         ({"out_features": 7}, r"2_Dense.linear.weight: expected shape \(7, 32\), received \(8, 32\)"),
@@ -168,11 +196,11 @@ def test_damaged_folders_are_refused(folder):
         (text.replace('"2_Dense"', '"../2_Dense"'), "the path of a module as a folder's name, received '../2_Dense'"),
         (
             text.replace("models.Normalize", "models.Dense"),
-            "expected one Dense module at most, .*received Transformer, ",
+            "at most one Dense, .*received Transformer, Pooling, Dense, Dense",
         ),
         (
             text.replace("Pooling", "Normalize"),
-            "right behind the Pooling module, received Transformer, Normalize, Dense",
+            "the modules Transformer, Pooling, .*, received Transformer, Normalize, Dense",
         ),
         ('{"modules": 3}', "expected a list of modules"),
     ):

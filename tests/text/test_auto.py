@@ -28,6 +28,12 @@ def wordpiece_json():
     return json.loads(engine.to_str())
 
 
+def lowercase_before(lowercase):
+    """The normalizer that sentence-transformers 5.4 and later makes of BERT's for `do_lower_case`."""
+    bert = {"type": "BertNormalizer", "strip_accents": None, "lowercase": lowercase}
+    return {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, bert]}
+
+
 def unigram_json(one_space=False):
     """Put together as ALBERT's published file is."""
     pieces = [(token, 0.0) for token in ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")]
@@ -148,6 +154,11 @@ def test_tokenizer_json_decides_on_white_space_of_albert(tmp_path):
     assert tokenizer.encode(["a lamp "], max_length=9).input_ids == [ids]
 
 
+def test_a_lowercase_before_a_normalizer_that_lowercases_is_read(tmp_path):
+    write(tmp_path, {"tokenizer.json": {**wordpiece_json(), "normalizer": lowercase_before(True)}})
+    assert tokenizer_from_folder(tmp_path).lowercase is True
+
+
 def test_special_tokens_come_from_the_template(tmp_path):
     content = json.loads(json.dumps(wordpiece_json()).replace("[CLS]", "[GO]").replace("[SEP]", "[END]"))
     tokenizer = tokenizer_from_folder(write(tmp_path, {"tokenizer.json": content}))
@@ -186,6 +197,7 @@ def test_tokenizer_class_of_bert(tmp_path, name):
         ({"tokenizer.json": {"model": {"type": "WordLevel", "vocab": {"a": 0}}}}, "received 'WordLevel'"),
         ({"tokenizer.json": {**wordpiece_json(), "normalizer": None}}, "normalizer .*BertNormalizer, received None"),
         ({"tokenizer.json": {**wordpiece_json(), "normalizer": 5}}, "as `tokenizers` writes them"),
+        ({"tokenizer.json": {**wordpiece_json(), "normalizer": lowercase_before(False)}}, "received 'Sequence'"),
         (
             {"tokenizer.json": {**wordpiece_json(), "pre_tokenizer": {"type": "Split"}}},
             "pre-tokenizer .*received 'Split'",

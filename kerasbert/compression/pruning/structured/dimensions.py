@@ -12,7 +12,7 @@ from kerasbert.tasks.base import Task
 from kerasbert.tasks.sentence_encoder import SentenceEncoder
 
 _SMALLEST = 1e-10  # share of the largest eigenvalue below which float32 vectors have no further direction
-_KERNEL = "projection.kernel"
+_KERNEL, _BIAS = "projection.kernel", "projection.bias"
 
 
 def reduce_dimensions(task: Task, dimensions: int, texts: Any, batch_size: int = 32) -> SentenceEncoder:
@@ -50,6 +50,8 @@ def reduce_dimensions(task: Task, dimensions: int, texts: Any, batch_size: int =
     settings, weights = {**encoder.get_config(), "dimensions": dimensions}, weights_by_path(encoder)
     # Two projections in a row are one.
     weights[_KERNEL] = weights[_KERNEL] @ directions if _KERNEL in weights else directions
+    if _BIAS in weights:
+        weights[_BIAS] = weights[_BIAS] @ directions
     reduced = type(encoder).from_config(settings)
     for path, variable in reduced.variables_by_path().items():
         variable.assign(weights[path])
@@ -64,7 +66,8 @@ def check_reducible(task: Task, dimensions: int) -> SentenceEncoder:
         dimensions: Numbers in a vector.
 
     Raises:
-        KerasBertError: When the task is no sentence encoder or is quantized, or its vectors do not have more numbers.
+        KerasBertError: When the task is no sentence encoder or is quantized, its vectors do not have more numbers, or its projection has an
+            activation.
     """
     if not isinstance(task, SentenceEncoder):
         raise KerasBertError(
@@ -74,6 +77,10 @@ def check_reducible(task: Task, dimensions: int) -> SentenceEncoder:
     if type(dimensions) is not int or not 0 < dimensions < task.width:
         raise KerasBertError(
             f"expected from 1 to {task.width - 1} dimensions, received {dimensions!r}; vectors of the model have {task.width}"
+        )
+    if task.projection_activation != "identity":
+        raise KerasBertError(
+            f"expected vectors of a projection without activation, received {task.projection_activation}; load another model"
         )
     return task
 

@@ -64,6 +64,17 @@ def test_a_projection_of_a_projection_is_one(make, short, texts):
     )
 
 
+def test_a_bias_is_projected_and_an_activation_is_refused(make, tiny, texts):
+    model = tiny.sentence_encoder(dimensions=8, projection_bias=True, normalize=False)
+    model.projection.bias.assign(np.linspace(-1, 1, 8))
+    whole = make.output(model, texts)
+    expected = whole @ principal_directions(whole, 3)
+    np.testing.assert_allclose(make.output(reduce_dimensions(model, 3, texts), texts), expected, atol=1e-5)
+    model = tiny.sentence_encoder(dimensions=8, projection_activation="tanh")
+    with pytest.raises(KerasBertError, match="a projection without activation, received tanh"):
+        reduce_dimensions(model, 3, texts)
+
+
 def test_vectors_of_any_length_keep_it(make, tiny, texts):
     plain = tiny.sentence_encoder(normalize=False)
     short = reduce_dimensions(plain, 6, texts)
