@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.vocabulary import Vocabulary
 
@@ -17,6 +18,7 @@ LISTS = (
     "extra_special_tokens",
 )  # the second one is also written as an object, name -> token
 _FLAGS = ("lstrip", "normalized", "rstrip", "single_word")
+ADDED_TOKEN = KnownKeys(used=frozenset({"content", "id", *_FLAGS}), harmless=frozenset({"special", "__type"}))
 _ID = re.compile("[0-9]{1,9}")
 
 
@@ -98,6 +100,11 @@ def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool 
             "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"
         )
         raise KerasBertError(f"{path}: expected {expected}, received {str(token)[:100]}")
+    ADDED_TOKEN.check(fields, f"{path}: the added token {content!r}")
+    if wrong := next((name for name in _FLAGS if not isinstance(fields.get(name) or False, bool)), None):
+        raise KerasBertError(
+            f"{path}: expected {wrong} of {content!r} as true or false, received {str(fields[wrong])[:100]}"
+        )
     return number if numbered else None, fields
 
 

@@ -14,6 +14,7 @@ from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.tokenizer_json import read_tokenizer_json
+from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.wordpiece import WordPiece
 
 KINDS: dict[str, type[Tokenizer]] = {
@@ -32,7 +33,11 @@ _CLASSES: dict[str, type[Tokenizer]] = {
 }
 _GENERIC = ("PreTrained", "TokenizersBackend", "")
 _JAPANESE = "BertJapanese"
-MODEL_CONFIG = "config.json"
+_FIXED_ROLES = (
+    "cls_token",
+    "sep_token",
+    "unk_token",
+)  # of tokenizer.json's template and model; transformers 4 and 5 differ in others
 
 
 def has_tokenizer(folder: str | os.PathLike) -> bool:
@@ -134,7 +139,9 @@ def _class_name(folder: Path, config: Mapping) -> str:
 
     Japanese checkpoints as published name their class in config.json only. Copies of them may have lost it, but not the kind of words.
     """
-    name = config.get("tokenizer_class") or tokenizer_files.read_json(folder / MODEL_CONFIG).get("tokenizer_class")
+    name = config.get("tokenizer_class") or tokenizer_files.read_json(folder / tokenizer_files.MODEL_CONFIG).get(
+        "tokenizer_class"
+    )
     if not name and config.get(WORD_TOKENIZER) is not None:
         return _JAPANESE
     return str(name or "").removesuffix("Fast").removesuffix("Tokenizer")
@@ -142,13 +149,22 @@ def _class_name(folder: Path, config: Mapping) -> str:
 
 def _from_tokenizer_json(folder: Path) -> Tokenizer:
     path = folder / tokenizer_files.TOKENIZER_JSON
-    settings, added = read_tokenizer_json(path)
+    config = tokenizer_files.read_tokenizer_config(folder)
+    settings, added = read_tokenizer_json(path, config)
     added = {**read_added_tokens(folder), **added}
     kind = KINDS[settings["kind"]]
+    check_settings_files(folder, kind.config_keys, kind.template.second_type)
     _check_sizes(folder, len(settings["vocabulary"]), len({*settings["vocabulary"], *added}))
     # Hugging Face's fast tokenizer of ALBERT has no remove_space; the pre-tokenizer of tokenizer.json decides instead.
     flags = {key: name for key, name in kind.flags.items() if name != "remove_space"}
-    settings |= tokenizer_files.read_settings(folder, flags)
+    further = tokenizer_files.read_settings(folder, flags)
+    for role in _FIXED_ROLES:
+        if further.get(role, settings.get(role)) != settings.get(role, further.get(role)):
+            raise KerasBertError(
+                f"expected the {role} of {path}, {settings[role]!r}, in {tokenizer_files.TOKENIZER_CONFIG} too, "
+                f"received {further[role]!r}; correct the one that the model was not trained with"
+            )
+    settings |= further
     try:
         return kind.from_config(merge_added_tokens(kind, settings, added))
     except KerasBertError as error:

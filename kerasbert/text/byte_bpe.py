@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text import tokenizer_files
+from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.encoded import Template
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.vocabulary import VocabularySettings
@@ -49,6 +49,7 @@ class ByteLevelBPE(Tokenizer):
         "pad_token": "<pad>",
         "mask_token": "<mask>",
     }
+    config_keys = tokenizer_keys.BYTE_LEVEL_BPE
     flags = {"add_prefix_space": "add_prefix_space", "trim_offsets": "trim_offsets"}
     template = Template(separators=2, second_type=0)
     mask_takes_space = True

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
-from kerasbert.text import tokenizer_files
+from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.encoded import Segment
 from kerasbert.text.mecab import DICTIONARIES, Word, mecab_words
 from kerasbert.text.tokenizer import Tokenizer
@@ -63,6 +63,7 @@ class JapaneseTokenizer(Tokenizer):
 
     kind = "japanese"
     special_names = tokenizer_files.BERT_SPECIAL_TOKENS
+    config_keys = tokenizer_keys.JAPANESE
     flags = {"do_lower_case": "lowercase"}
 
     def __init__(
@@ -184,13 +185,20 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
             f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
             f"received {subwords!r}"
         )
-    settings = WordPiece._from_folder(folder, {"lowercase": False}).get_config()
+    settings = _BasicWords._from_folder(folder, {"lowercase": False}).get_config()
     return WordPiece.from_config({**settings, "strip_accents": None, "tokenize_chinese_chars": False})
+
+
+class _BasicWords(WordPiece):
+    """A WordPiece that is read from a folder of `BertJapaneseTokenizer`."""
+
+    config_keys = tokenizer_keys.JAPANESE
 
 
 def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
     if not isinstance(mecab, Mapping):
         raise KerasBertError(f"expected mecab_kwargs in {folder} as a JSON object, received {mecab!r}")
+    tokenizer_keys.MECAB.check(mecab, f"mecab_kwargs in {folder}")
     checks = [
         ("word_tokenizer_type", config.get("word_tokenizer_type", "mecab"), ("mecab", "basic")),
         ("subword_tokenizer_type", config.get("subword_tokenizer_type", "wordpiece"), SUBWORDS),

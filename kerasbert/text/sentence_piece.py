@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
-from kerasbert.text import tokenizer_files
+from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.sentencepiece_model import read_model
 from kerasbert.text.strings import as_strings
@@ -56,6 +56,7 @@ class SentencePiece(Tokenizer):
 
     kind = "sentencepiece"
     special_names = {**tokenizer_files.BERT_SPECIAL_TOKENS, "unk_token": "<unk>", "pad_token": "<pad>"}
+    config_keys = tokenizer_keys.SENTENCEPIECE
     flags = {"do_lower_case": "lowercase", "keep_accents": "keep_accents", "remove_space": "remove_space"}
     mask_takes_space = True
 

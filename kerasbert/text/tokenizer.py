@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Segment, Template
 from kerasbert.text.engine_errors import engine_errors
 from kerasbert.text.strings import as_strings
+from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.truncation import text_budget, truncated_lengths
 from kerasbert.text.vocabulary import Vocabulary
 
@@ -55,6 +57,7 @@ class Tokenizer(Vocabulary):
 
     kind: ClassVar[str]
     flags: ClassVar[Mapping[str, str]] = {}  # Hugging Face's name -> ours, of Boolean settings
+    config_keys: ClassVar[KnownKeys]  # of tokenizer_config.json
     template: ClassVar[Template] = Template()
 
     @classmethod
@@ -77,6 +80,7 @@ class Tokenizer(Vocabulary):
     @classmethod
     def _from_folder(cls, path: str | os.PathLike, defaults: Mapping[str, Any]) -> Self:
         """Read a folder as `from_folder` does. `defaults` are settings that apply if the files contain none."""
+        check_settings_files(path, cls.config_keys, cls.template.second_type)
         settings = {**cls._read_files(Path(path)), **defaults, **tokenizer_files.read_settings(path, cls.flags)}
         settings = cls._with_letter_case(settings, path)
         added = read_added_tokens(path)

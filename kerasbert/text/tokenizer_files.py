@@ -16,6 +16,7 @@ SENTENCEPIECE = "spiece.model"
 BPE_VOCABULARY = "vocab.json"
 MERGES = "merges.txt"
 TOKENIZER_JSON = "tokenizer.json"
+MODEL_CONFIG = "config.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 SPECIAL_TOKENS_MAP = "special_tokens_map.json"
 ADDED_TOKENS = "added_tokens.json"
@@ -150,7 +151,7 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[s
         if not isinstance(token, str):
             raise KerasBertError(f"expected {role} in {path} to be a string, received {token!r}")
         settings[role] = token
-    max_length = config.get("model_max_length")
+    max_length = config.get("model_max_length", config.get("max_len"))  # the second name is that of transformers 2
     if max_length is not None:
         if isinstance(max_length, bool) or not isinstance(max_length, (int, float)) or not max_length > 0:
             raise KerasBertError(

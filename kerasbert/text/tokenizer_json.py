@@ -6,23 +6,27 @@ cannot express raises an error.
 
 import base64
 import binascii
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import parse_added_token
 from kerasbert.text.sentencepiece_model import build_model
+from kerasbert.text.tokenizer_json_keys import check_tokenizer_json
 
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
 
 
-def read_tokenizer_json(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int | None, Mapping]]]:
+def read_tokenizer_json(path: Path, config: Mapping) -> tuple[dict[str, Any], dict[str, tuple[int | None, Mapping]]]:
     """Read a `tokenizer.json`.
 
     Args:
         path: The file.
+        config: The content of `tokenizer_config.json`.
 
     Returns:
         The settings for `tokenizer_from_config`, and the added tokens: token -> its id and its `AddedToken` fields.
@@ -40,11 +44,12 @@ def read_tokenizer_json(path: Path) -> tuple[dict[str, Any], dict[str, tuple[int
     if not isinstance(kind, str) or kind not in readers:
         raise KerasBertError(f"expected a model of type {', '.join(readers)} in {path}, received {kind!r}")
     try:
-        settings = readers[kind](content, model, path)
+        check_tokenizer_json(content, kind, config, path)
         added = {}
         for token in content.get("added_tokens") or ():
             parsed = parse_added_token(token, path)
             added[token["content"]] = parsed
+        settings = readers[kind](content, model, path)
         _check_settings(settings, path)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, KerasBertError):
@@ -110,6 +115,9 @@ def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, A
         _require(path, name, model.get(name) or None, None)
     for name in ("byte_fallback", "ignore_merges", "fuse_unk"):
         _require(path, name, model.get(name) or False, False)
+    if model.get("unk_token") is not None:  # it stands for bytes without a token
+        missing = [byte for byte in _byte_characters() if byte not in model["vocab"]]
+        _require(path, "number of bytes without a token", len(missing), 0)
     processor = content.get("post_processor") or {}
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     return {
@@ -152,7 +160,8 @@ def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, byt
     for step in _components(normalizer, "normalizers"):
         name = step["type"]
         if name == "Replace":
-            name = f"Replace {list(step['pattern'].values())[0]} {step['content']}"
+            ((form, pattern),) = step["pattern"].items()
+            name = f"Replace {form} {pattern} {step['content']}"
         elif name == "Precompiled":
             try:
                 charsmap = base64.b64decode(step["precompiled_charsmap"], validate=True)
@@ -160,36 +169,85 @@ def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, byt
                 raise _unsupported(path, "precompiled_charsmap", "no base64") from None
         names.append(name)
     rest = list(names)
-    quotes = ['Replace `` "', "Replace '' \""]
-    for part in (*quotes, "NFKD", "StripAccents", "Lowercase", "Precompiled", "Replace  {2,}  "):
+    quotes = ['Replace String `` "', "Replace String '' \""]
+    one_space = "Replace Regex  {2,}  "
+    for part in (*quotes, "NFKD", "StripAccents", "Lowercase", "Precompiled", one_space):
         if rest and rest[0] == part:
             rest.pop(0)
     accents = {"NFKD", "StripAccents"} & set(names)
     if rest or not set(quotes) <= set(names) or len(accents) == 1:
         raise _unsupported(path, "normalizer", names)
-    return "Lowercase" in names, not accents, charsmap, "Replace  {2,}  " in names
+    return "Lowercase" in names, not accents, charsmap, one_space in names
 
 
 def _sequence_tokens(content: Mapping, path: Path, separators: int) -> dict[str, Any]:
     """Return the names of the tokens around a text, and of the padding token, if the file contains them."""
     padding = content.get("padding") or {}
-    names = {"pad_token": padding["pad_token"]} if padding.get("pad_token") else {}
+    names, ids = {}, {}
+    if token := padding.get("pad_token"):
+        names["pad_token"] = token
+        ids[str(token)] = [padding.get("pad_id", 0)]
     processor = content.get("post_processor") or {}
     kind = processor.get("type")
     if kind is None:
-        return names
-    if kind in ("BertProcessing", "RobertaProcessing"):
+        unknown(
+            path,
+            "a post_processor with the tokens around a text",
+            "no post_processor, with which tokenizers adds no tokens around a text",
+            "added the tokens of BERT, ALBERT or RoBERTa for",
+        )
+    elif kind in ("BertProcessing", "RobertaProcessing"):
         _require(path, "post-processor", kind, "RobertaProcessing" if separators == 2 else "BertProcessing")
-        return {**names, "cls_token": processor["cls"][0], "sep_token": processor["sep"][0]}
-    _require(path, "post-processor", kind, "TemplateProcessing")
-    tokens = [part["SpecialToken"]["id"] if "SpecialToken" in part else None for part in processor["pair"]]
-    types = [next((fields["type_id"] for fields in part.values()), None) for part in processor["pair"]]
-    cls, sep = tokens[0], tokens[-1]
+        for role in ("cls", "sep"):
+            names[f"{role}_token"], number = processor[role]
+            ids[processor[role][0]] = [number]
+    else:
+        _require(path, "post-processor", kind, "TemplateProcessing")
+        names |= _template_tokens(processor, path, separators)
+        ids |= {token: fields["ids"] for token, fields in processor["special_tokens"].items()}
+    _check_ids(content, ids, path)
+    return names
+
+
+def _template_tokens(processor: Mapping, path: Path, separators: int) -> dict[str, str]:
+    pair = _template_parts(processor["pair"])
+    cls, sep = pair[0][0], pair[-1][0]
     second = 1 if separators == 1 else 0
-    expected = [cls, None, *[sep] * separators, None, sep]
-    if cls is None or sep is None or tokens != expected or types != [0] * (2 + separators) + [second] * 2:
-        raise _unsupported(path, "template of pairs", list(zip(tokens, types, strict=True)))
-    return {**names, "cls_token": cls, "sep_token": sep}
+    first = [(cls, 0), ("$A", 0), (sep, 0)]
+    separator = [(sep, 0)] * (separators - 1)
+    if cls.startswith("$") or sep.startswith("$") or pair != [*first, *separator, ("$B", second), (sep, second)]:
+        raise _unsupported(path, "template of pairs", pair)
+    if (single := _template_parts(processor["single"])) != first:
+        raise _unsupported(path, "template of texts", single)
+    return {"cls_token": cls, "sep_token": sep}
+
+
+def _template_parts(parts: Sequence[Mapping]) -> list[tuple[str, int | None]]:
+    """Return the name and the token type of each part. The name of a text begins with "$"."""
+    found = [next(iter(part.items()), ("", {})) for part in parts]
+    return [
+        (f"${fields.get('id')}" if kind == "Sequence" else str(fields.get("id")), fields.get("type_id"))
+        for kind, fields in found
+    ]
+
+
+def _check_ids(content: Mapping, ids: Mapping[str, object], path: Path) -> None:
+    """Check that tokens which are added by their number have that number in the vocabulary."""
+    vocabulary = content["model"]["vocab"]
+    known = vocabulary if isinstance(vocabulary, Mapping) else {piece[0]: n for n, piece in enumerate(vocabulary)}
+    added = {token["content"]: token["id"] for token in content.get("added_tokens") or ()}
+    for token, numbers in ids.items():
+        expected = known.get(token, added.get(token))
+        if expected is not None and numbers != [expected]:  # a token without an id is an error of the tokenizer
+            raise _unsupported(path, f"id of {token!r}", numbers, [expected])
+
+
+@functools.cache
+def _byte_characters() -> tuple[str, ...]:
+    """Return the characters that stand for the 256 bytes."""
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    return tuple(ByteLevel.alphabet())
 
 
 def _components(part: Mapping, name: str) -> list[Mapping]:

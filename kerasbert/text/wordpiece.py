@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from kerasbert.text import tokenizer_files
+from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
@@ -49,6 +49,7 @@ class WordPiece(Tokenizer):
 
     kind = "wordpiece"
     special_names = tokenizer_files.BERT_SPECIAL_TOKENS
+    config_keys = tokenizer_keys.WORDPIECE
     flags = {
         "do_lower_case": "lowercase",
         "strip_accents": "strip_accents",
