@@ -8,7 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.encoded import Template
 from kerasbert.text.tokenizer import Tokenizer
-from kerasbert.text.vocabulary import VocabularySettings
+from kerasbert.text.vocabulary import VocabularySettings, check_not_a_path
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
@@ -64,6 +64,7 @@ class ByteLevelBPE(Tokenizer):
         **common: Unpack[VocabularySettings],
     ) -> None:
         super().__init__(vocabulary, **common)
+        check_not_a_path(merges, "the merges as a list in the order of their ranks")
         self.merges = tuple(merges)
         self.add_prefix_space = bool(add_prefix_space)
         self.trim_offsets = bool(trim_offsets)

@@ -14,7 +14,7 @@ from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.sentencepiece_model import read_model
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
-from kerasbert.text.vocabulary import VocabularySettings
+from kerasbert.text.vocabulary import VocabularySettings, check_not_a_path
 from kerasbert.text.vocabulary_learning import learn_sentencepiece
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ class SentencePiece(Tokenizer):
         remove_space: bool = True,
         **common: Unpack[VocabularySettings],
     ) -> None:
+        if not isinstance(model, bytes | bytearray | memoryview):
+            check_not_a_path(model, "the content of a spiece.model as bytes")
+            raise KerasBertError(f"expected the content of a spiece.model as bytes, received {type(model).__name__}")
         self.model = bytes(model)
         self._pieces = read_model(self.model)
         known = set(self._pieces.pieces)

@@ -1,6 +1,7 @@
 """A vocabulary with special and added tokens: the part of a tokenizer that needs no engine."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, TypedDict
 
 from kerasbert.errors import KerasBertError
@@ -39,6 +40,7 @@ class Vocabulary:
         added_tokens: Sequence[Mapping] = (),
         model_max_length: int | None = None,
     ) -> None:
+        check_not_a_path(vocabulary, "the vocabulary as a list of tokens in the order of their ids")
         self._vocabulary = tuple(vocabulary)
         self._ids = _token_ids(self._vocabulary)
         self.unk_token = unk_token or self.special_names["unk_token"]
@@ -112,6 +114,24 @@ class Vocabulary:
         while size and self._vocabulary[size - 1] in added:
             size -= 1
         return {token: number for token, number in self._ids.items() if number < size}
+
+
+def check_not_a_path(value: object, expected: str) -> None:
+    """Check that the contents of a file were passed, not its name, and that their order is that of the ids.
+
+    Args:
+        value: The argument of a tokenizer.
+        expected: What it has to be, for the error.
+
+    Raises:
+        KerasBertError: When it is a text, a path, a mapping, a set or no collection.
+    """
+    unordered = isinstance(value, str | bytes | os.PathLike | Mapping | set | frozenset)
+    if unordered or not isinstance(value, Iterable):
+        received = repr(value) if isinstance(value, str | os.PathLike) else type(value).__name__
+        raise KerasBertError(
+            f"expected {expected}, received {received:.200}; read a folder of files with kb.text.tokenizer_from_folder"
+        )
 
 
 def _token_ids(vocabulary: Sequence[str]) -> dict[str, int]:
