@@ -5,10 +5,11 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from kerasbert.data.class_numbers import NUMBER, classes_of_numbers
 from kerasbert.data.label_sets import LabelRows, detect_separator, known_labels_of, split_labels
 from kerasbert.errors import KerasBertError
 
@@ -104,7 +105,7 @@ class LabelSet:
     def index(self, values: Iterable[str]) -> np.ndarray:
         """Return the index of each row's label, int32 of shape (rows,).
 
-        If the names of the set are not numbers, a row may hold a class index in place of a name.
+        A row may hold a class index in place of a name, if that cannot be mistaken for a number in a name.
 
         Args:
             values: The label of each row.
@@ -112,8 +113,8 @@ class LabelSet:
         Raises:
             KerasBertError: When a label is not in the set. The message names the first one, its row and the known labels.
         """
-        indices = self._indices()
-        return np.fromiter((self._index(indices, str(value), row) for row, value in enumerate(values)), np.int32)
+        texts = [str(value) for value in values]
+        return np.array(self._classes(texts, range(len(texts))), np.int32).reshape(-1)
 
     def multi_hot(self, cells: Iterable[Any]) -> np.ndarray:
         """Return 1 for each label of a row and 0 for all others, float32 of shape (rows, labels).
@@ -130,10 +131,14 @@ class LabelSet:
         if (hot := labels.hot(len(self.names))) is not None:
             return hot
         indices = self._indices()
+        pairs = [
+            (row, str(label if isinstance(label, str) else int(label)))
+            for row, cell in enumerate(labels.rows)
+            for label in known_labels_of(cell, row, indices)
+        ]
+        rows = [row for row, _ in pairs]
         encoded = np.zeros((len(labels.rows), len(self.names)), np.float32)
-        for row, cell in enumerate(labels.rows):
-            for label in known_labels_of(cell, row, indices):
-                encoded[row, self._index(indices, str(label if isinstance(label, str) else int(label)), row)] = 1
+        encoded[rows, self._classes([label for _, label in pairs], rows)] = 1
         return encoded
 
     @staticmethod
@@ -151,11 +156,18 @@ class LabelSet:
     def _indices(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}
 
-    def _index(self, indices: dict[str, int], value: str, row: int) -> int:
-        if value in indices:
-            return indices[value]
-        if _INTEGER.fullmatch(value) and 0 <= int(value) < len(indices) and not any(map(_INTEGER.fullmatch, indices)):
-            return int(value)  # files often hold class indices for a model with names
+    def _classes(self, values: Sequence[str], rows: Sequence[int]) -> list[int]:
+        indices = self._indices()
+        unknown = [place for place, value in enumerate(values) if value not in indices]
+        for place in unknown:
+            if not NUMBER.fullmatch(values[place]):
+                self._refuse(values[place], rows[place])
+        numbers = [float(values[place]) for place in unknown]
+        numbered = classes_of_numbers(self.names, numbers, [rows[place] for place in unknown], written=True)
+        classes = dict(zip(unknown, numbered, strict=True))
+        return [classes[place] if place in classes else indices[value] for place, value in enumerate(values)]
+
+    def _refuse(self, value: str, row: int) -> NoReturn:
         known = ", ".join(self.names[:_MAX_NAMES]) + (", ..." if len(self.names) > _MAX_NAMES else "")
         raise KerasBertError(
             f"row {row}: expected one of the labels {known}, received {value!r}{self._suggestion(value)}"

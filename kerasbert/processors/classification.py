@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.console.output import note
+from kerasbert.data.class_numbers import classes_of_numbers
 from kerasbert.data.label_sets import LabelRows
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
@@ -79,7 +80,7 @@ class TextProcessor(Processor):
 
 @dataclass(frozen=True)
 class SingleLabel(TextProcessor):
-    """One class a text. Labels are names or class numbers."""
+    """One class a text. Labels are names or class numbers; a number that may be either is an error."""
 
     name = "single_label"
     outputs = ("probabilities",)
@@ -100,15 +101,10 @@ class SingleLabel(TextProcessor):
         y = np.asarray(y)
         if y.ndim != 1:
             raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
-        if not np.issubdtype(y.dtype, np.integer):
+        if y.dtype.kind not in "iuf":
             return LabelSet(self.known_labels).index([str(value) for value in y])
-        classes = len(self.known_labels)
-        wrong = np.flatnonzero((y < 0) | (y >= classes))
-        if wrong.size:
-            raise KerasBertError(
-                f"row {wrong[0]}: expected a class number from 0 to {classes - 1}, received {y[wrong[0]]}"
-            )
-        return y.astype(np.int32)
+        classes = classes_of_numbers(self.known_labels, y.tolist(), range(len(y)), written=False)
+        return np.array(classes, np.int32).reshape(-1)
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         return [self._prediction(row) for row in self.table(raw_results)]

@@ -26,8 +26,8 @@ def label_order(requested: Sequence[str], trained: Sequence[str], where: object)
     Raises:
         KerasBertError: When some names are those of other rows and the others are new, so that no order is certain.
     """
-    if list(requested) == list(trained):
-        return list(range(len(trained)))
+    if sorted(requested) == sorted(trained):
+        return [list(trained).index(name) for name in requested]
     wanted, known = _keys(requested), _keys(trained)
     if sorted(wanted) == sorted(known) and len(set(known)) == len(known):
         return [known.index(name) for name in wanted]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.data.class_numbers import NUMBER, classes_of_numbers
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
 from kerasbert.processors.features import IGNORED, Features
@@ -19,7 +20,7 @@ from kerasbert.processors.token_classification.entities import (
     spans,
     tags_of,
 )
-from kerasbert.processors.token_classification.written_tags import check_list, is_number, tags_of_entities
+from kerasbert.processors.token_classification.written_tags import check_list, is_list, is_number, tags_of_entities
 from kerasbert.processors.words import words_of
 
 _LISTED = 12  # tags that an error lists
@@ -104,6 +105,7 @@ class TagSet:
             KerasBertError: When a label cannot be used; it names the first one.
         """
         check_same_number(y, examples, "lists of tags")
+        self._check_numbers(y)
         scheme = self.scheme or "iob2"
         return [
             self._encode_sentence(tags, example, row, "iob2" if scheme == "iob1" else scheme)
@@ -120,6 +122,17 @@ class TagSet:
         if self.scheme is not None and any(isinstance(tag, str) and tag not in self._index for tag in tags):
             tags = self._in_own_scheme(tags, scheme)
         return np.array([self._encode_tag(tag, row) for tag in tags], np.int32)
+
+    def _check_numbers(self, y: Any) -> None:
+        """Check that class numbers cannot be mistaken for tags whose names are numbers."""
+        if self.labels is None or not any(map(NUMBER.fullmatch, self.labels)):
+            return
+        pairs = [(row, tag) for row, tags in enumerate(y) if is_list(tags) for tag in tags if is_number(tag)]
+        places = [int(tag) for _, tag in pairs]
+        if places != classes_of_numbers(self.labels, places, [row for row, _ in pairs], written=False, inner=False):
+            raise KerasBertError(
+                f"row {pairs[0][0]}: expected tags by name where names are numbers, received {places[0]}; write {str(places[0])!r}"
+            )
 
     def _in_own_scheme(self, tags: Sequence[Any], scheme: str) -> Sequence[Any]:
         """Return tags of another scheme in that of the model, or the tags themselves if that gives tags that the model does not have."""

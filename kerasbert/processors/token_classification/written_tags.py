@@ -15,13 +15,18 @@ def is_number(value: object) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def is_list(tags: object) -> TypeGuard[list | tuple | np.ndarray]:
+    """Tell whether a sentence's tags are a list."""
+    return isinstance(tags, list | tuple | np.ndarray)
+
+
 def check_list(tags: object, row: int) -> None:
     """Check that a sentence's tags are a list.
 
     Raises:
         KerasBertError: When they are not.
     """
-    if not isinstance(tags, list | tuple | np.ndarray):
+    if not is_list(tags):
         raise KerasBertError(f"row {row}: expected a list with one tag a word, received {str(tags)[:40]!r}")
 
 
