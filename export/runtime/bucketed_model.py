@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kerasbert.export.runtime.interpreters import open_at_any_length, open_model
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.sharing import ThreadLock
 
 _BUCKET = 16  # tokens; a resizable file is opened once for each multiple
 
@@ -24,6 +25,7 @@ class BucketedModel:
         kernels: The kernel set, see `open_model`.
         open: Opens the file at a length; by default `open_model`.
         opened: The models by length.
+        lock: Lets one thread open the file at a length, and others wait.
     """
 
     path: str | os.PathLike
@@ -34,6 +36,7 @@ class BucketedModel:
     kernels: str = "xnnpack"
     open: Callable[[int], RunnableModel] | None = None
     opened: dict[int, RunnableModel] = field(default_factory=dict, repr=False)
+    lock: ThreadLock = field(default_factory=lambda: ThreadLock("a model"), repr=False, compare=False)
 
     @classmethod
     def of(cls, path: str | os.PathLike, longest: int, threads: int = 1) -> "BucketedModel":
@@ -64,15 +67,20 @@ class BucketedModel:
     def at(self, tokens: int) -> RunnableModel:
         """Return the model for a row of `tokens` tokens; the longest one, if the row fits none."""
         length = self.length(tokens)
-        if length not in self.opened:
-            other = next(iter(self.opened.values()), None)
-            if other is not None and other.lengths:
-                self.opened[length] = other.at(length)
-            elif self.open is not None:
-                self.opened[length] = self.open(length)
-            else:
-                self.opened[length] = open_model(self.path, self.threads, self.kernels, length, verified=True)
-        return self.opened[length]
+        if (model := self.opened.get(length)) is not None:
+            return model
+        with self.lock.held:
+            if length not in self.opened:
+                self.opened[length] = self._open(length)
+            return self.opened[length]
+
+    def _open(self, length: int) -> RunnableModel:
+        other = next(iter(self.opened.values()), None)
+        if other is not None and other.lengths:
+            return other.at(length)
+        if self.open is not None:
+            return self.open(length)
+        return open_model(self.path, self.threads, self.kernels, length, verified=True)
 
     def length(self, tokens: int) -> int:
         """Return the length at which a row of `tokens` tokens runs."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
+from kerasbert.sharing import ThreadLock, keep_in_forks
 
 SIGNATURE = "serve"
 _BATCH = 1
@@ -30,6 +31,7 @@ class InterpreterModel(RunnableModel):
         threads: CPU threads of the runtime.
         length: Tokens of a row; None for the file's own.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
+        lock: The lock of an interpreter that models of several lengths share.
 
     Raises:
         KerasBertError: When the file does not have that length.
@@ -43,7 +45,9 @@ class InterpreterModel(RunnableModel):
         threads: int,
         length: int | None,
         vocab_size: int | None = None,
+        lock: ThreadLock | None = None,
     ):
+        keep_in_forks(interpreter)
         lengths = _signature_lengths(interpreter)
         signature, self._subgraph = _choose_signature(interpreter, name, lengths, length)
         self._interpreter = interpreter
@@ -58,11 +62,13 @@ class InterpreterModel(RunnableModel):
         super().__init__(
             name, kernels, threads,
             inputs=_ports(self._details(self._input_indices)), outputs=_ports(self._details(self._output_indices)),
-            signature=signature, resizable=resizable, lengths=lengths, vocab_size=vocab_size,
+            signature=signature, resizable=resizable, lengths=lengths, vocab_size=vocab_size, lock=lock,
         )  # fmt: skip
 
     def at(self, length: int) -> "InterpreterModel":
-        return InterpreterModel(self._interpreter, self.name, self.kernels, self.threads, length, self.vocab_size)
+        settings = self.name, self.kernels, self.threads, length, self.vocab_size, self._lock
+        with self._lock.held:
+            return InterpreterModel(self._interpreter, *settings)
 
     def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
         with self._runtime_errors():

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +18,7 @@ from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.tflite.reader import check_structure
+from kerasbert.sharing import ThreadLock
 
 SECONDS = 120.0  # for opening a file, and for one row
 _LAST_SECONDS = 5.0  # for a process that closed its pipe to end
@@ -28,6 +29,8 @@ _COMMAND = (sys.executable, "-P", "-m", "kerasbert.export.runtime.model_worker")
 class IsolatedFile:
     """A file that is open in a process of its own. The process starts at once and ends with this object.
 
+    Several threads may use it, which take turns. After a fault, and in a forked process, the next request starts another process.
+
     Args:
         path: The file.
         threads: CPU threads of the runtime.
@@ -37,18 +40,8 @@ class IsolatedFile:
 
     def __init__(self, path: str | os.PathLike, threads: int = 1, kernels: str = "xnnpack", seconds: float = SECONDS):
         self.path, self.threads, self.kernels, self.seconds = path, threads, kernels, seconds
-        self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [*_COMMAND, os.fspath(path), str(threads), kernels],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            bufsize=0,
-            start_new_session=True,
-        )
-        stdout, stdin = _pipe(self._process.stdout), _pipe(self._process.stdin)
-        self._channel = Channel(stdout.fileno(), stdin.fileno())
-        self._end = weakref.finalize(self, _end_process, self._process, self._log)
+        self._lock, self._closed = ThreadLock(str(path)), False
+        self._worker: _Worker | None = self._start()
 
     def open(self, length: int | None = None) -> "IsolatedModel":
         """Open the model at a length; None takes any that the file has.
@@ -66,32 +59,45 @@ class IsolatedFile:
         Raises:
             KerasBertError: when the process reports an error, ended, or did not reply in time.
         """
-        try:
-            self._channel.send(header, arrays)
-            reply, values = self._channel.receive(self.seconds)
-        except (ChannelClosed, ChannelTimeout, ValueError, KeyError, TypeError) as error:
-            raise self._failure(error) from None
+        with self._lock.held:
+            if self._closed:
+                raise KerasBertError(f"expected {Path(self.path).name} open, received it closed; open it again")
+            worker = self._worker
+            if worker is None or worker.owner != os.getpid():
+                worker = self._worker = self._start()
+            try:
+                worker.channel.send(header, arrays)
+                reply, values = worker.channel.receive(self.seconds)
+            except BaseException as error:
+                self._worker = None  # its next message may be the reply to this request
+                if not isinstance(error, ChannelClosed | ChannelTimeout | ValueError | KeyError | TypeError):
+                    worker.end()
+                    raise
+                raise self._failure(worker, error) from None
         if "error" in reply:
             raise KerasBertError(reply["error"])
         return reply, values
 
     def close(self) -> None:
-        """Ends the process."""
-        self._end()
+        """Ends the process; a request of another thread fails."""
+        self._closed = True
+        if (worker := self._worker) is not None:
+            worker.kill()
+            with self._lock.held:  # the thread that waits for the reply reads the pipe
+                worker.end()
 
-    def _failure(self, error: Exception) -> KerasBertError:
+    def _start(self) -> "_Worker":
+        return _Worker([*_COMMAND, os.fspath(self.path), str(self.threads), self.kernels])
+
+    def _failure(self, worker: "_Worker", error: Exception) -> KerasBertError:
         """Ends the process and returns an error with its reason."""
         if not isinstance(error, ChannelClosed):
-            self._process.kill()
-        try:
-            status = self._process.wait(_LAST_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            status = self._process.wait()
-        self._log.seek(0)
-        lines = self._log.read().decode("utf-8", "replace").splitlines()
-        log = "\n".join(line for line in lines if not line.startswith("INFO:"))
-        self.close()
+            worker.kill()
+        status, log = worker.last_words()
+        if self._closed:
+            return KerasBertError(
+                f"expected {Path(self.path).name} open until its outputs are there, received a call of close; call it later"
+            )
         timed_out = isinstance(error, ChannelTimeout)
         reason = ProcessResult(None if timed_out else status, log, self.seconds).failure_reason
         if not isinstance(error, ChannelClosed | ChannelTimeout):
@@ -100,6 +106,42 @@ class IsolatedFile:
             f"expected {Path(self.path).name} to run, received a process {reason}; the file is damaged, or too large for this machine: "
             "copy or convert it again"
         )
+
+
+class _Worker:
+    """A process of `model_worker`, which ends with this object.
+
+    Attributes:
+        process: The process.
+        channel: The pipes to it.
+        owner: The process that started it: another one, forked later, must not use it.
+    """
+
+    def __init__(self, command: Sequence[str]):
+        self._log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, bufsize=0, start_new_session=True
+        )
+        stdout, stdin = _pipe(self.process.stdout), _pipe(self.process.stdin)
+        self.channel, self.owner = Channel(stdout.fileno(), stdin.fileno()), os.getpid()
+        self.end = weakref.finalize(self, _end_process, self.process, self._log, self.owner)
+
+    def kill(self) -> None:
+        """Ends the process, and leaves the pipes open."""
+        if self.owner == os.getpid():
+            self.process.kill()
+
+    def last_words(self) -> tuple[int, str]:
+        """Return the exit status of a process that ends, and what it printed; closes the pipes."""
+        try:
+            status = self.process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        self._log.seek(0)
+        lines = self._log.read().decode("utf-8", "replace").splitlines()
+        self.end()
+        return status, "\n".join(line for line in lines if not line.startswith("INFO:"))
 
 
 def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
@@ -111,8 +153,7 @@ def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
     check_structure(path)
     file = IsolatedFile(path)
     model = file.open(length)
-    model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
-    model.invoke()
+    model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
     file.close()
 
 
@@ -131,7 +172,7 @@ class IsolatedModel(RunnableModel):
             for side in ("inputs", "outputs")
         }
         super().__init__(
-            str(file.path), file.kernels, file.threads, **ports,
+            str(file.path), file.kernels, file.threads, inputs=ports["inputs"], outputs=ports["outputs"],
             signature=description["signature"], resizable=description["resizable"], lengths=tuple(description["lengths"]),
             vocab_size=description["vocab_size"],
         )  # fmt: skip
@@ -147,7 +188,10 @@ class IsolatedModel(RunnableModel):
         self._inputs |= inputs
 
     def invoke(self) -> None:
-        self._outputs = self._file.request({"request": "run", "length": self._requested_length}, self._inputs)[1]
+        self._outputs = self.compute(self._inputs)
+
+    def compute(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return self._file.request({"request": "run", "length": self._requested_length}, inputs)[1]
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the outputs of many examples, several a message, as many as take little time and memory."""
@@ -182,9 +226,12 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     return stream
 
 
-def _end_process(process: subprocess.Popen, log: IO[bytes]) -> None:
+def _end_process(process: subprocess.Popen, log: IO[bytes], owner: int) -> None:
     _pipe(process.stdin).close()
     _pipe(process.stdout).close()
-    process.kill()
-    process.wait()
+    if owner == os.getpid():
+        process.kill()
+        process.wait()
+    else:
+        process.returncode = 0  # the process of another one: nothing to wait for here
     log.close()

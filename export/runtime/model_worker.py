@@ -68,13 +68,14 @@ class _Worker:
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
     ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
         length = header["length"]
-        if header["request"] == "open":
-            self.models[length] = model = self._open(length)
-            return _describe(model), None
+        if length not in self.models:
+            self.models[length] = self._open(length)
         model = self.models[length]
+        if header["request"] == "open":
+            return _describe(model), None
         if "rows" not in header:
-            return {}, _run(model, arrays)
-        rows = [_run(model, {name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
+            return {}, model.compute(arrays)
+        rows = [model.compute({name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
         return {}, {name: np.stack([outputs[name] for outputs in rows]) for name in rows[0]}
 
     def memory_error(self) -> str:
@@ -89,12 +90,6 @@ class _Worker:
         if length is None:
             return open_at_any_length(self.path, self.threads, self.kernels, verified=True)
         return open_model(self.path, self.threads, self.kernels, length, verified=True)
-
-
-def _run(model: RunnableModel, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    model.fill(inputs)
-    model.invoke()
-    return model.fetch()
 
 
 def _limit_memory(path: str) -> None:

@@ -1,6 +1,5 @@
 """Predicts with a `.tflite` file, without TensorFlow: texts in, the predictions of the Keras task out."""
 
-import functools
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.reader import check_structure
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
+from kerasbert.sharing import PerProcess
 from kerasbert.text import Tokenizer
 
 _DEFAULT_LENGTH = 128  # tokens, if neither file nor tokenizer has a limit
@@ -94,9 +94,10 @@ class Predictor:
     kernels: str = "xnnpack"
     process: IsolatedFile | None = None
     _notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    # An interpreter does not run in a forked process, which opens the file anew.
+    _opened: PerProcess = field(default_factory=lambda: PerProcess("a model"), repr=False, compare=False)
 
-    @functools.cached_property
-    def _models(self) -> BucketedModel:
+    def _open(self) -> BucketedModel | RunnableModel:
         open_file = None if self.process is None else self.process.open
         return BucketedModel.of_metadata(self.path, self.metadata, self.length, self.threads, self.kernels, open_file)
 
@@ -145,9 +146,10 @@ class Predictor:
     def raw_results(self, features: Features, report: Report | None = None) -> list[RawResult]:
         """Return the raw result of each row, in the order of the features."""
         raw_results: list[RawResult] = [{}] * len(features)
+        models: BucketedModel = self._opened.get(self._open)
         by_length = map(int, np.argsort(features.lengths, kind="stable"))  # each model runs all its rows in sequence
         done = 0
-        for model, rows in itertools.groupby(by_length, lambda row: self._models.at(int(features.lengths[row]))):
+        for model, rows in itertools.groupby(by_length, lambda row: models.at(int(features.lengths[row]))):
             input_rows, output_rows = itertools.tee(rows)
             outputs = model.run_each(self._inputs(model, features, input_rows))
             for row in output_rows:
@@ -198,14 +200,13 @@ class Predictor:
 class TextPredictor(Predictor):
     """A file with the tokenizer in its graph, which takes texts."""
 
-    @functools.cached_property
-    def _model(self) -> RunnableModel:
+    def _open(self) -> RunnableModel:
         if self.process is not None:
             return self.process.open()
         return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
 
     def _raw_results(self, examples: Sequence, features: Features, report: Report | None) -> list[RawResult]:
-        model, raw_results = self._model, []
+        model, raw_results = self._opened.get(self._open), []
         _check_ports(model, model.inputs, self.processor)
         for row, example in enumerate(examples):
             text, pair = example if isinstance(example, tuple) else (example, None)
@@ -213,9 +214,8 @@ class TextPredictor(Predictor):
                 raise KerasBertError(
                     f"expected one text an example for {self.path}, which takes texts, received a pair; use a file that takes ids"
                 )
-            model.fill({packed_metadata.TEXT: np.array([text])})
-            model.invoke()
-            raw_results.append(_raw_result(self.processor, [model.fetch()], features, row))
+            outputs = model.compute({packed_metadata.TEXT: np.array([text])})
+            raw_results.append(_raw_result(self.processor, [outputs], features, row))
             if report is not None:
                 report(row + 1, len(features))
         return raw_results

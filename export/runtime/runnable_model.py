@@ -1,6 +1,7 @@
 """The interface of every `.tflite` model that runs here, whatever runs it."""
 
 import abc
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
+from kerasbert.sharing import ThreadLock
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Port:
 
 class RunnableModel(abc.ABC):
     """A `.tflite` model with batch 1, whose inputs and outputs are bound by name.
+
+    Several threads may call `run` and `compute`, which take turns. `fill`, `invoke` and `fetch` are for a single thread.
 
     Attributes:
         name: The file's name in messages.
@@ -50,7 +54,9 @@ class RunnableModel(abc.ABC):
         resizable: bool = False,
         lengths: tuple[int, ...] = (),
         vocab_size: int | None = None,
+        lock: ThreadLock | None = None,
     ):
+        self._lock, self._process_id = lock or ThreadLock(name), os.getpid()
         self.name, self.kernels, self.threads = name, kernels, threads
         self.inputs, self.outputs, self.signature = dict(inputs), dict(outputs), signature
         self.resizable, self.lengths, self.vocab_size = resizable, lengths, vocab_size
@@ -107,9 +113,28 @@ class RunnableModel(abc.ABC):
             KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
         """
         self.check(inputs)
-        self.fill(inputs)
-        self.invoke()
-        return self.fetch()
+        return self.compute(inputs)
+
+    def compute(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Run one example without checking its inputs: fill, invoke and fetch, without another thread in between.
+
+        Args:
+            inputs: Arrays of the shapes and dtypes of `inputs`.
+
+        Returns:
+            Copies of the outputs by name.
+
+        Raises:
+            KerasBertError: When an operator failed, or this process was forked from the one that opened the model.
+        """
+        if self._process_id != os.getpid():
+            raise KerasBertError(
+                f"expected {self.name} to run in the process that opened it, received a fork of that process; open it again"
+            )
+        with self._lock.held:
+            self.fill(inputs)
+            self.invoke()
+            return self.fetch()
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the outputs of many examples, one after the other, as `run` does."""

@@ -13,6 +13,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.sharing import ThreadLock
+from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.inference import InferenceMixin
 from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.pretrained import from_folder
@@ -84,6 +86,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     def __init__(
         self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs: Any
     ) -> None:
+        check_not_forked()
         super().__init__(**kwargs)
         if self.pools and not encoder.pools:
             raise KerasBertError(
@@ -101,6 +104,9 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         self.encoder, self.sequence_length = encoder, sequence_length
         self._tokenizer = tokenizer
         self.truncated_texts = 0
+        name = type(self).__name__
+        self._state_lock, self._predict_lock = ThreadLock(name), ThreadLock(f"{name}.predict", nested=True)
+        self._compiled_lock = ThreadLock(f"fit or evaluate of {name}", nested=True)
         self._notes: set[str] = self._no_dependency(set())
 
     def _create_variables(self) -> None:

@@ -12,6 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
 from kerasbert.tasks import inputs as task_inputs
+from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.serving import ServingMixin
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ class InferenceMixin(ServingMixin):
 
     if TYPE_CHECKING:
         sequence_length: int
-        truncated_texts: int
         _notes: set[str]
+
+        def _count_truncated(self, texts: int) -> None: ...
 
         @property
         def tokenizer(self) -> Tokenizer: ...
@@ -63,6 +65,7 @@ class InferenceMixin(ServingMixin):
         Raises:
             KerasBertError: When there is no example, or the processor rejects one.
         """
+        check_not_forked()
         if task_inputs.is_packed(x):
             return None, task_inputs.packed_features(self, x)
         processor = self.processor
@@ -71,7 +74,7 @@ class InferenceMixin(ServingMixin):
             raise KerasBertError("expected at least one text, received none; give the task some texts")
         make = processor.scoring_features if scoring else processor.features
         features = make(examples, self.tokenizer, self.sequence_length)
-        self.truncated_texts += features.truncated
+        self._count_truncated(features.truncated)
         line = (
             f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
             "and were truncated"

@@ -1,7 +1,7 @@
 """Keras' fit, evaluate and predict on examples, datasets of `kerasbert.data`, packed inputs and `tf.data` pipelines."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,8 +13,12 @@ from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.compiling import CompilingModel
+from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.keras3 import check_tf_keras
 from kerasbert.tasks.validation_split import split_off
+
+if TYPE_CHECKING:
+    from kerasbert.sharing import ThreadLock
 
 
 class KerasTask(CompilingModel):
@@ -22,7 +26,13 @@ class KerasTask(CompilingModel):
 
     The forward pass is traced without autograph: no branch depends on a tensor's value, and tracing is faster. Losses and metrics are
     traced as Keras does it.
+
+    Threads take turns in `predict`, and in `fit` and `evaluate`: Keras keeps the state of a call in the model.
     """
+
+    if TYPE_CHECKING:
+        _predict_lock: ThreadLock
+        _compiled_lock: ThreadLock
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -147,8 +157,8 @@ class KerasTask(CompilingModel):
         if validation_data is not None:
             validation_size = kwargs.pop("validation_batch_size", None) or size
             validation_data = self._validation_dataset(validation_data, validation_size)
-        self._start = start
-        with string_datasets.own_errors():
+        with self._compiled_lock.held, string_datasets.own_errors():
+            self._start = start
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def _validation_dataset(self, data: Any, batch_size: int) -> tf.data.Dataset:
@@ -182,7 +192,7 @@ class KerasTask(CompilingModel):
         Raises:
             KerasBertError: When an example or a label cannot be used.
         """
-        with string_datasets.own_errors():
+        with self._compiled_lock.held, string_datasets.own_errors():
             return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, **kwargs: Any) -> Any:
@@ -201,22 +211,24 @@ class KerasTask(CompilingModel):
         Raises:
             KerasBertError: When the processor rejects an example.
         """
+        check_not_forked()
         display: Any = verbose  # Keras accepts numbers and "auto"; its annotation has the latter only
         if isinstance(x, tf.data.Dataset):
-            with string_datasets.own_errors():
+            with self._predict_lock.held, string_datasets.own_errors():
                 data = string_datasets.tokenized(self, x, batch_size or 32, inputs_only=True)
                 return super().predict(data, verbose=display, **kwargs)
         if not (self.predicts_arrays or task_inputs.is_packed(x)):
             return self.predictions(x, batch_size)
         _, features = self.features(x)
         rank = 2 if features.group == 1 else 3
-        if getattr(self, "_predicted_rank", rank) != rank:  # Keras would trace one graph of unknown rank for both
-            self.predict_function = None
-        self._predicted_rank = rank
         data, order = task_inputs.batches(
             self, features, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
         )
-        results = super().predict(data, verbose=display, **kwargs)
+        with self._predict_lock.held:
+            if getattr(self, "_predicted_rank", rank) != rank:  # Keras would trace one graph of unknown rank for both
+                self.predict_function = None
+            self._predicted_rank = rank
+            results = super().predict(data, verbose=display, **kwargs)
         restored = np.empty_like(results)
         restored[order.order] = results
         return restored
@@ -231,6 +243,7 @@ class KerasTask(CompilingModel):
         seed: int = 0,
         start: tuple[int, int] = (0, 0),
     ) -> tf.data.Dataset:
+        check_not_forked()
         if isinstance(x, tf.data.Dataset):
             return string_datasets.tokenized(self, x, batch_size)
         y = x.y if y is None and is_table(x) else y

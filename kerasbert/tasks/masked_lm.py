@@ -84,13 +84,14 @@ class MaskedLM(Task):
     def _raw_results_of(self, inputs: dict[str, tf.Tensor], features: Features, index: np.ndarray) -> list[RawResult]:
         if not len(features.alignment):
             return super()._raw_results_of(inputs, features, index)
-        if not hasattr(self, "_served_positions"):
-            self._served_positions = tf.function(self.serve, reduce_retracing=True, autograph=False)
+        serve = self._traced(
+            "_served_positions", lambda: tf.function(self.serve, reduce_retracing=True, autograph=False)
+        )
         tokens = [features.alignment[row].index for row in index]
         counts = [len(each) for each in tokens]
         rows = np.repeat(np.arange(len(index)), counts)
         positions = np.stack([rows, np.concatenate(tokens)], axis=1).astype(np.int32)
-        outputs = self._served_positions({**inputs, "positions": tf.constant(positions)})
+        outputs = serve({**inputs, "positions": tf.constant(positions)})
         parts = np.split(outputs[self.output_name].numpy(), np.cumsum(counts)[:-1])
         processor = self.processor
         return [processor.raw_result_at(part, features, int(row)) for part, row in zip(parts, index, strict=True)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features
+from kerasbert.sharing import ThreadLock
 from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 
@@ -19,9 +20,10 @@ class TokenizerMixin:
 
     _tokenizer: Tokenizer | None
     sequence_length: int
-    truncated_texts: int
+    truncated_texts: int = 0  # also while Keras replaces the attribute: it deletes the old value first
 
     if TYPE_CHECKING:
+        _state_lock: ThreadLock
 
         @property
         def processor(self) -> Processor: ...
@@ -74,7 +76,7 @@ class TokenizerMixin:
             KerasBertError: When the task has no tokenizer, or an entry is not a text.
         """
         encoded = self.tokenizer.encode(texts, pairs, max_length=self.sequence_length)
-        self.truncated_texts += encoded.truncated
+        self._count_truncated(encoded.truncated)
         return encoded
 
     def pack(
@@ -96,3 +98,8 @@ class TokenizerMixin:
         length = length or self.sequence_length
         features = Features.from_encoded(self.tokenizer.encode(texts, pairs, max_length=length))
         return features.pack(range(len(features)), length, self.tokenizer.pad_id)
+
+    def _count_truncated(self, texts: int) -> None:
+        if texts:
+            with self._state_lock.held:
+                self.truncated_texts += texts

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import import_optional
+from kerasbert.sharing import ThreadLock
 
 DICTIONARIES = ("unidic_lite", "ipadic", "unidic")
 # All code points with a canonical decomposition are below this one.
@@ -15,6 +16,8 @@ _DECOMPOSED_BELOW = 0x30000
 _LONGEST = 10_000  # characters that MeCab takes at once. It crashes on some texts of 300,000, and has 16 bits for the bytes of a word
 _BREAKS = ("\u3002", "\n", " ")  # after which a longer text is divided, the best place first
 _JAMO = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))  # Hangul vowels and finals join the syllable before them
+
+_LOCK = ThreadLock("MeCab")
 
 
 class Word(NamedTuple):
@@ -67,8 +70,7 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
     places = None if normalized == text else _places(text)
     words, position = [], 0
     for part in _parts(normalized.partition("\0")[0]):
-        for node in _tagger(dictionary)(part):
-            surface = node.surface
+        for surface in _surfaces(part, dictionary):
             start = normalized.index(surface, position)
             position = start + len(surface)
             words.append(
@@ -84,6 +86,13 @@ def check_installed(dictionary: str) -> None:
         KerasBertError: When one is not installed. The message names the extra to install.
     """
     _tagger(dictionary)
+
+
+def _surfaces(text: str, dictionary: str) -> list[str]:
+    """Return the words that MeCab finds. It keeps them in the tagger, until the tagger gets its next text."""
+    tagger = _tagger(dictionary)
+    with _LOCK.held:
+        return [node.surface for node in tagger(text)]
 
 
 @functools.cache

@@ -71,9 +71,10 @@ def test_a_process_that_ends_is_an_error_of_one_line(float_file, monkeypatch, co
 def test_a_process_that_hangs_is_stopped(float_file, monkeypatch):
     monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", "import time; time.sleep(60)"))
     file = IsolatedFile(float_file, seconds=0.2)
+    process = file._worker.process
     with pytest.raises(KerasBertError, match="stopped after 0 s, the time limit"):
         file.open()
-    assert file._process.poll() is not None
+    assert process.poll() is not None
 
 
 @pytest.mark.parametrize("words", [("predict", "FILE", "word1"), ("inspect", "FILE", "--targets")])
@@ -90,7 +91,7 @@ def test_a_native_crash_is_an_error_of_one_line_in_commands(known_file, monkeypa
 def test_the_process_ends_with_its_owner(known_file):
     predictor = open_predictor(known_file, isolated=True)
     assert predictor.predictions(["word1 word2"])[0]["label"] in ("a", "b", "c")
-    process = predictor.process._process
+    process = predictor.process._worker.process
     del predictor
     gc.collect()
     assert process.poll() is not None
@@ -158,10 +159,10 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
     code = (
         "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_model import IsolatedFile\n"
         "file = IsolatedFile(sys.argv[1])\nfile.open()\n"
-        "os.set_inheritable(file._process.stdin.fileno(), True)\n"  # another process holds it open, so it does not close
+        "os.set_inheritable(file._worker.process.stdin.fileno(), True)\n"  # another process holds it open, so it does not close
         "holder = os.fork()\nif not holder:\n    null = os.open(os.devnull, os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
         "    os.execlp('sleep', 'sleep', '20')\n"
-        "print(file._process.pid, holder, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+        "print(file._worker.process.pid, holder, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code, known_file], capture_output=True, text=True, check=False)
     child, holder = map(int, done.stdout.split())
