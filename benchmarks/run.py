@@ -114,6 +114,7 @@ MEASUREMENTS = (
     ),
     *(_demo_predictions(client) for client in ("jvm", "node", "chromium", "chromium-webgpu")),
     *(_demo_search(client) for client in ("jvm", "node", "chromium")),
+    Measurement("parity.published_forms", "--python {peer_python}"),
     Measurement("parity.model_files", "{kept_files} --client jvm"),
     Measurement("parity.model_files", "{kept_files} --client node", result="node_model_files"),
     Measurement("parity.golden_comparison", "{golden}", ("--packages {node_packages}",)),
@@ -133,6 +134,7 @@ MEASUREMENTS = (
     Measurement("robustness.fuzz_readers"),
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
     Measurement("robustness.kills"),
+    Measurement("robustness.power_cuts"),
     Measurement("code.structure"),
     Measurement("code.converted_files", "--against {digests}"),
 )
@@ -151,6 +153,7 @@ HELPERS = {
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",
     "parity.unicode_tables": "writes the character tables of the tokenizers in android_demo/core and web_demo/core",
+    "parity.published_forms_writer": "a child process of parity.published_forms, in an environment with PyTorch",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }
 

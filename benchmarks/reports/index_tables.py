@@ -99,9 +99,34 @@ def kills(result: dict) -> list[str]:
     )
 
 
+def power_cuts(result: dict) -> list[str]:
+    """Format what was on the disk after a loss of power, and what the synchronization costs."""
+    rows = []
+    for name, facts in result["file_systems"].items():
+        if "not_run" in facts:
+            rows.append((name, f"not run: {facts['not_run']}", "", "", ""))
+            continue
+        with_sync, without = (_outputs(facts[side]) for side in ("synchronized", "not_synchronized"))
+        times = (f"{facts['milliseconds'][side]['median']:.0f} ms" for side in ("synchronized", "not_synchronized"))
+        rows.append((name, *with_sync, f"{without[0]}, {without[1]}", ", ".join(times)))
+    columns = (
+        "file system", "complete outputs", "damaged, missing or older than the last save", "the same without synchronization",
+        "time of a save: with, without",
+    )  # fmt: skip
+    return table(columns, rows)
+
+
+def _outputs(counts: dict) -> tuple[str, int]:
+    """Return the complete outputs of all, and how many are damaged, missing or old: a folder and a file for each cut."""
+    complete = counts.get("folder_complete", 0) + counts.get("file_complete", 0)
+    lost = counts["folder_save_lost"] + counts["file_save_lost"]
+    return f"{complete} of {2 * counts['cuts']}", 2 * counts["cuts"] - complete + lost
+
+
 TABLES = {
     "machines": Table(machines, ()),
     "damaged-files": Table(damaged_files, ("fuzz_readers",)),
     "damaged-models": Table(damaged_models, ("fuzz_tflite",)),
     "kills": Table(kills, ("kills",)),
+    "power-cuts": Table(power_cuts, ("power_cuts",)),
 }
