@@ -74,8 +74,14 @@ def convert(
         model.save("model.tflite")
         ```
     """
+    from kerasbert.tasks.precision import float32_policy
+
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
-    task = _quantized_task(task, options, calibration, calibration_rows)
+    with float32_policy():
+        return _convert(_quantized_task(task.in_float32(), options, calibration, calibration_rows), options)
+
+
+def _convert(task: "Task", options: ConversionOptions) -> TFLiteModel:
     metadata = _describe(task, options)
     if options.target.split:
         return _convert_partitioned(task, options, metadata)

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from kerasbert.errors import KerasBertError
+from kerasbert.compression.quantization.policy_checks import check_both_sides, unserved_layers
 from kerasbert.export.passes.context import DensePlan
 from kerasbert.export.passes.quantize import digest
 from kerasbert.layers.attention import SelfAttention
@@ -26,16 +26,13 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
         KerasBertError: when a layer has a static range on one side only.
     """
     attention_scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
-    unserved = {*task.unserved, *(() if task.pools else ("pooler",))}
+    unserved = unserved_layers(task)
     plans = []
     for trained, stored in zip(dense_layers(task), dense_layers(twin), strict=True):
         if trained.path in unserved:
             continue
-        if static and bool(trained.input_quantizer.ranges) != bool(trained.output_quantizer.ranges):
-            raise KerasBertError(
-                f"{trained.path}: expected a policy with static ranges for a Dense layer's input and output, or for neither, received one "
-                "for one side; change the policy"
-            )
+        if static:
+            check_both_sides(trained)
         kernel, num_calls = digest(stored.served_kernel().numpy().T), trained.input_quantizer.num_calls
         for input_range, output_range in _ranges(trained) if static else [(None, None)] * num_calls:
             if output_range is not None:  # the stored query kernel carries the scale of attention

@@ -148,6 +148,11 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         """Paths of Dense layers that a checkpoint stores and `serve` does not use."""
         return ("pooler",) if self.pools is None else ()
 
+    @property
+    def float_parts(self) -> str | None:
+        """The parts of `serve` that have no integer form, in words; None if an integer-only model can compute everything."""
+        return None
+
     # -- settings -------------------------------------------------------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:

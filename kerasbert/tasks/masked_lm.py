@@ -103,6 +103,10 @@ class MaskedLM(Task):
         return examples, features
 
     @property
+    def float_parts(self) -> str:
+        return "the norm and the word scores of its head"
+
+    @property
     def processor(self) -> MaskedWords:
         return MaskedWords(share=self.share, whole_words=self.whole_words, top=self.top)
 

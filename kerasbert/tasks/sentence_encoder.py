@@ -207,6 +207,11 @@ class SentenceEncoder(Task):
         return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
+    def float_parts(self) -> str | None:
+        parts = [f"{self.pooling} pooling"] * (self.pooling != "cls") + ["vectors of length 1"] * self.normalize
+        return " and ".join(parts) or None
+
+    @property
     def processor(self) -> Embedding:
         return Embedding(width=self.width)
 

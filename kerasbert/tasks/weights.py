@@ -8,7 +8,8 @@ import tf_keras as keras
 
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.layers.traversal import named_variables
+from kerasbert.layers.traversal import named_variables, sublayers
+from kerasbert.tasks.precision import FLOAT32, float32_policy
 
 if TYPE_CHECKING:
     from kerasbert.layers.config import EncoderConfig
@@ -63,7 +64,24 @@ class WeightsMixin(keras.Model):
         Raises:
             KerasBertError: When the rate is below 0, or 1 and above.
         """
-        other = self._copy(config=self.config.with_dropout(float(rate)).to_dict())
+        return self._copy_with_ranges(config=self.config.with_dropout(float(rate)).to_dict())
+
+    def in_float32(self) -> Self:
+        """Return the task if it computes in float32, else a copy that does, with its weights and ranges.
+
+        A task that was made under the dtype policy `mixed_float16` or `mixed_bfloat16` of Keras computes in 16 bits.
+
+        Returns:
+            The task or the copy.
+        """
+        layers = [self, *sublayers(self, keras.layers.Layer)]
+        if {layer.compute_dtype for layer in layers} <= {FLOAT32}:
+            return self
+        with float32_policy():
+            return self._copy_with_ranges(dtype=FLOAT32)
+
+    def _copy_with_ranges(self, **encoder_changes: Any) -> Self:
+        other = self._copy(**encoder_changes)
         for quantizer, copied in zip(activation_quantizers(self), activation_quantizers(other), strict=True):
             for name, variable in copied.statistics().items():
                 variable.assign(quantizer.statistics()[name])
@@ -76,5 +94,5 @@ class WeightsMixin(keras.Model):
         other = type(self).from_config(config)
         source = self.variables_by_path()
         for path, variable in other.variables_by_path().items():
-            variable.assign(source[path])
+            variable.assign(tf.cast(source[path], variable.dtype))
         return other

@@ -7,6 +7,7 @@ import numpy as np
 from kerasbert.compression.quantization.calibration import calibrate
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.compression.quantization.policies import policy_named
+from kerasbert.compression.quantization.policy_checks import check_model, check_recipe
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
@@ -48,7 +49,8 @@ def quantize(
 
     Raises:
         KerasBertError: When the recipe is unknown; when it does not allow `integer_only` or `learned_ranges`; when an integer-only policy
-            leaves something in float; and when a static recipe has no calibration data.
+            leaves something in float; when a policy of your own cannot be converted, or one of its patterns matches nothing; and when a
+            static recipe has no calibration data.
 
     Example:
         ```python
@@ -60,7 +62,7 @@ def quantize(
     """
     policy = _policy(recipe, integer_only, learned_ranges)
     quantized = model.with_policy(policy, dropout)
-    _check_integer_only(quantized)
+    check_model(policy, quantized)
     if any(quantizer.kind == "static" for quantizer in activation_quantizers(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
@@ -79,23 +81,5 @@ def _policy(recipe: str | QuantizationPolicy, integer_only: bool, learned_ranges
         raise KerasBertError(
             f"expected a policy with {missing[0]}=True, received one without; set {missing[0]} in the policy"
         )
+    check_recipe(recipe)
     return recipe
-
-
-def _check_integer_only(model: Task) -> None:
-    """Check that an integer-only policy leaves nothing in float."""
-    policy = model.policy
-    if policy is None or not policy.integer_only or policy == policy.in_float():
-        return
-    bits = (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits)
-    if bits != (True, True, 8, 8):
-        raise KerasBertError(
-            "expected kernels, tables and activations of 8 bits in an integer-only policy, received "
-            "kernels={}, tables={}, kernel_bits={}, activation_bits={}".format(*bits)
-        )
-    others = [point.path for point in activation_quantizers(model) if policy.kind(point.path) != "static"]
-    if others:
-        raise KerasBertError(
-            f"expected static activations throughout in an integer-only policy, received {len(others)} others: {others[0]} is "
-            f"{policy.kind(others[0])}; remove integer_only, or remove the rule"
-        )

@@ -256,7 +256,8 @@ def test_unknown_recipe(trained):
 
 
 def test_custom_policy_is_accepted(tiny):
-    policy = QuantizationPolicy("mine", kernels=False, tables=False, activations=(("layers.0.attention.*", "dynamic"),))
+    rules = (("layers.0.attention.*", "dynamic"),)
+    policy = QuantizationPolicy("dynamic_wi8_afp32", kernels=False, tables=False, activations=rules)
     model = quantize(tiny.narrow(), policy)
     assert model.policy == policy
     assert {p.path.rsplit(".", 1)[0] for p in activation_quantizers(model) if p.kind == "dynamic"} >= {

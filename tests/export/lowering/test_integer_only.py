@@ -214,7 +214,9 @@ def test_metadata_and_inspection_name_it(made, tmp_path):
 def test_converting_mobilebert_prints_nothing(shallow, calibration, capfd):
     convert(shallow, integer_only=True, calibration=calibration[:4], length=8)
     written = capfd.readouterr()
-    assert "note" not in written.err and "%|" not in written.err and written.out == ""
+    assert (
+        written.err.startswith("note: calibration on 4 examples") and written.err.count("\n") == 1 and not written.out
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,10 +240,33 @@ def test_a_model_of_another_policy_is_refused(dynamic_model, calibration):
         convert(dynamic_model, integer_only=True, calibration=calibration)
 
 
+NARROW = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+
+
 def test_operators_that_stay_in_float_are_named(tiny, calibration):
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    task = tiny.sentence_encoder(sizes=NARROW).with_policy(kb.compression.INTEGER_ONLY)
+    kb.compression.calibrate(task, calibration[:4])
     with pytest.raises(KerasBertError, match="stay in float: .*RSQRT.*without integer_only"):
-        convert(tiny.sentence_encoder(sizes=sizes), integer_only=True, calibration=calibration[:4])
+        convert(task)
+
+
+def test_tasks_without_an_integer_form_are_refused_before_calibration(tiny, calibration):
+    refused = [
+        (kb.MaskedLM(tiny.encoder(**NARROW), tiny.tokenizer(), sequence_length=16), "word scores of its head"),
+        (tiny.sentence_encoder(sizes=NARROW), "mean pooling and vectors of length 1"),
+        (tiny.sentence_encoder(sizes=NARROW, pooling="cls"), "with vectors of length 1"),
+        (tiny.sentence_encoder(sizes=NARROW, pooling="max", normalize=False), "with max pooling"),
+    ]
+    for task, part in refused:
+        with pytest.raises(KerasBertError, match=f"{part}.*stays in float; quantize without integer_only"):
+            kb.compression.quantize(task, calibration=calibration[:4], integer_only=True)
+    with pytest.raises(KerasBertError, match="stays in float"):
+        convert(refused[0][0], integer_only=True, calibration=calibration[:4])
+
+
+def test_vectors_of_the_first_token_convert_to_integers(tiny, calibration):
+    task = tiny.sentence_encoder(sizes=NARROW, pooling="cls", normalize=False)
+    assert convert(task, integer_only=True, calibration=calibration[:4], length=8).metadata.integer_only
 
 
 def test_decoding_and_encoding_keeps_the_bytes(made):

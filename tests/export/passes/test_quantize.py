@@ -80,8 +80,7 @@ def test_an_unserved_dense_layer_has_no_plan(vectors):
 
 def test_a_static_range_on_one_side_only_is_refused(tiny):
     rules = (("*.query.output", "static"), ("*", "float"))
-    policy = QuantizationPolicy("static_wi8_ai8", activations=rules)
-    model = kb.compression.quantize(tiny.narrow(), policy, calibration=tiny.rows(4)[0])
+    model = tiny.narrow().with_policy(QuantizationPolicy("static_wi8_ai8", activations=rules))
     with pytest.raises(KerasBertError, match=r"layers\.0\.attention\.query: .*one side"):
         dense_plans(model, export_twin(model), static=True)
 
