@@ -1,3 +1,4 @@
+import shutil
 import signal
 import subprocess
 import sys
@@ -5,7 +6,7 @@ import threading
 
 import pytest
 
-from kerasbert.children import expect_children
+from kerasbert.children import end_with_this_process, expect_children
 from kerasbert.errors import KerasBertError
 
 
@@ -41,3 +42,18 @@ def test_another_thread_is_told_to_set_sigchld(ignored):
     thread.start()
     thread.join()
     assert len(errors) == 1 and "received one that ignores SIGCHLD; call signal.signal" in errors[0]
+
+
+PARENT = """
+import subprocess, sys
+from kerasbert.children import end_with_this_process
+subprocess.run(end_with_this_process([sys.executable, "-S", "-c", "print('started', flush=True); import time; time.sleep(60)"]))
+"""
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs util-linux")
+def test_a_child_ends_with_a_parent_that_was_killed():
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout.readline() == "started\n"
+        parent.kill()
+        assert parent.stdout.read() == ""  # ends when the last writer of the pipe, the child, is gone
