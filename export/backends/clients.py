@@ -75,6 +75,8 @@ def _unsupported_reason(client: Client, context: ValidationContext, metadata: Me
         return "the client takes texts, and the data are packed ids; validate with texts"
     if metadata is None or metadata.inputs != IDS:
         return "the client takes a file of ids with kerasbert's metadata"
+    if prefix := metadata.processor.prefix:
+        return f"the client does not put the default prompt {prefix[:40]!r} before texts"
     if reason := client_unsupported_reason(metadata.tokenizer, metadata.vocabulary):
         return f"the client cannot tokenize for this file: {reason}"
     if KINDS[name] == "classifier" and any(isinstance(example, tuple) for example in context.examples.raw):

@@ -26,8 +26,8 @@ def check_text_inputs(task: Task) -> None:
     """Check that a task can become a file that takes texts.
 
     Raises:
-        KerasBertError: when the task takes more than one text, when its tokenizer has no counterpart in tensorflow-text, and when
-            tensorflow-text is not installed.
+        KerasBertError: when the task takes more than one text or has a default prompt, when its tokenizer has no counterpart in
+            tensorflow-text, and when tensorflow-text is not installed.
     """
     advice = "convert it with inputs of ids"
     if not isinstance(task, _TASKS):
@@ -44,6 +44,10 @@ def check_text_inputs(task: Task) -> None:
         raise KerasBertError(
             "expected a tokenizer that lowercases and strips accents, or neither, for a file that takes texts, received one that does half "
             f"of it; {advice}"
+        )
+    if task.processor.prefix:
+        raise KerasBertError(
+            f"expected a model without default prompt for a file that takes texts, received {task.processor.prefix[:40]!r}; {advice}"
         )
     import_tensorflow_text()
 

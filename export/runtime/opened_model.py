@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.model_names import shipped_model
 from kerasbert.processors import Processor
-from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.embedding import Embedding, with_prompt
 
 if TYPE_CHECKING:
     from kerasbert.export.runtime.predictor import Predictor
@@ -81,22 +81,36 @@ class OpenedModel:
     def __repr__(self) -> str:
         return f"<kerasbert {self.processor.name} model {self._name!r}>"
 
-    def __call__(self, x: Any, second: Any = None, *, top_k: int | None = None) -> Any:
+    def __call__(
+        self,
+        x: Any,
+        second: Any = None,
+        *,
+        top_k: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+    ) -> Any:
         """Predict, with one prediction an example.
 
         Args:
             x: A text or several; or examples as the task takes them: tuples, words, a table of `kerasbert.data`.
             second: The second text of a pair, the context of a question (one for all, or one each), or the choices of a prompt.
             top_k: The number of classes, answers or words that a prediction lists, the likeliest first.
+            prompt_name: The name of the prompt that a sentence encoder puts before each text; by default its default one.
+            prompt: A text to put there instead; "" for none.
 
         Returns:
             One prediction for a text, a list for several; JSON-able dicts as in `kerasbert predict --json`. A sentence encoder returns a
             vector `(dimensions,)` or vectors `(texts, dimensions)` in float32, and the cosines of pairs.
 
         Raises:
-            KerasBertError: when the task does not take the examples, or `top_k` is below 1 or does not apply to the task.
+            KerasBertError: when the task does not take the examples, `top_k` is below 1 or does not apply to the task, or there is no such
+                prompt.
         """
-        processor = self._processor_listing(top_k)
+        listing = self._processor_listing(top_k)
+        return self._predict(x, second, top_k, with_prompt(listing, prompt_name, prompt) or listing)
+
+    def _predict(self, x: Any, second: Any, top_k: int | None, processor: Processor) -> Any:
         examples = _examples(self.processor, x, second)
         if isinstance(examples, list) and not examples:
             return [] if self._embedding is None else np.zeros((0, self._embedding.width or 0), np.float32)
@@ -143,9 +157,14 @@ class OpenedModel:
     def search(self, query: str, texts: Sequence[str] | np.ndarray, top_k: int = 10) -> list[dict[str, Any]]:
         """Find the texts that are most similar to a query.
 
+        A model with prompts named `query`, and `document`, `passage` or `corpus`, puts them before the query and before each text, as
+        `encode_query` and `encode_document` of sentence-transformers do. If it has one of them only, nothing stands on the other side. If
+        it has neither, its default prompt stands before all texts.
+
         Args:
             query: A text.
-            texts: Texts; or their vectors from an earlier call, which saves running them for every query.
+            texts: Texts; or their vectors from an earlier call, which saves running them for every query. That call needs the prompt of
+                the texts, such as `prompt_name="document"`.
             top_k: The number of texts to find.
 
         Returns:
@@ -163,7 +182,8 @@ class OpenedModel:
         texts = texts if isinstance(texts, np.ndarray) else list(texts)
         if not len(texts):
             return []
-        scores = self._cosines([query], texts)[0]
+        queries, documents = (None, None) if self._embedding is None else self._embedding.for_search()
+        scores = (self._unit_vectors([query], queries) @ self._unit_vectors(texts, documents).T)[0]
         best = np.argsort(-scores, kind="stable")[:top_k]
         has_texts = not isinstance(texts, np.ndarray) or texts.ndim == 1
         return [
@@ -178,8 +198,13 @@ class OpenedModel:
     def _cosines(self, a: Texts, b: Texts) -> np.ndarray:
         return self._unit_vectors(a) @ self._unit_vectors(b).T
 
-    def _unit_vectors(self, texts: Texts) -> np.ndarray:
-        """Return vectors of length 1, `(texts, dimensions)`."""
+    def _unit_vectors(self, texts: Texts, processor: Processor | None = None) -> np.ndarray:
+        """Return vectors of length 1, `(texts, dimensions)`.
+
+        Args:
+            texts: Texts or their vectors.
+            processor: A processor with another prompt.
+        """
         if self._embedding is None:
             raise KerasBertError(
                 f"expected a sentence encoder to compare texts, received a model of the task type {self.processor.name!r}; call it for its "
@@ -193,7 +218,8 @@ class OpenedModel:
                     f"expected vectors of {width} dimensions, received {vectors.shape[-1]}; encode the texts with this model"
                 )
         else:
-            vectors = np.atleast_2d(self([texts] if isinstance(texts, str) else list(texts)))
+            texts = [texts] if isinstance(texts, str) else list(texts)
+            vectors = np.atleast_2d(self._predict(texts, None, None, processor or self.processor))
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
 

@@ -113,12 +113,12 @@ class Predictor:
         Args:
             x: Examples as the processor takes them, or a table of `kerasbert.data`.
             report: Called with the rows done and all rows.
-            processor: Makes the predictions in place of the file's own processor, to list more of them.
+            processor: Makes features and predictions in place of the file's own processor, to list more of them or for another prompt.
 
         Returns:
             One prediction an example, JSON-able.
         """
-        examples, features = self._features(x, self.processor.features)
+        examples, features = self._features(x, (processor or self.processor).features)
         raw_results = self._raw_results(examples, features, report)
         return (processor or self.processor).predictions(examples, features, raw_results)
 
@@ -199,6 +199,13 @@ class Predictor:
 
 class TextPredictor(Predictor):
     """A file with the tokenizer in its graph, which takes texts."""
+
+    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
+        if processor is not None and processor.prefix:
+            raise KerasBertError(
+                f"expected no prompt for {self.path}, which takes texts, received one; put it before the texts"
+            )
+        return super().predictions(x, report, processor)
 
     def _open(self) -> RunnableModel:
         if self.process is not None:

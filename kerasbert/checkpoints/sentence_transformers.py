@@ -11,10 +11,14 @@ from kerasbert.checkpoints import pytorch_file, safetensors_file, sentence_keys
 from kerasbert.checkpoints.messages import mismatch, short_repr
 from kerasbert.checkpoints.sentence_keys import POOLING_FLAGS
 from kerasbert.checkpoints.sentence_modules import MODULES_FILE, Module, read_modules, root_folder
+from kerasbert.console.strictness import unknown
+from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
+from kerasbert.processors.prompts import checked_prompts
 
 KERNEL = "2_Dense.linear.weight"  # the tensors of the Dense module, beside those of the encoder
 BIAS = "2_Dense.linear.bias"
+MODEL_CONFIG = "config_sentence_transformers.json"
 TRANSFORMER_CONFIG = "sentence_bert_config.json"
 # Versions before 0.4 named the file after the architecture.
 _TRANSFORMER_CONFIGS = (
@@ -51,7 +55,19 @@ def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, 
     settings = {"normalize": "Normalize" in by_kind, **_read_pooling(by_kind["Pooling"] / _CONFIG_FILE)}
     if "Dense" in by_kind:
         settings |= _read_dense(by_kind["Dense"] / _CONFIG_FILE, hidden_size)
+    settings |= _read_model(root / MODEL_CONFIG, is_normalized=settings["normalize"])
     return settings | _read_length(folder, longest, is_complete=True)
+
+
+def write_prompts(folder: Path, prompts: Mapping[str, str], default_prompt_name: str | None) -> None:
+    """Write the file with the prompts of a model.
+
+    Args:
+        folder: The folder of the encoder.
+        prompts: Texts by name.
+        default_prompt_name: The name of the default prompt, or None.
+    """
+    _write(folder / MODEL_CONFIG, {"prompts": dict(prompts), "default_prompt_name": default_prompt_name})
 
 
 def lowercases(folder: Path) -> bool:
@@ -186,6 +202,31 @@ def _read_dense(path: Path, hidden_size: object) -> dict[str, Any]:
         raise mismatch(path, f"an activation_function of {', '.join(_ACTIVATIONS)}", short_repr(activation), _ADVICE)
     settings = {"dimensions": width, "projection_bias": bias, "projection_activation": _ACTIVATIONS[activation]}
     return {name: value for name, value in settings.items() if value not in (False, "identity")}
+
+
+def _read_model(path: Path, is_normalized: bool) -> dict[str, Any]:
+    """Return `prompts` and `default_prompt_name`, where there are any."""
+    if not path.is_file():
+        return {}
+    config = read_json_object(path)
+    sentence_keys.MODEL.check(config, path, _ADVICE)
+    similarity = config.get("similarity_fn_name")
+    if similarity not in (None, "cosine", "cos_sim") and not (similarity == "dot" and is_normalized):
+        unknown(
+            path,
+            "the similarity function cosine",
+            f"similarity_fn_name {similarity!r:.40}; texts are compared by cosine",
+        )
+    prompts = config.get("prompts") or {}
+    if isinstance(prompts, dict):  # null is an empty prompt
+        prompts = {name: "" if text is None else text for name, text in prompts.items()}
+    try:
+        prompts, default = checked_prompts(prompts, config.get("default_prompt_name"))
+    except KerasBertError as error:
+        raise KerasBertError(f"{path}: {error}") from None
+    if not prompts or not any(prompts.values()):  # sentence-transformers writes empty prompts to every folder
+        return {}
+    return {"prompts": prompts} | ({"default_prompt_name": default} if default else {})
 
 
 def _check_names(tensors: Mapping[str, np.ndarray], folder: Path) -> None:

@@ -45,6 +45,14 @@ CsvSafe = Annotated[
     ),
 ]
 
+PromptName = Annotated[
+    str | None,
+    Option(metavar="NAME", help="Prompt of a sentence encoder that stands before each text; by default the model's."),
+]
+Prompt = Annotated[
+    str | None, Option(metavar="TEXT", help='Text to put before each text instead of a named prompt; "" for none.')
+]
+
 OutVectors = Annotated[
     Path | None,
     Option("--out", "-o", metavar="FILE", help="Write the vectors of a sentence encoder to a NumPy file (.npy)."),
@@ -65,6 +73,8 @@ def predict(
     delimiter: options.Delimiter = None,
     skip_bad_rows: options.SkipBadRows = False,
     max_rows: options.MaxRows = None,
+    prompt_name: PromptName = None,
+    prompt: Prompt = None,
     threads: options.Threads = 1,
     csv_safe: CsvSafe = False,
     out: OutVectors = None,
@@ -84,6 +94,7 @@ def predict(
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, write_vectors
+    from kerasbert.processors.embedding import with_prompt
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
@@ -99,13 +110,15 @@ def predict(
     processor = read_processor(model)
     if processor:
         check_has_vectors(processor, out)
+        with_prompt(processor, prompt_name, prompt)
     examples = processor and read_examples(processor)
     loaded = open_model(model, threads)
     check_has_vectors(loaded.processor, out)
     examples = read_examples(loaded.processor) if processor is None else examples
     processor = loaded.processor
+    prompted = with_prompt(processor, prompt_name, prompt)
     with progress("predicting") as bar:
-        predictions = loaded.predictions(examples, bar.rows)
+        predictions = loaded.predictions(examples, bar.rows, prompted)
     problem = _nonfinite_values(predictions)
     if out is not None:
         if problem:

@@ -18,7 +18,7 @@ _MODEL_FILES = frozenset({
     OWN_FILE, RANGES_FILE, RECORD_FILE, "config.json", "model.safetensors",
     "vocab.txt", "spiece.model", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
     "added_tokens.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors.index.json",
-    "2_Dense/config.json", "2_Dense/model.safetensors",
+    "config_sentence_transformers.json", "2_Dense/config.json", "2_Dense/model.safetensors",
 })  # fmt: skip
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
 

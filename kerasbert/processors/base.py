@@ -22,6 +22,7 @@ from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
 
 RawResult = Mapping[str, np.ndarray]
+OMITTED_IF_NONE = {"omitted_if_none": True}  # metadata of a field that files without it do not name
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,16 @@ class Processor:
     label_check: ClassVar[Callable[[Any], object] | None] = None
     reader: ClassVar[Callable] = staticmethod(read_texts)
     display: ClassVar[Display]
+
+    @property
+    def prefix(self) -> str:
+        """The text that stands before each text when it is tokenized; empty for most processors."""
+        return ""
+
+    @property
+    def prompt_texts(self) -> tuple[str, ...]:
+        """All texts that may stand before a text."""
+        return ()
 
     @classmethod
     def read(cls, path: str | os.PathLike, options: object | None = None, **changes: Any) -> Any:

@@ -1,8 +1,8 @@
 """Sentence embedding: a text to a vector, and pairs of texts to their similarity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,10 +10,11 @@ from kerasbert.data.labels import LabelSet
 from kerasbert.data.reading import read_sentences
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.base import OMITTED_IF_NONE, Processor, RawResult, check_same_number, concatenate
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
+from kerasbert.processors.prompts import checked_prompts, chosen_prompt, search_prompts
 from kerasbert.processors.texts import text_examples
 from kerasbert.text import Tokenizer
 
@@ -35,9 +36,13 @@ class Embedding(Processor):
 
     Attributes:
         width: Numbers in a vector, if known.
+        prompts: Texts that may stand before each text, by name; None without any.
+        default_prompt_name: The name of the prompt that stands before each text unless a call names another one.
     """
 
     width: int | None = None
+    prompts: dict | None = field(default=None, hash=False, metadata=OMITTED_IF_NONE)
+    default_prompt_name: str | None = field(default=None, metadata=OMITTED_IF_NONE)
 
     name = "embedding"
     outputs = ("embedding",)
@@ -46,12 +51,49 @@ class Embedding(Processor):
     reader = staticmethod(read_sentences)
     display = Display(("dimensions", "norm", "first values", "text"), _lines)
 
+    def __post_init__(self) -> None:
+        prompts, default = checked_prompts(self.prompts, self.default_prompt_name)
+        object.__setattr__(self, "prompts", prompts)
+        object.__setattr__(self, "default_prompt_name", default)
+
+    @property
+    def prefix(self) -> str:
+        return chosen_prompt(self.prompts, self.default_prompt_name, None, None)
+
+    @property
+    def prompt_texts(self) -> tuple[str, ...]:
+        return tuple((self.prompts or {}).values())
+
+    def with_prompt(self, prompt_name: str | None = None, prompt: str | None = None) -> Self:
+        """Return a processor whose default prompt is another one.
+
+        Args:
+            prompt_name: The name of a prompt; None for the default one.
+            prompt: A text to use instead; "" for none.
+
+        Returns:
+            The processor.
+
+        Raises:
+            KerasBertError: When both are given, or there is no such prompt.
+        """
+        return self._with_prefix(chosen_prompt(self.prompts, self.default_prompt_name, prompt_name, prompt))
+
+    def for_search(self) -> tuple[Self, Self]:
+        """Return the processors of queries and of the texts that are searched; see `kerasbert.processors.prompts.search_prompts`."""
+        query, document = search_prompts(self.prompts, self.default_prompt_name)
+        return self._with_prefix(query), self._with_prefix(document)
+
+    def _with_prefix(self, prefix: str) -> Self:
+        return replace(self, prompts={"prompt": prefix}, default_prompt_name="prompt")
+
     def examples(self, x: Any) -> list:
         return text_examples(x)
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         paired = bool(examples) and isinstance(examples[0], tuple)
         texts = [text for pair in examples for text in pair] if paired else examples
+        texts = [self.prefix + text for text in texts] if self.prefix else texts
         features = Features.from_encoded(tokenizer.encode(texts, max_length=length))
         return replace(features, example=np.arange(len(examples)), group=2) if paired else features
 
@@ -89,6 +131,26 @@ class Embedding(Processor):
         if features.group == 1:
             return Ratio.of_decisions(metrics.cosine(truth, vectors))
         return Correlation(metrics.ranks(truth), metrics.ranks(_cosines(vectors)))
+
+
+def with_prompt(processor: Processor, prompt_name: str | None, prompt: str | None) -> Processor | None:
+    """Return a sentence encoder's processor with another prompt; None where no prompt is given.
+
+    Args:
+        processor: A processor.
+        prompt_name: See `Embedding.with_prompt`.
+        prompt: See `Embedding.with_prompt`.
+
+    Raises:
+        KerasBertError: When there is no such prompt, or the processor is of another task.
+    """
+    if prompt_name is None and prompt is None:
+        return None
+    if not isinstance(processor, Embedding):
+        raise KerasBertError(
+            f"expected a sentence encoder for a prompt, received a model of the task type {processor.name!r}; leave it out"
+        )
+    return processor.with_prompt(prompt_name, prompt)
 
 
 def _cosines(vectors: np.ndarray) -> np.ndarray:

@@ -84,7 +84,12 @@ def make_processor(
 
 def processor_settings(processor: Processor) -> dict[str, Any]:
     """Return a processor's own settings, as `make_processor` takes them."""
-    return {name: getattr(processor, name) for name in _setting_names(type(processor))}
+    settings = {each: getattr(processor, each.name) for each in fields(processor) if each.name != "labels"}
+    return {
+        each.name: value
+        for each, value in settings.items()
+        if value is not None or "omitted_if_none" not in each.metadata
+    }
 
 
 def _setting_names(kind: type[Processor]) -> list[str]:

@@ -52,12 +52,15 @@ class InferenceMixin(ServingMixin):
         """True if outputs have an axis of tokens. Then `predict` pads packed inputs to `sequence_length`."""
         return self.processor.per_token
 
-    def features(self, x: Any, scoring: bool = False) -> tuple[list | None, Features]:
+    def features(
+        self, x: Any, scoring: bool = False, processor: Processor | None = None
+    ) -> tuple[list | None, Features]:
         """Tokenize examples, and print a note when some are truncated.
 
         Args:
             x: Examples, a dataset or packed inputs.
             scoring: Whether the features are for metrics; see `Processor.scoring_features`.
+            processor: A processor in place of the task's own, with another prompt.
 
         Returns:
             The examples (None for packed inputs) and their features.
@@ -68,7 +71,7 @@ class InferenceMixin(ServingMixin):
         check_not_forked()
         if task_inputs.is_packed(x):
             return None, task_inputs.packed_features(self, x)
-        processor = self.processor
+        processor = processor or self.processor
         examples = processor.examples(x.x if is_table(x) else x)
         if not examples:
             raise KerasBertError("expected at least one text, received none; give the task some texts")
@@ -149,7 +152,7 @@ class InferenceMixin(ServingMixin):
             x: Examples or a dataset.
             batch_size: Rows in a batch.
             report: Called with the number of finished rows and of all rows.
-            processor: A processor in place of the task's own, to list more alternatives.
+            processor: A processor in place of the task's own, to list more alternatives or for another prompt.
 
         Returns:
             One prediction for each example; its form depends on the task.
@@ -157,7 +160,7 @@ class InferenceMixin(ServingMixin):
         Raises:
             KerasBertError: When `x` is packed inputs, or the processor rejects an example.
         """
-        examples, features = self._examples(x)
+        examples, features = self._examples(x, processor=processor)
         raw_results = self.raw_results(features, batch_size or 32, report)
         return (processor or self.processor).predictions(examples, features, raw_results)
 
@@ -186,9 +189,9 @@ class InferenceMixin(ServingMixin):
         check_finite(raw_results)
         return self.processor.metrics(y, examples, features, raw_results)
 
-    def _examples(self, x: Any, scoring: bool = False) -> tuple[list, Features]:
+    def _examples(self, x: Any, scoring: bool = False, processor: Processor | None = None) -> tuple[list, Features]:
         """Tokenize examples; see `features`. Packed inputs are an error."""
-        examples, features = self.features(x, scoring)
+        examples, features = self.features(x, scoring, processor)
         if examples is None:
             raise KerasBertError("expected texts, received packed inputs; `predict` gives their outputs")
         return examples, features

@@ -219,7 +219,23 @@ class KerasTask(CompilingModel):
                 return super().predict(data, verbose=display, **kwargs)
         if not (self.predicts_arrays or task_inputs.is_packed(x)):
             return self.predictions(x, batch_size)
-        _, features = self.features(x)
+        return self.predict_features(self.features(x)[1], batch_size, verbose, **kwargs)
+
+    def predict_features(
+        self, features: Features, batch_size: int | None = None, verbose: int = 0, **kwargs: Any
+    ) -> np.ndarray:
+        """Predict on tokenized examples.
+
+        Args:
+            features: The rows.
+            batch_size: Rows in a batch; by default 32.
+            verbose: As in Keras.
+            kwargs: Other arguments of Keras' `predict`.
+
+        Returns:
+            The output `output_name` of `serve`, in the order of the rows.
+        """
+        display: Any = verbose
         rank = 2 if features.group == 1 else 3
         data, order = task_inputs.batches(
             self, features, batch_size=batch_size or 32, full=self.per_token, inputs_only=True

@@ -1,7 +1,7 @@
 """Sentence embedding: a text to one vector."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length
-from kerasbert.checkpoints.sentence_transformers import lowercases, read_settings, write_modules
+from kerasbert.checkpoints.sentence_transformers import lowercases, read_settings, write_modules, write_prompts
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
@@ -22,10 +22,13 @@ from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.processors import Features
 from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.prompts import checked_prompts
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.inputs import is_packed
 from kerasbert.tasks.losses_on_logits import is_of_keras
 from kerasbert.text import Tokenizer
 from kerasbert.text.lowercasing import lowercased
+from kerasbert.text.strings import as_strings
 
 # `projection_activation=` -> the function; None is the identity
 _ACTIVATIONS = {"identity": None, "tanh": tf.tanh}
@@ -49,10 +52,12 @@ class SentenceEncoder(Task):
         dimensions: Numbers in a vector: a Dense layer projects the pooled vector. None: as many as the encoder is wide.
         projection_bias: Whether that Dense layer has a bias.
         projection_activation: The activation of that Dense layer, `identity` or `tanh`.
+        prompts: Texts that may stand before each text, by name, such as `{"query": "query: "}`.
+        default_prompt_name: The name of the prompt that stands before each text, in training too, unless a call names another one.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
-        KerasBertError: When the pooling or the activation is unknown, or `dimensions` is not a positive number.
+        KerasBertError: When the pooling, the activation or the default prompt is unknown, or `dimensions` is not a positive number.
 
     Example:
         ```python
@@ -77,12 +82,15 @@ class SentenceEncoder(Task):
         dimensions: int | None = None,
         projection_bias: bool = False,
         projection_activation: str = "identity",
+        prompts: Mapping[str, str] | None = None,
+        default_prompt_name: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         if pooling not in POOLINGS:
             raise KerasBertError(f"expected a pooling of {POOLINGS}, received {pooling!r}")
         self.pooling, self.normalize, self.dimensions = pooling, normalize, dimensions
+        self.prompts, self.default_prompt_name = checked_prompts(prompts, default_prompt_name)
         self.projection_bias, self.projection_activation = projection_bias, projection_activation
         self.projection = None
         if dimensions is not None:
@@ -177,6 +185,8 @@ class SentenceEncoder(Task):
             projection_bias=self.projection_bias,
             projection_activation=self.projection_activation,
         )
+        if self.prompts is not None:
+            write_prompts(folder, self.prompts, self.default_prompt_name)
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
@@ -213,7 +223,46 @@ class SentenceEncoder(Task):
 
     @property
     def processor(self) -> Embedding:
-        return Embedding(width=self.width)
+        return Embedding(width=self.width, prompts=self.prompts, default_prompt_name=self.default_prompt_name)
+
+    def prompted(self, texts: Sequence[str]) -> Sequence[str]:
+        prefix = self.processor.prefix
+        return [prefix + text for text in as_strings(texts)] if prefix else texts
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int = 0,
+        *,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Compute the vectors of texts; see `KerasTask.predict`.
+
+        Args:
+            x: Texts, pairs of texts, a dataset, packed inputs or a `tf.data.Dataset`.
+            batch_size: Rows in a batch; by default 32.
+            verbose: As in Keras.
+            prompt_name: The name of the prompt that stands before each text; by default `default_prompt_name`.
+            prompt: A text to use instead of a named prompt; "" for none.
+            kwargs: Other arguments of Keras' `predict`.
+
+        Returns:
+            Float32 vectors `(rows, width)`, and for pairs `(rows, 2, width)`.
+
+        Raises:
+            KerasBertError: When there is no such prompt, or inputs are packed already.
+        """
+        if prompt_name is None and prompt is None:
+            return super().predict(x, batch_size, verbose, **kwargs)
+        if isinstance(x, tf.data.Dataset) or is_packed(x):
+            raise KerasBertError(
+                f"expected texts for a prompt, received {type(x).__name__}; put the prompt before its texts"
+            )
+        _, features = self.features(x, processor=self.processor.with_prompt(prompt_name, prompt))
+        return self.predict_features(features, batch_size, verbose, **kwargs)
 
     def default_loss(self) -> keras.losses.Loss:
         return SentenceLoss()
@@ -254,5 +303,7 @@ class SentenceEncoder(Task):
             "dimensions": (self.dimensions, None),
             "projection_bias": (self.projection_bias, False),
             "projection_activation": (self.projection_activation, "identity"),
+            "prompts": (self.prompts, None),
+            "default_prompt_name": (self.default_prompt_name, None),
         }
         return config | {name: value for name, (value, default) in optional.items() if value != default}

@@ -28,6 +28,17 @@ class TokenizerMixin:
         @property
         def processor(self) -> Processor: ...
 
+    def prompted(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return texts with what the task puts before each one; most tasks put nothing there.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            The texts to tokenize.
+        """
+        return texts
+
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer.
@@ -75,7 +86,7 @@ class TokenizerMixin:
         Raises:
             KerasBertError: When the task has no tokenizer, or an entry is not a text.
         """
-        encoded = self.tokenizer.encode(texts, pairs, max_length=self.sequence_length)
+        encoded = self.tokenizer.encode(self.prompted(texts), pairs, max_length=self.sequence_length)
         self._count_truncated(encoded.truncated)
         return encoded
 
@@ -96,7 +107,7 @@ class TokenizerMixin:
             KerasBertError: When the task has no tokenizer, or an entry is not a text.
         """
         length = length or self.sequence_length
-        features = Features.from_encoded(self.tokenizer.encode(texts, pairs, max_length=length))
+        features = Features.from_encoded(self.tokenizer.encode(self.prompted(texts), pairs, max_length=length))
         return features.pack(range(len(features)), length, self.tokenizer.pad_id)
 
     def _count_truncated(self, texts: int) -> None:

@@ -152,6 +152,18 @@ def test_a_pair_of_texts_prints_its_cosine(place, run):
     assert run("predict", place.checkpoint, "good", "--pair", "good").out == "1.0000\tgood\tgood\n"
 
 
+def test_a_prompt_stands_before_each_text(place, run):
+    def vectors(*arguments):
+        return [json.loads(line)["vector"] for line in run("predict", place.checkpoint, *arguments).out.splitlines()]
+
+    assert vectors("good", "bad", "--prompt", "the ") == vectors("the good", "the bad")
+    assert vectors("good", "--prompt", "") == vectors("good")
+    done = run("predict", place.checkpoint, "good", "--prompt-name", "query")
+    assert done.code == 2 and "a model with prompts for prompt_name='query', received one without" in done.err
+    done = run("predict", place.checkpoint, "good", "--prompt-name", "query", "--prompt", "a")
+    assert done.code == 2 and "expected prompt or prompt_name, received both ('query')" in done.err
+
+
 def test_vectors_are_short_on_a_terminal(monkeypatch):
     from kerasbert.cli.common import predictions
     from kerasbert.processors.embedding import Embedding

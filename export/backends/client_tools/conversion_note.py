@@ -25,6 +25,8 @@ def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
         return ""
     titles = " and ".join(client.title for client in clients)
     several = len(clients) > 1
+    if prefix := metadata.processor.prefix:
+        return f"note: {titles} {'do' if several else 'does'} not put the default prompt {prefix[:40]!r} before texts"
     if reason := client_unsupported_reason(metadata.tokenizer, metadata.vocabulary):
         return f"note: {titles} {'do' if several else 'does'} not take texts for this file: {reason}"
     if metadata.tokenizer.get("kind") == ClientWordPiece.kind:

@@ -26,12 +26,13 @@ class LoadedModel(Protocol):
         """The model's processor, with its labels."""
         ...
 
-    def predictions(self, x: Any, report: Report | None = None) -> list:
+    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
         """Return one prediction for each example; see `kerasbert.tasks.base.Task`.
 
         Args:
             x: The examples.
             report: Called with the number of rows done and of all rows.
+            processor: A processor in place of the model's own, with another prompt.
         """
         ...
 
@@ -74,8 +75,8 @@ class _Folder:
     def processor(self) -> Processor:
         return self.task.processor
 
-    def predictions(self, x: Any, report: Report | None = None) -> list:
-        return self.task.predictions(x, _BATCH, report)
+    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
+        return self.task.predictions(x, _BATCH, report, processor)
 
     def score(self, x: Any, y: Any, report: Report | None = None) -> dict[str, float]:
         return self.task.score(x, y, _BATCH, report)

@@ -1,7 +1,7 @@
 """Vocabulary trimming: removes tokens that a corpus never uses from the tokenizer, the token embeddings and the language model head."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -70,7 +70,8 @@ def trim_vocabulary(
     # RoBERTa counts positions from the padding id on, so that id must not change.
     fixed = {config.pad_token_id, *range(config.position_offset)}
     counts = _count_ids(task, texts)
-    required = {number for number in (*requested, *fixed) if number < tokenizer.vocabulary_size}
+    prompted = {number for ids in _ids(task.tokenizer, task.processor.prompt_texts) for number in ids}
+    required = {number for number in (*requested, *fixed, *prompted) if number < tokenizer.vocabulary_size}
     kept = _most_frequent(counts, required, tokenizer, characters, size)
     ids = np.array(sorted(kept | fixed))
     pad_token_id = int(np.searchsorted(ids, config.pad_token_id))
@@ -101,8 +102,8 @@ def _count_ids(task: Task, texts: Any) -> Counter[int]:
     counts: Counter[int] = Counter()
     if isinstance(texts, list | tuple | np.ndarray) and len(texts) and all(isinstance(t, str) for t in texts):
         for start in range(0, len(texts), _CHUNK):
-            encoded = task.tokenizer.encode(list(texts[start : start + _CHUNK]), max_length=WHOLE)
-            counts.update(number for ids in encoded.input_ids for number in ids)
+            chunk = task.prompted(list(texts[start : start + _CHUNK]))
+            counts.update(number for ids in _ids(task.tokenizer, chunk) for number in ids)
     else:
         counts.update(int(number) for ids in task.features(texts)[1].token_lists.input_ids for number in ids)
     if not known_token_ids(task.tokenizer, set(counts)):
@@ -110,6 +111,10 @@ def _count_ids(task: Task, texts: Any) -> Counter[int]:
             "expected texts whose words stay, received none with a word that the vocabulary has; pass texts of the task"
         )
     return Counter({number: count for number, count in counts.items() if number < task.tokenizer.vocabulary_size})
+
+
+def _ids(tokenizer: Tokenizer, texts: Sequence[str]) -> Sequence[Sequence[int]]:
+    return tokenizer.encode(list(texts), max_length=WHOLE).input_ids if texts else ()
 
 
 def _most_frequent(
