@@ -235,6 +235,7 @@ class KerasTask(CompilingModel):
         Returns:
             The output `output_name` of `serve`, in the order of the rows.
         """
+        check_not_forked()
         display: Any = verbose
         rank = 2 if features.group == 1 else 3
         data, order = task_inputs.batches(
