@@ -34,6 +34,7 @@ def benchmark(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
     folder_task: options.FolderTask = None,
     strict: options.Strict = False,

@@ -60,6 +60,8 @@ def diagnose(
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
     delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    label_separator: options.LabelSeparator = None,
     skip_bad_rows: options.SkipBadRows = False,
     folder_task: options.FolderTask = None,
     strict: options.Strict = False,

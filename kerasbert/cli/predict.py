@@ -71,6 +71,7 @@ def predict(
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
     max_rows: options.MaxRows = None,
     prompt_name: PromptName = None,
@@ -98,7 +99,7 @@ def predict(
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
-        texts, file = _read_lines(file)[:max_rows], None
+        texts, file = _read_lines(file, encoding)[:max_rows], None
 
     def read_examples(processor: "Processor") -> Any:
         if file is None:
@@ -193,17 +194,27 @@ def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str]
     return list(texts), list(pairs) * (len(texts) if len(pairs) == 1 else 1)
 
 
-def _read_lines(file: Path | None) -> list[str]:
+def _read_lines(file: Path | None, encoding: str | None) -> list[str]:
     """Return the lines of a file, or of stdin, that are not empty."""
+    from kerasbert.data.lines import read_lines
+
     name = "stdin" if file is None else str(file)
-    data = sys.stdin.buffer.read() if file is None else file.read_bytes()
-    try:
-        lines = [line.removesuffix("\r") for line in data.decode("utf-8-sig").split("\n")]
-    except UnicodeDecodeError as error:
-        raise KerasBertError(
-            f"expected UTF-8 in {name}, received byte 0x{data[error.start]:02x} at offset {error.start}; convert it to UTF-8"
-        ) from None
-    texts = [line for line in lines if line.strip()]
+    lines = read_lines(file, encoding) if file is not None else enumerate(_stdin_lines(encoding))
+    texts = [line for line in (line.removesuffix("\n").removesuffix("\r") for _, line in lines) if line.strip()]
     if not texts:
         raise KerasBertError(f"expected texts in {name}, one per line, received none")
     return texts
+
+
+def _stdin_lines(encoding: str | None) -> list[str]:
+    from kerasbert.data.encodings import check_encoding
+
+    check_encoding(encoding)
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode(encoding or "utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise KerasBertError(
+            f"expected {(encoding or 'utf-8').upper()} in stdin, received byte 0x{data[error.start]:02x} at offset {error.start}; name its "
+            "encoding with `encoding=`, or convert it"
+        ) from None

@@ -52,6 +52,8 @@ def validate(
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
     delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    label_separator: options.LabelSeparator = None,
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     folder_task: options.FolderTask = None,

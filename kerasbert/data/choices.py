@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import ObjectRecords, ObjectRow, data_suffix, read_objects, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
@@ -50,6 +51,7 @@ def read_choices(
     max_rows: int | None = None,
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
+    encoding: str | None = None,
 ) -> ChoiceTable:
     """Read multiple-choice questions: a prompt, its choices and the correct one from each row.
 
@@ -66,6 +68,7 @@ def read_choices(
         max_rows: The maximum number of rows to read.
         delimiter: As for `read_table`.
         skip_bad_rows: As for `read_table`.
+        encoding: As for `read_table`.
 
     Returns:
         The table.
@@ -80,11 +83,10 @@ def read_choices(
         ```
     """
     path = Path(path)
-    if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
+    check_max_rows(max_rows)
     bad = BadRows(path, skip_bad_rows)
     # An object may leave out a choice, so the columns are known only after all objects are read.
-    records = list(islice(_read_rows(path, delimiter, bad), None if skip_bad_rows else max_rows))
+    records = list(islice(_read_rows(path, delimiter, bad, encoding), None if skip_bad_rows else max_rows))
     if not records:
         raise KerasBertError(f"{path}: expected rows, received none")
     columns = _QuestionColumns.find(_Columns.of(path, records), prompt, choices, label)
@@ -163,12 +165,12 @@ def _find_choice_columns(columns: _Columns, requested: Sequence[str] | None) -> 
     return tuple(name for _, name in sorted(numbered, key=lambda item: item[0]))
 
 
-def _read_rows(path: Path, delimiter: str | None, bad: BadRows) -> Iterator[ObjectRow]:
+def _read_rows(path: Path, delimiter: str | None, bad: BadRows, encoding: str | None) -> Iterator[ObjectRow]:
     """Yield (line number, cells by column)."""
     if data_suffix(path) == ".json":
-        yield from read_objects(path, bad)
+        yield from read_objects(path, bad, encoding)
         return
-    records = read_records(path, delimiter, bad)
+    records = read_records(path, delimiter, bad, encoding)
     if isinstance(records, ObjectRecords):
         yield from records.rows
         return

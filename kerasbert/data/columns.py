@@ -82,7 +82,7 @@ class Columns:
 
 
 def open_table(
-    path: Path, requested: Sequence[str | None], delimiter: str | None, bad: BadRows
+    path: Path, requested: Sequence[str | None], delimiter: str | None, bad: BadRows, encoding: str | None = None
 ) -> tuple[Columns, CellRecords | ObjectRecords]:
     """Read the columns of a file.
 
@@ -91,6 +91,7 @@ def open_table(
         requested: The columns that the user asked for.
         delimiter: The character between cells, or None to detect it.
         bad: Handles rows that are not valid CSV or JSON.
+        encoding: The encoding, or None to detect it.
 
     Returns:
         The columns, and the rows without the header.
@@ -98,7 +99,7 @@ def open_table(
     Raises:
         KerasBertError: When the file is empty, or `read_records` cannot read it.
     """
-    records = read_records(path, delimiter, bad)
+    records = read_records(path, delimiter, bad, encoding)
     if isinstance(records, ObjectRecords):
         first_object = next(records.rows, None)
         if first_object is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.conll_columns import BLANKS, FIRST, LAST, Line, choose_columns, split_columns
+from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix
 from kerasbert.data.table import Table, quantiles
@@ -63,6 +64,7 @@ def read_conll(
     scheme: str | None = "iob2",
     max_rows: int | None = None,
     skip_bad_rows: bool = False,
+    encoding: str | None = None,
 ) -> ConllTable:
     """Read words with tags from CoNLL columns, or from `.jsonl`.
 
@@ -76,7 +78,7 @@ def read_conll(
     - A file with the tag of an entity before each word is recognized.
 
     A `.jsonl` holds one object for each sentence, with `words` or `tokens`, and `tags`, `ner_tags` or `labels`: names, or numbers as in
-    Hugging Face's data sets. Files are in UTF-8. Each may also be compressed as `.gz`.
+    Hugging Face's data sets. Each file may also be compressed as `.gz`.
 
     Args:
         path: The file.
@@ -88,12 +90,13 @@ def read_conll(
             the tags.
         max_rows: The maximum number of sentences to read.
         skip_bad_rows: Skip sentences with a line that cannot be read, and count those lines in `Table.bad`.
+        encoding: As for `read_table`.
 
     Returns:
         The table.
 
     Raises:
-        KerasBertError: When the file cannot be read, is not UTF-8 or has no sentence; when a column is missing; when a line has
+        KerasBertError: When the file cannot be read or has no sentence; when a column is missing; when a line has
             another number of columns than the first one, or a tag contains a space.
 
     Example:
@@ -106,9 +109,9 @@ def read_conll(
     bad = BadRows(path, skip_bad_rows)
     if data_suffix(path) == ".jsonl":
         keys = object_keys(path, word_column, tag_column)
-        return build_tagged_table(bad, sentences_of_objects(path, *keys, labels, bad), scheme, max_rows)
+        return build_tagged_table(bad, sentences_of_objects(path, *keys, labels, bad, encoding), scheme, max_rows)
     word_number, tag_number = _number(path, word_column), None if tag_column is None else _number(path, tag_column)
-    lines = split_columns(path, separator, bad)
+    lines = split_columns(path, separator, bad, encoding)
     sentences = _sentences_of_columns(*choose_columns(path, lines, word_number, tag_number), bad)
     return build_tagged_table(bad, sentences, scheme, max_rows)
 
@@ -122,27 +125,27 @@ def _number(path: Path, column: int | str) -> int:
 
 
 def read_tagged_lines(
-    path: str | os.PathLike, *, scheme: str | None = "iob2", max_rows: int | None = None
+    path: str | os.PathLike, *, scheme: str | None = "iob2", max_rows: int | None = None, encoding: str | None = None
 ) -> ConllTable:
     """Read one sentence from each line: its words, a tab, and its tags, both separated by spaces.
 
-    Tags with a suffix in place of a prefix, such as `PER-B` in Naver's NER corpus, are converted. The file is in UTF-8, and may be
-    compressed as `.gz`.
+    Tags with a suffix in place of a prefix, such as `PER-B` in Naver's NER corpus, are converted. The file may be compressed as `.gz`.
 
     Args:
         path: The file.
         scheme: As for `read_conll`.
         max_rows: As for `read_conll`.
+        encoding: As for `read_table`.
 
     Returns:
         The table.
 
     Raises:
-        KerasBertError: When the file cannot be read, is not UTF-8 or has no sentence; when a line does not contain exactly one tab,
+        KerasBertError: When the file cannot be read or has no sentence; when a line does not contain exactly one tab,
             or has another number of tags than words.
     """
     path = Path(path)
-    return build_tagged_table(BadRows(path), _sentences_of_lines(path), scheme, max_rows)
+    return build_tagged_table(BadRows(path), _sentences_of_lines(path, encoding), scheme, max_rows)
 
 
 def build_tagged_table(
@@ -162,8 +165,7 @@ def build_tagged_table(
     path = bad.path
     if scheme is not None and scheme not in SCHEMES:
         raise KerasBertError(f"expected a scheme of {', '.join(SCHEMES)}, or None, received {scheme!r}")
-    if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
+    check_max_rows(max_rows)
     selected = list(islice(sentences, None if bad.skip else max_rows))
     numbered = any(isinstance(tag, int) for sentence in selected for tag in sentence.tags or ())
     names = set() if numbered or scheme is None else {tag for sentence in selected for tag in sentence.tags or ()}
@@ -234,8 +236,8 @@ class _PartialSentence:
         return [Sentence(self._line, self._words, self._tags)] if self._words and self.valid else []
 
 
-def _sentences_of_lines(path: Path) -> Iterator[Sentence]:
-    for number, line in read_lines(path):
+def _sentences_of_lines(path: Path, encoding: str | None) -> Iterator[Sentence]:
+    for number, line in read_lines(path, encoding):
         line = line.rstrip("\r\n")
         if not line.strip():
             continue

@@ -24,15 +24,16 @@ _MIN_LINES = 100  # by which a column is judged that may be the wrong one
 Line = tuple[int, list[str] | None]  # number and cells: empty between sentences, None for a bad line
 
 
-def split_columns(path: Path, separator: str | None, bad: BadRows) -> Iterator[Line]:
+def split_columns(path: Path, separator: str | None, bad: BadRows, encoding: str | None = None) -> Iterator[Line]:
     """Yield the lines of a file.
 
     Args:
         path: The file.
         separator: The string between columns, or None to detect it.
         bad: Handles lines with another number of columns.
+        encoding: As for `read_lines`.
     """
-    lines, head = read_lines(path), []
+    lines, head = read_lines(path, encoding), []
     for numbered in lines:
         head.append(numbered)
         if numbered[1].strip() and not numbered[1].startswith(("#", DOCUMENT)):

@@ -13,16 +13,20 @@ _NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|",
 _INVISIBLE = {"\t": "tab", " ": "space"}
 
 
-def parse_delimiter(text: str) -> str:
+def parse_delimiter(text: str, name: str = "delimiter") -> str:
     """Return the delimiter that a user names: a character, or comma, semicolon, tab, pipe or space.
+
+    Args:
+        text: What the user wrote.
+        name: What it separates, for the error.
 
     Raises:
         KerasBertError: When the text is anything else.
     """
-    character = _NAMES.get(text.lower(), text)
+    character = _NAMES.get(text.lower(), text) if isinstance(text, str) else ""
     if len(character) != 1 or character in '"\r\n\0' or character.isalnum():
         raise KerasBertError(
-            f"expected a delimiter of one character, or {', '.join(name for name in _NAMES if name.isalpha())}, received {text!r}"
+            f"expected a {name} of one character, or {', '.join(name for name in _NAMES if name.isalpha())}, received {text!r}"
         )
     return character
 

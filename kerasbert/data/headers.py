@@ -12,7 +12,9 @@ PAIRS = {
     "question": "sentence",
     "text": "pair",
 }
-TEXTS = ("text", "sentence", "sentence1", "question", "utterance", "review", "question1", "#1 string", "premise")
+TEXTS = (
+    "text", "sentence", "sentence1", "question", "utterance", "review", "question1", "#1 string", "premise", "comment_text", "tweet",
+)  # fmt: skip
 LABELS = ("label", "labels", "class", "intent", "score", "gold_label", "quality")
 KNOWN = {*TEXTS, *PAIRS.values(), *LABELS}
 SAMPLE = 200  # rows below the first one that are compared with it

@@ -125,6 +125,18 @@ def split_labels(cell: str, row: int = 0, separator: str | None = None) -> list[
     return [part for part in (part.strip() for part in cell.split(separator)) if part]
 
 
+def is_label_list(cell: str) -> bool:
+    """Return True if a cell is a list of labels, in JSON, as a Python literal, or as NumPy prints it.
+
+    Args:
+        cell: The cell.
+    """
+    try:
+        return cell.lstrip().startswith("[") and not isinstance(_parse_row(cell, 0), str)
+    except KerasBertError:
+        return False
+
+
 def detect_separator(cells: Iterable[str]) -> str:
     """Return the separator of a column of labels in texts: the first of `SEPARATORS` that occurs in it.
 

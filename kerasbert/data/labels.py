@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kerasbert.data.class_numbers import NUMBER, classes_of_numbers
-from kerasbert.data.label_sets import LabelRows, detect_separator, known_labels_of, split_labels
+from kerasbert.data.label_sets import LabelRows, detect_separator, is_label_list, known_labels_of, split_labels
 from kerasbert.errors import KerasBertError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones are names, for example of accounts or products
@@ -62,17 +62,21 @@ class LabelSet:
 
     @staticmethod
     def check_label(value: str, row: int) -> None:
-        """Check that a label is not blank.
+        """Check that a label is not blank, and no list of labels.
 
         Args:
             value: The label.
             row: Its row, for the error.
 
         Raises:
-            KerasBertError: When the label is empty or white space.
+            KerasBertError: When the label is empty, white space or a list.
         """
         if not value.strip():
             raise KerasBertError(f"row {row}: expected a label, received {value!r}")
+        if is_label_list(value):
+            raise KerasBertError(
+                f"row {row}: expected one label, received the list {value[:40]}; choose the multi-label task, or correct the row"
+            )
 
     @classmethod
     def from_cells(cls, cells: Iterable[Any]) -> "LabelSet":

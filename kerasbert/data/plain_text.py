@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
@@ -69,19 +70,22 @@ class PairTable(Table):
         return [" ".join(pair) for pair in self.x]
 
 
-def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | None = None) -> PlainText:
-    """Read a text file in UTF-8, which may be compressed as `.gz`.
+def read_text(
+    path: str | os.PathLike, *, unit: str = "line", max_rows: int | None = None, encoding: str | None = None
+) -> PlainText:
+    """Read a text file, which may be compressed as `.gz`.
 
     Args:
         path: The file. Blank lines separate documents.
         unit: The unit of one text: a "line", or a "paragraph". A paragraph is all lines up to a blank one, and a document of its own.
         max_rows: The maximum number of texts to read.
+        encoding: As for `read_table`.
 
     Returns:
         The texts and their documents.
 
     Raises:
-        KerasBertError: When the file cannot be read, is not UTF-8 or has no text; when the unit is unknown.
+        KerasBertError: When the file cannot be read or has no text; when the unit is unknown.
 
     Example:
         ```python
@@ -92,9 +96,8 @@ def read_text(path: str | os.PathLike, *, unit: str = "line", max_rows: int | No
     path = Path(path)
     if unit not in UNITS:
         raise KerasBertError(f"expected a unit of {', '.join(UNITS)}, received {unit!r}")
-    if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    units = list(islice(_split_units(path, unit), max_rows))
+    check_max_rows(max_rows)
+    units = list(islice(_split_units(path, unit, encoding), max_rows))
     if not units:
         raise KerasBertError(f"expected text in {path}, received none")
     starts = tuple(number for number, (begins_document, *_) in enumerate(units) if begins_document)
@@ -154,10 +157,10 @@ def split_sentences(text: str) -> list[str]:
     return [match.group().strip() for match in _SENTENCE.finditer(text)]
 
 
-def _split_units(path: Path, unit: str) -> Iterator[tuple[bool, str, int]]:
+def _split_units(path: Path, unit: str, encoding: str | None) -> Iterator[tuple[bool, str, int]]:
     """Yield (is the first of a document, text, line on which it begins)."""
     begins_document, lines = True, []
-    for number, line in chain(((number, line.strip()) for number, line in read_lines(path)), [(0, "")]):
+    for number, line in chain(((number, line.strip()) for number, line in read_lines(path, encoding)), [(0, "")]):
         if unit == "line" and line:
             yield begins_document, line, number
         elif line:

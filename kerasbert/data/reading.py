@@ -1,6 +1,7 @@
 """Readers of data files: one for each kind of example that processors take."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,18 @@ class FileOptions:
         max_rows: Largest number of examples to read.
         delimiter: Separator of a table's columns: a character, or comma, semicolon, tab, pipe or space; None detects it.
         skip_bad_rows: Leave out rows that cannot be read, and count them in the table's `bad`; else the first one raises.
+        encoding: Encoding of the file; None detects UTF-16 by its byte order mark, and is UTF-8 otherwise.
+        label_separator: Character between the labels of a multi-label cell, named as a delimiter is; None detects it.
     """
 
     text_column: str | None = None
     pair_column: str | None = None
-    label_column: str | None = None
+    label_column: str | Sequence[str] | None = None
     max_rows: int | None = None
     delimiter: str | None = None
     skip_bad_rows: bool = False
+    encoding: str | None = None
+    label_separator: str | None = None
 
     @classmethod
     def of(cls, options: object | None) -> "FileOptions":
@@ -41,21 +46,34 @@ class FileOptions:
         return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, Any]:
         """The columns that are named, under `text`, `pair` and `label`."""
-        named = {"text": self.text_column, "pair": self.pair_column, "label": self.label_column}
+        named: dict[str, Any] = {"text": self.text_column, "pair": self.pair_column, "label": self.label_column}
         return {name: column for name, column in named.items() if column is not None}
 
     @property
     def limits(self) -> dict[str, Any]:
-        """`max_rows`, `skip_bad_rows` and `delimiter`, as the readers take them."""
+        """`max_rows`, `skip_bad_rows`, `encoding` and `delimiter`, as the readers take them."""
         delimiter = None if self.delimiter is None else parse_delimiter(self.delimiter)
-        return {"max_rows": self.max_rows, "skip_bad_rows": self.skip_bad_rows, "delimiter": delimiter}
+        return {
+            "max_rows": self.max_rows,
+            "skip_bad_rows": self.skip_bad_rows,
+            "encoding": self.encoding,
+            "delimiter": delimiter,
+        }
 
 
 def read_texts(path: str | os.PathLike, options: FileOptions) -> TextTable:
     """Texts or pairs with labels, scores or nothing: a table (`read_table`)."""
+    _refuse_label_separator(path, options, "one label a row")
     return read_table(Path(path), **options.columns, **options.limits)
+
+
+def read_label_sets(path: str | os.PathLike, options: FileOptions) -> TextTable:
+    """Texts or pairs with any number of labels: a table (`read_table`), also one with a column of 0 and 1 for each label."""
+    return read_table(
+        Path(path), **options.columns, **options.limits, label_separator=options.label_separator, multi_label=True
+    )
 
 
 def read_sentences(path: str | os.PathLike, options: FileOptions) -> Dataset:
@@ -66,7 +84,7 @@ def read_sentences(path: str | os.PathLike, options: FileOptions) -> Dataset:
     if data_suffix(path) != ".txt" or limits["delimiter"] is not None:
         return read_texts(path, options)
     _refuse_columns(path, options.columns, "lines of text")
-    return read_text(path, max_rows=limits["max_rows"])
+    return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
 
 
 def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
@@ -76,6 +94,7 @@ def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
 
     path, columns, limits = Path(path), options.columns, options.limits
     _refuse_columns(path, {name: column for name, column in columns.items() if name == "pair"}, "words with tags")
+    _refuse_label_separator(path, options, "words with tags")
     if data_suffix(path) == ".csv":
         return read_tagged_table(path, **columns, **limits)
     names = {"text": "word_column", "label": "tag_column"}
@@ -92,6 +111,7 @@ def read_questions(path: str | os.PathLike, options: FileOptions) -> Table:
 
     path, limits = Path(path), options.limits
     _refuse_columns(path, options.columns, "questions with answers")
+    _refuse_label_separator(path, options, "questions with answers")
     if (delimiter := limits.pop("delimiter")) is not None:
         raise KerasBertError(
             f"{path}: expected no delimiter for a file of questions with answers in JSON, received {delimiter!r}; leave out `delimiter=`"
@@ -105,6 +125,7 @@ def read_prompts(path: str | os.PathLike, options: FileOptions) -> Table:
 
     path, columns = Path(path), options.columns
     _refuse_columns(path, {name: column for name, column in columns.items() if name == "pair"}, "prompts with choices")
+    _refuse_label_separator(path, options, "prompts with choices")
     return read_choices(path, prompt=columns.get("text"), label=columns.get("label"), **options.limits)
 
 
@@ -114,10 +135,11 @@ def read_plain_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
 
     path, columns, limits = Path(path), options.columns, options.limits
     _refuse_columns(path, {name: column for name, column in columns.items() if name != "text"}, "texts alone")
+    _refuse_label_separator(path, options, "texts alone")
     if is_tabular(path, limits["delimiter"]):
         return replace(read_table(path, text=columns.get("text"), **limits), pairs=None, labels=None)
     _refuse_columns(path, columns, "lines of text")
-    return read_text(path, max_rows=limits["max_rows"])
+    return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
 
 
 def _number(path: Path, name: str, column: str) -> int:
@@ -129,7 +151,15 @@ def _number(path: Path, name: str, column: str) -> int:
         ) from None
 
 
-def _refuse_columns(path: Path, columns: dict[str, str], what: str) -> None:
+def _refuse_label_separator(path: str | os.PathLike, options: FileOptions, what: str) -> None:
+    if options.label_separator is not None:
+        raise KerasBertError(
+            f"{path}: expected no label separator for a file of {what}, received {options.label_separator!r}; leave out "
+            "`label_separator=`, or choose the multi-label task"
+        )
+
+
+def _refuse_columns(path: Path, columns: dict[str, Any], what: str) -> None:
     if columns:
         name, column = next(iter(columns.items()))
         raise KerasBertError(

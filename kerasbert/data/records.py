@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.delimiters import SAMPLE, detect_delimiter
+from kerasbert.data.foreign_formats import foreign_suffix
 from kerasbert.data.lines import read_lines
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import JSON_NAMES, parse_json
@@ -52,34 +53,37 @@ def data_suffix(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
-def read_records(path: Path, delimiter: str | None = None, bad: BadRows | None = None) -> CellRecords | ObjectRecords:
+def read_records(
+    path: Path, delimiter: str | None = None, bad: BadRows | None = None, encoding: str | None = None
+) -> CellRecords | ObjectRecords:
     """Read the rows of a table: cells from `.tsv` and `.csv`, objects from `.jsonl`.
 
     A `.tsv` is split at tabs, without quoting. A `.csv` is quoted, and a cell may contain line breaks; the row's number is then
-    that of its first line. The delimiter of a `.csv` (comma, semicolon, tab or bar) is detected. Files are in UTF-8, with or without
-    BOM, and with any of the usual line ends. Blank lines are skipped.
+    that of its first line. The delimiter of a `.csv` (comma, semicolon, tab or bar) is detected. Files have any of the usual line ends.
+    Blank lines are skipped.
 
     Args:
         path: The file.
         delimiter: The character between cells, for any file but a `.jsonl`. Cells are then quoted, except in a `.tsv` with tabs.
         bad: Handles rows that are not valid CSV or JSON. By default the first one raises.
+        encoding: As for `read_lines`.
 
     Returns:
         The rows, which are read as they are iterated over.
 
     Raises:
-        KerasBertError: When the format is unknown, the file cannot be read or is not UTF-8, or its gzip, CSV or JSON is broken.
+        KerasBertError: When the format is unknown, the file cannot be read or has another encoding, or its gzip, CSV or JSON is broken.
     """
     bad = bad or BadRows(path)
     suffix = data_suffix(path)
     if not is_tabular(path, delimiter):
+        what, advice = foreign_suffix(path) or ("", "rename it, or name what separates its columns with `delimiter=`")
         raise KerasBertError(
-            f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}; "
-            "rename it, or name what separates its columns with `delimiter=`"
+            f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}{what and f', {what}'}; {advice}"
         )
     if suffix == ".jsonl":
-        return ObjectRecords(read_objects(path, bad))
-    lines = read_lines(path)
+        return ObjectRecords(read_objects(path, bad, encoding))
+    lines = read_lines(path, encoding)
     if suffix == ".tsv" and delimiter in (None, "\t"):
         return CellRecords(((number, line.split("\t")) for number, line in _strip_lines(lines)), "\t")
     if delimiter is None:
@@ -88,17 +92,18 @@ def read_records(path: Path, delimiter: str | None = None, bad: BadRows | None =
     return CellRecords(_parse_csv(lines, delimiter, bad), delimiter)
 
 
-def read_objects(path: Path, bad: BadRows | None = None) -> Iterator[ObjectRow]:
+def read_objects(path: Path, bad: BadRows | None = None, encoding: str | None = None) -> Iterator[ObjectRow]:
     """Yield (line number, object) of a JSON Lines file. Blank lines are skipped.
 
     Args:
         path: The file.
         bad: Handles lines that are not JSON objects. By default the first one raises.
+        encoding: As for `read_lines`.
 
     Raises:
         KerasBertError: When the file cannot be read, or a line is not a JSON object.
     """
-    for number, line in _strip_lines(read_lines(path)):
+    for number, line in _strip_lines(read_lines(path, encoding)):
         try:
             record = _parse_object(path, number, line)
         except KerasBertError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_whole
 from kerasbert.data.records import data_suffix, read_objects
 from kerasbert.data.table import Table
@@ -77,7 +78,13 @@ class SquadTable(Table):
         return list(by_context.values())
 
 
-def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad_rows: bool = False) -> SquadTable:
+def read_squad(
+    path: str | os.PathLike,
+    *,
+    max_rows: int | None = None,
+    skip_bad_rows: bool = False,
+    encoding: str | None = None,
+) -> SquadTable:
     """Read questions, contexts and answers of SQuAD 1.1 (Rajpurkar et al. 2016) or 2.0 (2018), or of files in that form.
 
     The file holds SQuAD's `data` -> `paragraphs` -> `qas`, or one object for each question. Such an object has `question` and `context`,
@@ -92,6 +99,7 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad
         path: The file.
         max_rows: The maximum number of questions to read.
         skip_bad_rows: Skip questions of another form, and count them in `Table.bad`.
+        encoding: As for `read_table`.
 
     Returns:
         The table.
@@ -107,10 +115,9 @@ def read_squad(path: str | os.PathLike, *, max_rows: int | None = None, skip_bad
         ```
     """
     path = Path(path)
-    if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
+    check_max_rows(max_rows)
     builder = _TableBuilder(path, BadRows(path, skip_bad_rows))
-    for where, record in _read_questions(path, builder.bad):
+    for where, record in _read_questions(path, builder.bad, encoding):
         if len(builder) == max_rows:
             break
         builder.add(where, record)
@@ -194,13 +201,13 @@ def _find_near(context: str, answer: Answer) -> Answer | None:
     return None
 
 
-def _read_questions(path: Path, bad: BadRows) -> Iterator[tuple[str, Mapping]]:
+def _read_questions(path: Path, bad: BadRows, encoding: str | None) -> Iterator[tuple[str, Mapping]]:
     """Yield (location in the file, question with its context)."""
     if data_suffix(path) == ".jsonl":
-        for line, record in read_objects(path, bad):
+        for line, record in read_objects(path, bad, encoding):
             yield f"line {line}", record
         return
-    content = _read_json(path)
+    content = _read_json(path, encoding)
     data = content.get("data") if isinstance(content, dict) else content
     if not isinstance(data, list):
         raise _form_error(path, "a list 'data' of articles or questions", content if data is None else data, "the file")
@@ -223,8 +230,8 @@ def _questions_of_article(path: Path, where: str, article: object) -> Iterator[t
             yield question_where, {**question, "context": context}
 
 
-def _read_json(path: Path) -> Any:
-    text = read_whole(path)
+def _read_json(path: Path, encoding: str | None) -> Any:
+    text = read_whole(path, encoding)
     return parse_json(
         text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).max_bytes
     )

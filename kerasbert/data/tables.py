@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.columns import Columns, no_rows_error, open_table
-from kerasbert.data.headers import LABELS, PAIRS, TEXTS, normalize_name
+from kerasbert.data.delimiters import parse_delimiter
+from kerasbert.data.headers import LABELS, PAIRS, SAMPLE, TEXTS, normalize_name
+from kerasbert.data.label_columns import LabelColumns, named_columns
+from kerasbert.data.label_sets import split_labels
+from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
 from kerasbert.data.table import length_summary
-from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
     from kerasbert.processors.base import Processor
@@ -35,6 +38,8 @@ class TextTable:
         columns: All columns of the file; numbers from "0" on without a header.
         lines: The line of the file on which each row begins.
         bad: The skipped rows.
+        label_columns: The columns of 0 and 1, one for each label; empty if the labels stand in one column. The labels of each row are then
+            a JSON list of the columns with 1.
 
     Example:
         ```python
@@ -51,6 +56,7 @@ class TextTable:
     columns: tuple[str, ...]
     lines: list[int] = field(default_factory=list, compare=False, repr=False)
     bad: BadRows | None = field(default=None, compare=False, repr=False)
+    label_columns: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -103,7 +109,11 @@ class TextTable:
     def _label_counts(self) -> str:
         if self.labels is None:
             return "no labels"
-        counts = Counter(self.labels)
+        if self.label_columns:
+            counts = Counter({name: 0 for name in self.label_columns})
+            counts.update(name for label in self.labels for name in json.loads(label))
+        else:
+            counts = Counter(self.labels)
         if len(counts) > _MAX_LABELS:
             return f"{len(counts)} distinct labels"
         return "labels " + ", ".join(f"{label}: {count:,}" for label, count in sorted(counts.items()))
@@ -114,10 +124,13 @@ def read_table(
     *,
     text: str | None = None,
     pair: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     max_rows: int | None = None,
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
+    encoding: str | None = None,
+    label_separator: str | None = None,
+    multi_label: bool = False,
 ) -> TextTable:
     """Read texts, with second texts and labels if the file has them.
 
@@ -127,7 +140,7 @@ def read_table(
     - `.csv`: quoted; the delimiter (comma, semicolon, tab or bar) is detected.
     - `.jsonl`: one object on each line.
 
-    Files are in UTF-8, with or without BOM. The first line of a `.tsv` or `.csv` is a header in two cases: it contains a requested or
+    The first line of a `.tsv` or `.csv` is a header in two cases: it contains a requested or
     well-known column name, or it differs from the lines below as names differ from values. Without a header, rows may have different
     numbers of columns, as long as they have the columns that are read.
 
@@ -137,17 +150,21 @@ def read_table(
             utterance, review.
         pair: The column of the second text. Default: the partner of the text column, if it exists: sentence2 for sentence1,
             question2 for question1, hypothesis for premise, sentence for question.
-        label: The column of the label. Default: the first of label, labels, class, intent, score, gold_label.
+        label: The column of the label. Default: the first of label, labels, class, intent, score, gold_label. Several columns, as a list or
+            separated by commas, hold 0 or 1 for each label.
         max_rows: The maximum number of rows to read.
         delimiter: The character between columns, for any file but a `.jsonl`.
         skip_bad_rows: Skip rows that cannot be read, and count them in `TextTable.bad`. Otherwise the first one raises.
+        encoding: The encoding, such as `cp1252`. Default: UTF-8, or UTF-16 if the file begins with its byte order mark.
+        label_separator: The character between the labels of a cell. The labels are then JSON lists. Default: the cells as they are.
+        multi_label: Use columns of 0 and 1 as the labels if there is no column of labels.
 
     Returns:
         The table.
 
     Raises:
-        KerasBertError: When the file is missing, empty, without rows, not UTF-8 or in another format; when a column is missing;
-            when a row has another number of columns than the header.
+        KerasBertError: When the file is missing, empty, without rows, or of another format or encoding; when a column is missing; when a
+            row has another number of columns than the header.
 
     Example:
         ```python
@@ -156,27 +173,31 @@ def read_table(
         ```
     """
     path = Path(path)
-    if max_rows is not None and max_rows < 1:
-        raise KerasBertError(f"expected max_rows of at least 1, received {max_rows}")
-    requested = [None if column is None else str(column) for column in (text, pair, label)]
+    check_max_rows(max_rows)
+    separator = None if label_separator is None else parse_delimiter(label_separator, "label separator")
+    requested = [None if column is None else str(column) for column in (text, pair)]
     bad = BadRows(path, skip_bad_rows)
-    columns, records = open_table(path, requested, delimiter, bad)
-    selection = _select_columns(columns, requested)
+    names = [*requested, *((label,) if isinstance(label, str) else ()), *named_columns(label, ())]
+    columns, records = open_table(path, names, delimiter, bad, encoding)
+    selection, records = _select_columns(columns, records, requested, label, multi_label)
     rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
     if not rows:
         raise no_rows_error(columns, bad)
     texts, lines = [row.text for row in rows], [row.line for row in rows]
     pairs = None if selection.pair is None else [row.pair for row in rows]
     labels = None if selection.label is None else [row.label for row in rows]
-    return TextTable(path, texts, pairs, labels, columns.names, lines, bad)
+    if labels is not None and separator is not None and not isinstance(selection.label, LabelColumns):
+        labels = [json.dumps(split_labels(cell, row, separator), ensure_ascii=False) for row, cell in enumerate(labels)]
+    label_columns = selection.label.names if isinstance(selection.label, LabelColumns) else ()
+    return TextTable(path, texts, pairs, labels, columns.names, lines, bad, label_columns)
 
 
 class _Selection(NamedTuple):
-    """The indices of the columns of the text, the second text and the label."""
+    """The indices of the columns of the text, the second text and the label, or several columns of labels."""
 
     text: int
     pair: int | None
-    label: int | None
+    label: int | LabelColumns | None
 
 
 class _LabelledRow(NamedTuple):
@@ -188,7 +209,13 @@ class _LabelledRow(NamedTuple):
     label: str
 
 
-def _select_columns(columns: Columns, requested: Sequence[str | None]) -> _Selection:
+def _select_columns(
+    columns: Columns,
+    records: CellRecords | ObjectRecords,
+    requested: Sequence[str | None],
+    label: str | Sequence[str] | None,
+    multi_label: bool,
+) -> tuple[_Selection, CellRecords | ObjectRecords]:
     known = [normalize_name(name) for name in columns.names]
 
     def find(column: str | None, role: str, defaults: Sequence[str]) -> int | None:
@@ -200,15 +227,32 @@ def _select_columns(columns: Columns, requested: Sequence[str | None]) -> _Selec
         raise columns.error("a column of texts", "text")
     partner = PAIRS.get(known[text])
     pair = find(requested[1], "pair", [partner] if partner else [])
-    return _Selection(text, pair, find(requested[2], "label", LABELS))
+    names = named_columns(label, columns.names)
+    if len(names) > 1:
+        return _Selection(text, pair, LabelColumns.find(columns, names)), records
+    label_column = find(names[0] if names else None, "label", LABELS)
+    if label_column is None and multi_label and (columns.header is not None or isinstance(records, ObjectRecords)):
+        rows, records = _peek_cells(columns, records)
+        return _Selection(text, pair, LabelColumns.detect(columns, rows, (text, pair))), records
+    return _Selection(text, pair, label_column), records
+
+
+def _peek_cells(
+    columns: Columns, records: CellRecords | ObjectRecords
+) -> tuple[list[Sequence[Any]], CellRecords | ObjectRecords]:
+    """Return the cells of the first rows, and all rows."""
+    if isinstance(records, ObjectRecords):
+        objects, rows = peek(records.rows, SAMPLE)
+        return [[record.get(name) for name in columns.names] for _, record in objects], ObjectRecords(rows)
+    cells, rows = peek(records.rows, SAMPLE)
+    return [row for _, row in cells if len(row) == len(columns.names)], CellRecords(rows, records.delimiter)
 
 
 def _labelled_rows(
     columns: Columns, records: CellRecords | ObjectRecords, selection: _Selection, bad: BadRows
 ) -> Iterator[_LabelledRow]:
     if isinstance(records, ObjectRecords):
-        keys = (None if column is None else columns.names[column] for column in selection[1:])
-        return _rows_from_objects(records.rows, columns.names[selection.text], *keys, bad=bad)
+        return _rows_from_objects(records.rows, columns.names, selection, bad)
     width = None if columns.header is None else len(columns.names)
     return _rows_from_cells(records.rows, selection, width, bad)
 
@@ -216,29 +260,41 @@ def _labelled_rows(
 def _rows_from_cells(
     rows: Iterator[CellRow], selection: _Selection, width: int | None, bad: BadRows
 ) -> Iterator[_LabelledRow]:
-    least = 1 + max(column for column in selection if column is not None)
+    several = selection.label if isinstance(selection.label, LabelColumns) else None
+    single = [column for column in selection if isinstance(column, int)]
+    least = 1 + max(single + list(several.indices if several else ()))
     for line, cells in rows:
         if len(cells) < least or (width is not None and len(cells) != width):
             expected = f"at least {least}" if width is None else width
             bad.refuse(line, f"expected {expected} columns, received {len(cells)}")
             continue
-        text, pair, label = ("" if column is None else cells[column] for column in selection)
+        text, pair, label = (cells[column] if isinstance(column, int) else "" for column in selection)
+        if several is not None:
+            label, reason = several.label([cells[column] for column in several.indices])
+            if reason:
+                bad.refuse(line, reason)
+                continue
         yield _LabelledRow(line, text, pair, label)
 
 
 def _rows_from_objects(
-    rows: Iterator[ObjectRow], text: str, pair: str | None, label: str | None, *, bad: BadRows
+    rows: Iterator[ObjectRow], names: Sequence[str], selection: _Selection, bad: BadRows
 ) -> Iterator[_LabelledRow]:
+    text, pair, label = (names[column] if isinstance(column, int) else None for column in selection)
+    several = selection.label if isinstance(selection.label, LabelColumns) else None
     first: tuple[int, object] | None = None  # line and label of the first row
     for line, record in rows:
-        reason = _find_fault(record, text, pair, label) or _label_type_fault(record, label, first)
+        reason = _find_fault(record, str(text), pair, label) or _label_type_fault(record, label, first)
+        flags = ""
+        if not reason and several is not None:
+            flags, reason = several.label([record.get(name) for name in several.names])
         if reason:
             bad.refuse(line, reason)
             continue
         if label is not None:
             first = first or (line, record[label])
         texts = (record[text], "" if pair is None else record[pair])
-        yield _LabelledRow(line, *texts, "" if label is None else _label_text(record[label]))
+        yield _LabelledRow(line, *texts, flags if label is None else _label_text(record[label]))
 
 
 def _find_fault(record: dict, text: str, pair: str | None, label: str | None) -> str:
@@ -257,6 +313,8 @@ def _label_type_fault(record: dict, key: str | None, first: tuple[int, object] |
 
     Labels are all names (or lists of them), or all numbers. A mixture comes from a mistake in the file.
     """
+    if key is not None and isinstance(record[key], dict):
+        return f"expected {key!r} as a name, a number or a list of them, received an object with {', '.join(list(record[key])[:3])}"
     if key is None or first is None or isinstance(first[1], str | list) == isinstance(record[key], str | list):
         return ""
     return f"expected labels of one type, received {record[key]!r} after {first[1]!r} on line {first[0]}"

@@ -33,7 +33,12 @@ def object_keys(
 
 
 def sentences_of_objects(
-    path: Path, word_keys: Sequence[str], tag_keys: Sequence[str], labels: Sequence[str] | None, bad: BadRows
+    path: Path,
+    word_keys: Sequence[str],
+    tag_keys: Sequence[str],
+    labels: Sequence[str] | None,
+    bad: BadRows,
+    encoding: str | None = None,
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file.
 
@@ -43,9 +48,10 @@ def sentences_of_objects(
         tag_keys: Keys of the tags, likewise.
         labels: The names of tags that are numbers, or None to keep the numbers.
         bad: Handles objects of another form.
+        encoding: As for `read_lines`.
     """
     word_key, tag_key, numbered = "", None, None
-    for number, record in read_objects(path, bad):
+    for number, record in read_objects(path, bad, encoding):
         if not word_key:
             word_key = _find_key(path, word_keys, record, "words")
             tag_key = _find_tag_key(path, tag_keys, record)

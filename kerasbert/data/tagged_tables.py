@@ -33,6 +33,7 @@ def read_tagged_table(
     max_rows: int | None = None,
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
+    encoding: str | None = None,
 ) -> ConllTable:
     """Read sentences of words with tags from a `.csv` with a header, which may be compressed as `.gz`.
 
@@ -49,6 +50,7 @@ def read_tagged_table(
         max_rows: As for `read_conll`.
         delimiter: As for `read_table`.
         skip_bad_rows: As for `read_table`.
+        encoding: As for `read_table`.
 
     Returns:
         The table.
@@ -60,7 +62,7 @@ def read_tagged_table(
     path = Path(path)
     bad = BadRows(path, skip_bad_rows)
     names = (text, label, *_WORD_LISTS, *_WORD, *_TAG_LISTS, *_TAG)
-    columns, records = open_table(path, [name for name in names if name], delimiter, bad)
+    columns, records = open_table(path, [name for name in names if name], delimiter, bad, encoding)
     word = columns.find_default(_WORD) if text is None else columns.find(text, "text")
     tag = columns.find_default((*_TAG, *_TAG_LISTS)) if label is None else columns.find(label, "label")
     number = columns.find_default(_SENTENCE)

@@ -8,8 +8,9 @@ import numpy as np
 
 from kerasbert.console.output import note
 from kerasbert.data.class_numbers import classes_of_numbers
-from kerasbert.data.label_sets import LabelRows
+from kerasbert.data.label_sets import LabelRows, detect_separator
 from kerasbert.data.labels import LabelSet
+from kerasbert.data.reading import read_label_sets
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_metrics, metrics
 from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
@@ -152,6 +153,7 @@ class MultiLabel(TextProcessor):
     learns_labels = True
     label_dtype = "float32"
     label_rank = 2
+    reader = staticmethod(read_label_sets)
     display = Display(
         ("label", "score", "text"),
         _label_set_lines,
@@ -161,8 +163,11 @@ class MultiLabel(TextProcessor):
 
     @classmethod
     def label_names(cls, y: Any) -> tuple[str, ...]:
-        names = LabelSet.from_cells(y).names
-        if LabelRows.read(y).width() is not None:
+        names, rows = LabelSet.from_cells(y).names, LabelRows.read(y)
+        texts = [cell for cell in rows.rows if isinstance(cell, str)]
+        if (separator := detect_separator(texts)) in "".join(texts):
+            note(f"note: labels are separated by {separator!r}; name another separator with --label-separator")
+        if rows.width() is not None:
             note(
                 f"note: labels are named {names[0]} to {names[-1]}, as lists of 0 and 1 have no names; name them with --labels"
             )

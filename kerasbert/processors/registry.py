@@ -102,10 +102,12 @@ def read_for(
     *,
     text: str | None = None,
     pair: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     max_rows: int | None = None,
     delimiter: str | None = None,
     skip_bad_rows: bool = False,
+    encoding: str | None = None,
+    label_separator: str | None = None,
 ) -> Any:
     """Read a data file of the examples of a processor; see `Processor.read` and `FileOptions`.
 
@@ -114,10 +116,12 @@ def read_for(
         path: The file.
         text: The column of the text, by name or by number from "0" on.
         pair: The column of the second text.
-        label: The column of the label.
+        label: The column of the label, or for multi-label data a column of 0 and 1 for each label.
         max_rows: The maximum number of examples to read.
         delimiter: The character between columns.
         skip_bad_rows: Whether rows that cannot be read are skipped and counted. Otherwise the first one raises.
+        encoding: The encoding of the file; None detects it.
+        label_separator: The character between the labels of a multi-label cell; None detects it.
 
     Returns:
         A dataset of `kerasbert.data`.
@@ -132,7 +136,8 @@ def read_for(
         data.x[0], data.y[0]
         ```
     """
-    return processor_class(name).read(path, FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows))
+    options = FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows, encoding, label_separator)
+    return processor_class(name).read(path, options)
 
 
 _type_hints = functools.cache(get_type_hints)

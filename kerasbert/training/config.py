@@ -14,8 +14,14 @@ from kerasbert.training.config_fields import check_fields, check_value, flag, op
 # Help texts that options of other commands share.
 TEXT_COLUMN_HELP = "Column of the text: a name, or a number counted from 0."
 PAIR_COLUMN_HELP = "Column of the second text, for pairs: a name, or a number counted from 0."
-LABEL_COLUMN_HELP = "Column of the label: a name, or a number counted from 0."
+LABEL_COLUMN_HELP = (
+    "Column of the label: a name, or a number from 0. Multi-label: also several columns of 0 and 1, as A,B,C."
+)
 DELIMITER_HELP = "Column separator: one character, or comma, semicolon, tab or pipe. Default: detected."
+ENCODING_HELP = "Encoding of the data files, such as cp1252. Default: UTF-8, or UTF-16 with a byte order mark."
+LABEL_SEPARATOR_HELP = (
+    "Separator of labels in a multi-label cell: one character, or a name as for --delimiter. Default: detected."
+)
 SKIP_BAD_ROWS_HELP = "Skip rows that cannot be read; report their number and the first three."
 MAX_ROWS_HELP = "Maximum number of rows to read from each file."
 DROPOUT_HELP = "Dropout rate of all dropout layers during training."
@@ -61,6 +67,8 @@ class TrainConfig:
         None, "Label names in the order of the outputs. Default: the labels of the training data.", "A,B,..."
     )
     delimiter: str | None = option(None, DELIMITER_HELP, "X")
+    encoding: str | None = option(None, ENCODING_HELP, "NAME")
+    label_separator: str | None = option(None, LABEL_SEPARATOR_HELP, "X")
     skip_bad_rows: bool = option(False, SKIP_BAD_ROWS_HELP, "")
     max_rows: int | None = option(None, MAX_ROWS_HELP, at_least=1)
     sequence_length: int | None = option(

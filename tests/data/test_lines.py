@@ -25,7 +25,7 @@ def packed(path, content: bytes):
         ("a.csv.gz", read_table, b"text,label\n" + b"a,b\n" * 200_000),
         ("a.jsonl.gz", read_table, b'{"text": "a"}\n' * 200_000),
         ("a.tsv.gz", read_table, b"text\n" + b"\n" * 200_000),
-        ("a.conll.gz", read_conll, b"a\tO\n\n" * 200_000),
+        ("a.conll.gz", read_conll, b"a\tO\nb\tO\n\n" * 150_000),
         ("a.txt.gz", read_text, b"a\n" * 200_000),
         ("a.jsonl.gz", read_choices, b'{"prompt": "p", "choices": ["a"]}\n' * 200_000),
         ("a.json.gz", read_squad, b'{"data": [' + b"[]," * 3_000_000 + b"[]]}"),

@@ -8,7 +8,9 @@ from typer import Argument, Option
 from kerasbert.cli.common.zoo_names import file_or_name, file_path
 from kerasbert.training.config import (
     DELIMITER_HELP,
+    ENCODING_HELP,
     LABEL_COLUMN_HELP,
+    LABEL_SEPARATOR_HELP,
     MAX_ROWS_HELP,
     PAIR_COLUMN_HELP,
     SEED_HELP,
@@ -56,6 +58,8 @@ TextColumn = Annotated[str | None, Option(metavar="NAME|N", help=TEXT_COLUMN_HEL
 PairColumn = Annotated[str | None, Option(metavar="NAME|N", help=PAIR_COLUMN_HELP)]
 LabelColumn = Annotated[str | None, Option(metavar="NAME|N", help=LABEL_COLUMN_HELP)]
 Delimiter = Annotated[str | None, Option(metavar="X", help=DELIMITER_HELP)]
+Encoding = Annotated[str | None, Option(metavar="NAME", help=ENCODING_HELP)]
+LabelSeparator = Annotated[str | None, Option(metavar="X", help=LABEL_SEPARATOR_HELP)]
 SkipBadRows = Annotated[bool, Option("--skip-bad-rows", help=SKIP_BAD_ROWS_HELP)]
 MaxRows = Annotated[int | None, Option(metavar="N", min=1, help=MAX_ROWS_HELP)]
 

@@ -227,7 +227,7 @@ def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Da
 
     if data_suffix(Path(path)) != ".txt":
         return read_described(type(processor), path, training)
-    table = read_text(path)
+    table = read_text(path, encoding=training.encoding)
     note(table.describe())
     return table
 

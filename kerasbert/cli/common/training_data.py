@@ -21,6 +21,7 @@ from kerasbert.data.records import is_tabular
 from kerasbert.data.table import Dataset, Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, make_processor, processor_class
+from kerasbert.processors.classification import MultiLabel
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.registry import train_tasks
@@ -93,7 +94,9 @@ def _read_pairs(kind: type[Processor], path: str, training: TrainConfig) -> Data
         return read_described(kind, path, training)
     ordered = read_config(resolve(training.require("model"))).get("model_type") == "albert"
     table = pairs_from_text(
-        read_text(path, max_rows=training.max_rows), "sentence_order" if ordered else "next_sentence", training.seed
+        read_text(path, max_rows=training.max_rows, encoding=training.encoding),
+        "sentence_order" if ordered else "next_sentence",
+        training.seed,
     )
     note(table.describe())
     return table
@@ -108,11 +111,17 @@ def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tup
         names: The names, separated by commas.
 
     Raises:
-        KerasBertError: When there are fewer than two labels, one is repeated, or the processor has none.
+        KerasBertError: When there are fewer than two labels, one is repeated, the processor has none, or a column holds one label for a
+            processor with one label a text.
     """
+    if len(label_columns_of(table)) > 0 and kind is not MultiLabel:
+        raise KerasBertError(
+            f"{table.path}: expected one column of labels for this task, received {', '.join(label_columns_of(table))}; choose --task "
+            "multi-label"
+        )
     if names is None:
         with locate_errors(table):
-            return kind.label_names(require_labels(kind, table).y)
+            return label_columns_of(table) or kind.label_names(require_labels(kind, table).y)
     if not kind.learns_labels:
         raise KerasBertError(f"expected no --labels for this task, received {names!r}; leave them out")
     labels = tuple(label.strip() for label in names.split(","))
@@ -121,6 +130,15 @@ def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tup
             f"expected --labels as two or more different names separated by commas, received {names!r}"
         )
     return labels
+
+
+def label_columns_of(table: Dataset) -> tuple[str, ...]:
+    """Return the columns of 0 and 1, one for each label; empty if labels stand in one column.
+
+    Args:
+        table: The data.
+    """
+    return getattr(table, "label_columns", ())
 
 
 def choose_length(
