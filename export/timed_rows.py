@@ -14,7 +14,7 @@ from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.constants import table_rows
 from kerasbert.export.tflite.reader import read_file
 from kerasbert.export.tflite.structure import load_bytes
-from kerasbert.export.validation.examples import read_data
+from kerasbert.export.validation.data import read_data
 
 Rows = dict[str, Any]  # `input_ids` and `token_type_ids` of each row, and `longest`, the most tokens of a row
 

@@ -48,7 +48,8 @@ def main() -> None:
 
 def _measure(arguments: argparse.Namespace, folder: str, data: Path, train: Path) -> dict:
     from kerasbert.export import convert
-    from kerasbert.export.validation.examples import Data, text_examples
+    from kerasbert.export.validation.data import Data
+    from kerasbert.export.validation.examples import text_examples
     from kerasbert.tasks.auto import load_task
 
     model = load_task(folder)

@@ -145,7 +145,21 @@ class Predictor:
 
     def raw_results(self, features: Features, report: Report | None = None) -> list[RawResult]:
         """Return the raw result of each row, in the order of the features."""
-        raw_results: list[RawResult] = [{}] * len(features)
+        return self._raw_results((), features, report)
+
+    def row_outputs(
+        self, examples: Sequence, features: Features, report: Report | None = None
+    ) -> Iterator[tuple[int, RawResult, int]]:
+        """Run each row at the shortest length of the file that it fits, rows of one length in sequence.
+
+        Args:
+            examples: The examples.
+            features: Their features.
+            report: Called with the rows done and all rows.
+
+        Yields:
+            A row's number, its outputs by name without batch axis, and the tokens of the row that ran, padding included.
+        """
         models: BucketedModel = self._opened.get(self._open)
         by_length = map(int, np.argsort(features.lengths, kind="stable"))  # each model runs all its rows in sequence
         done = 0
@@ -153,12 +167,10 @@ class Predictor:
             input_rows, output_rows = itertools.tee(rows)
             outputs = model.run_each(self._inputs(model, features, input_rows))
             for row in output_rows:
-                row_outputs = list(itertools.islice(outputs, features.group))
-                raw_results[row] = _raw_result(self.processor, row_outputs, features, row)
+                yield row, _joined(list(itertools.islice(outputs, features.group)), features), model.length or 0
                 done += 1
                 if report is not None:
                     report(done, len(features))
-        return raw_results
 
     def _inputs(self, model: RunnableModel, features: Features, rows: Iterable[int]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the model's inputs for the token lists of some rows, one list after the other."""
@@ -177,7 +189,11 @@ class Predictor:
                 yield {name: values[number] for name, values in arrays.items()}
 
     def _raw_results(self, examples: Sequence, features: Features, report: Report | None) -> list[RawResult]:
-        return self.raw_results(features, report)
+        """Return the raw result of each row, in the order of the features."""
+        raw_results: list[RawResult] = [{}] * len(features)
+        for row, outputs, _ in self.row_outputs(examples, features, report):
+            raw_results[row] = self.processor.raw_result(outputs, features, row)
+        return raw_results
 
     def _features(self, x: Any, make_features: _MakeFeatures) -> tuple[Sequence, Features]:
         """Return examples and their features; notes how many texts were cut, and whether the file pads much."""
@@ -212,8 +228,10 @@ class TextPredictor(Predictor):
             return self.process.open()
         return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
 
-    def _raw_results(self, examples: Sequence, features: Features, report: Report | None) -> list[RawResult]:
-        model, raw_results = self._opened.get(self._open), []
+    def row_outputs(
+        self, examples: Sequence, features: Features, report: Report | None = None
+    ) -> Iterator[tuple[int, RawResult, int]]:
+        model: RunnableModel = self._opened.get(self._open)
         _check_ports(model, model.inputs, self.processor)
         for row, example in enumerate(examples):
             text, pair = example if isinstance(example, tuple) else (example, None)
@@ -221,11 +239,9 @@ class TextPredictor(Predictor):
                 raise KerasBertError(
                     f"expected one text an example for {self.path}, which takes texts, received a pair; use a file that takes ids"
                 )
-            outputs = model.compute({packed_metadata.TEXT: np.array([text])})
-            raw_results.append(_raw_result(self.processor, [outputs], features, row))
+            yield row, _joined([model.compute({packed_metadata.TEXT: np.array([text])})], features), self.length
             if report is not None:
                 report(row + 1, len(features))
-        return raw_results
 
 
 def _check_ports(model: RunnableModel, inputs: Iterable[str], processor: Processor) -> None:
@@ -264,10 +280,8 @@ def _check_names(side: str, model: RunnableModel, expected: Iterable[str], unmat
         )
 
 
-def _raw_result(processor: Processor, outputs: Sequence[RawResult], features: Features, row: int) -> RawResult:
-    """Return the raw result of one row. `outputs`: of each of its token lists, with a batch axis of 1."""
+def _joined(outputs: Sequence[RawResult], features: Features) -> RawResult:
+    """Return the outputs of one row without batch axis. `outputs`: of each of its token lists, with a batch axis of 1."""
     if features.group == 1:
-        joined = {name: values[0] for name, values in outputs[0].items()}
-    else:
-        joined = {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}
-    return processor.raw_result(joined, features, row)
+        return {name: values[0] for name, values in outputs[0].items()}
+    return {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}

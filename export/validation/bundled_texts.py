@@ -1,7 +1,7 @@
 """A few hundred sentences that ship with kerasbert, for a validation without data: enough to compare outputs, for any task."""
 
 from kerasbert.data import assistant
-from kerasbert.export.validation.examples import Data
+from kerasbert.export.validation.data import Data
 from kerasbert.processors import Processor
 from kerasbert.processors.token_classification.processor import Tagging
 

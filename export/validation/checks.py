@@ -68,6 +68,7 @@ class Check:
         judgements: The measured values beside their limits.
         latency: The latency of one row; None where it was not measured.
         named_rows: The rows that the check is about, by their number in the data, with an escaped excerpt of each.
+        required: Whether the report is incomplete where the check was not run. A check that cannot apply to these rows is not.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Check:
     judgements: tuple[Judgement, ...] = ()
     latency: Latency | None = None
     named_rows: Mapping[int, str] = field(default_factory=dict)
+    required: bool = True
 
     def op_counts(self) -> dict[str, int]:
         """Counts operators by backend."""
@@ -138,7 +140,7 @@ class ValidationReport:
 
         `failed` if any check failed, `not judged` if the rows do not decide one, `incomplete` if one was not run, else `passed`.
         """
-        statuses = [check.status for check in self.checks]
+        statuses = [check.status for check in self.checks if check.required or check.status != NOT_RUN]
         for status in (FAILED, NOT_JUDGED):
             if status in statuses:
                 return status

@@ -1,6 +1,5 @@
 """The rows that a validation runs on, and the way from outputs back to what is compared."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from kerasbert.data.sampling import spread
-from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.runnable_model import Port
 from kerasbert.export.validation.comparison import Evidence, Metric
+from kerasbert.export.validation.data import Data
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.features import TokenLists
 from kerasbert.text import Tokenizer
@@ -152,13 +151,23 @@ class Examples:
         """Return the arguments of the processor's `metrics`, `contributions` and `class_metrics` for all rows' outputs."""
         return self.y, self._examples, self.features, [row_outputs.raw_result for row_outputs in outputs]
 
-    def metrics(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[Metric, ...]:
-        """Measure the task's metrics of two models over all rows, the main one first; empty without labels."""
+    def metrics(
+        self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs], own: "Examples | None" = None
+    ) -> tuple[Metric, ...]:
+        """Measure the task's metrics of two models over all rows, the main one first; empty without labels.
+
+        Args:
+            reference: The reference's outputs, one entry a row.
+            model: The model's.
+            own: The same examples with the model's own tokenizer and processor; None where both sides share these rows.
+        """
         if not self.measurable:
             return ()
-        sides = [self.scoring_arguments(side) for side in (reference, model)]
-        reference_metrics, model_metrics = (self.processor.metrics(*side) for side in sides)
-        contributions = [each for side in sides if (each := self.processor.contributions(*side)) is not None]
+        processors = self.processor, (own or self).processor
+        sides = self.scoring_arguments(reference), (own or self).scoring_arguments(model)
+        pairs = list(zip(processors, sides, strict=True))
+        reference_metrics, model_metrics = (processor.metrics(*side) for processor, side in pairs)
+        contributions = [each for processor, side in pairs if (each := processor.contributions(*side)) is not None]
         evidence = Evidence.of(*contributions) if len(contributions) == len(sides) else None
         return tuple(
             Metric(name, value, model_metrics[name], None if number else evidence)
@@ -177,48 +186,9 @@ def _narrowed(lines: np.ndarray, likeliest: np.ndarray) -> np.ndarray:
     return np.concatenate([np.take_along_axis(lines, likeliest, axis=-1), others.max(axis=-1, keepdims=True)], axis=-1)
 
 
-@dataclass(frozen=True)
-class Data:
-    """The data of a user.
-
-    Attributes:
-        x: Texts of any kind, or packed arrays by input name.
-        y: Labels or None.
-    """
-
-    x: Any
-    y: Any = None
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether `x` are packed arrays."""
-        return isinstance(self.x, Mapping)
-
-    @property
-    def length(self) -> int | None:
-        """Tokens in a row of packed arrays; None for texts."""
-        return int(np.shape(self.x["input_ids"])[-1]) if self.is_packed and "input_ids" in self.x else None
-
-
-def read_data(data: Any, processor: Processor | None) -> Data:
-    """Take apart what `validate` takes as data.
-
-    Args:
-        data: See `kerasbert.export.validate`.
-        processor: Reads a path; by default a path is read as a table of texts.
-    """
-    if isinstance(data, str | os.PathLike):
-        from kerasbert.processors.classification import SingleLabel
-
-        data = (processor or SingleLabel).read(data)
-    if is_table(data):
-        return Data(data.x, data.y)
-    if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
-        return Data(*data)
-    return Data(data)
-
-
-def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length: int, count: int | None) -> Examples:
+def text_examples(
+    data: Data, processor: Processor, tokenizer: Tokenizer, length: int, count: int | None, scoring: bool = True
+) -> Examples:
     """Tokenize and packs texts.
 
     Args:
@@ -227,6 +197,7 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
         tokenizer: The model's.
         length: Tokens in a row.
         count: Examples to use; None for all.
+        scoring: Whether the features are those of metrics; else those of predictions.
 
     Raises:
         KerasBertError: When examples or labels are not those of the processor.
@@ -234,7 +205,7 @@ def text_examples(data: Data, processor: Processor, tokenizer: Tokenizer, length
     raw = processor.examples(data.x)
     numbers, y = _choose(len(raw), data.y, count)
     raw = [raw[i] for i in numbers]
-    features = processor.scoring_features(raw, tokenizer, length)
+    features = (processor.scoring_features if scoring else processor.features)(raw, tokenizer, length)
     packed = features.pack(range(len(features)), length, tokenizer.pad_id)
     inputs = {name: values.reshape(-1, length) for name, values in packed.items()}
     return Examples(processor, features, inputs, numbers[features.example], raw, y)

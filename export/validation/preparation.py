@@ -10,7 +10,8 @@ from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.validation.bundled_texts import bundled_data
 from kerasbert.export.validation.compatibility import check_inputs
-from kerasbert.export.validation.examples import Data, Examples, packed_examples, read_data, text_examples
+from kerasbert.export.validation.data import Data, read_data
+from kerasbert.export.validation.examples import Examples, packed_examples, text_examples
 from kerasbert.export.validation.reference import Reference, guess_processor, reference_outputs
 from kerasbert.processors import make_processor
 
@@ -73,18 +74,21 @@ def make_examples(
     Raises:
         KerasBertError: When the data are not what the file takes.
     """
-    processor = file.metadata.processor if file.metadata else reference.processor
+    metadata = file.metadata
+    processor = reference.processor or (metadata.processor if metadata else None)  # right by definition
     if not data.is_packed:
-        metadata = file.metadata
         tokenizer = reference.tokenizer
         if tokenizer is None:
             metadata = metadata or packed.require(file.path, "to validate it on texts")
             tokenizer = tokenizer_of(metadata)
-        if processor is None or model.length is None:
+        length = model.length or (metadata.sequence_length if metadata and metadata.inputs == packed.TEXT else None)
+        if processor is None or length is None:
             raise KerasBertError(
                 f"expected {file.name} to name a task and take rows of tokens, received a file without; pass packed arrays instead"
             )
-        return text_examples(data, processor, tokenizer, model.length, rows)
+        return text_examples(data, processor, tokenizer, length, rows)
+    if metadata is not None:
+        packed.check_takes_ids(file.path, metadata, "to compare it on packed rows")
     unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
     check_inputs(unlabelled.inputs, model)
     if processor is None:

@@ -13,7 +13,8 @@ from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
-from kerasbert.export.validation.examples import INPUTS, Data, Examples, Packed, RowOutputs
+from kerasbert.export.validation.data import Data
+from kerasbert.export.validation.examples import INPUTS, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.processors import Processor, make_processor
 from kerasbert.text import Tokenizer
@@ -58,6 +59,7 @@ class Reference:
         length: Tokens in a row; None where it takes any, or it is not known.
         data: An archive's own packed inputs and labels. Such a reference has the outputs of those rows only.
         weights: The fingerprint of its trained weights; empty where it is not known.
+        vocab_size: Rows of its token embedding table; None where it is not known.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Reference:
     length: int | None = None
     data: Data | None = None
     weights: str = ""
+    vocab_size: int | None = None
 
 
 def open_reference(against: Any, threads: int = 1) -> Reference:
@@ -182,6 +185,7 @@ def _task_reference(task: Any, name: str | None = None) -> Reference:
         vocabulary=None if vocabulary is None else tuple(vocabulary),
         length=getattr(task, "sequence_length", None),
         weights=task.fingerprint() if hasattr(task, "fingerprint") else "",
+        vocab_size=getattr(getattr(task, "config", None), "vocab_size", None),
     )
 
 
@@ -210,6 +214,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
         vocabulary=metadata.vocabulary if metadata else None,
         length=metadata.sequence_length if metadata else None,
         weights=metadata.weights if metadata else "",
+        vocab_size=metadata.vocab_size if metadata else None,
     )
 
 

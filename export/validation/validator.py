@@ -18,7 +18,7 @@ from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.validation.checks import (
     FAILED,
     PASSED,
@@ -30,8 +30,10 @@ from kerasbert.export.validation.checks import (
 from kerasbert.export.validation.compatibility import check_same_kind
 from kerasbert.export.validation.details import Details, details_of
 from kerasbert.export.validation.examples import RowOutputs, blocks
+from kerasbert.export.validation.pipeline import check_pipeline, tokenizer_in
 from kerasbert.export.validation.preparation import UNKNOWN_PROCESSOR, choose_data, choose_length, make_examples
 from kerasbert.export.validation.reference import Reference, collect_outputs, open_reference
+from kerasbert.export.validation.settings import check_settings
 from kerasbert.export.validation.tolerances import choose_tolerance, recipe_of
 from kerasbert.export.validation.verdict import warnings
 
@@ -94,7 +96,6 @@ def validate(
     if report is not None:
         check_report_path(report)
     file = VerifiedFile.read(model_path)
-    packed.check_takes_ids(file.path, file.metadata, "to compare it")
     if isolated and (reason := failure_reason(file.path)):
         result = _report_unusable(file, against, Check("opens and runs once", FAILED, reason))
     else:
@@ -129,6 +130,7 @@ def _validate_file(
     reference = open_reference(against, settings.threads)
     chosen_data, notes = choose_data(file, reference, data)
     model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
+    takes_text = file.metadata is not None and file.metadata.inputs == TEXT
     if file.metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
         return _report_unusable(file, against, _signature_check(model, 0))
     check_same_kind(file, reference)
@@ -140,14 +142,21 @@ def _validate_file(
         file, model, examples, expected, tolerance, settings.threads, settings.sample_size, settings.progress,
         proven=any(backend.runs_every_row for backend in backends),
     )  # fmt: skip
-    results = {backend.name: _run_backend(backend, context) for backend in backends}
+    results = {backend.name: _run_backend(backend, context, takes_text) for backend in backends}
+    if (metadata := file.metadata) is not None:
+        tokenizer = tokenizer_in(metadata)
+        pipeline = check_pipeline(context, metadata, reference, tokenizer, chosen_data, settings.rows)
+        results["file"] = BackendResult([check_settings(metadata, tokenizer, model, reference), pipeline])
     notes += [*recipe_notes, *tolerance_notes]
     if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
     return _make_report(context, reference, recipe, results, notes)
 
 
-def _run_backend(backend: Backend, context: ValidationContext) -> BackendResult:
+def _run_backend(backend: Backend, context: ValidationContext, takes_text: bool) -> BackendResult:
+    if takes_text:  # its only way is that of `check_pipeline`, on the CPU
+        reason = "the file takes texts, which this backend cannot feed"
+        return BackendResult([]) if backend.runs_every_row else BackendResult.not_run((backend.name,), reason)
     if context.is_partitioned and not backend.runs_partitioned:
         reason = "the file is one of two parts, made for an Edge TPU and its host"
         return BackendResult.not_run((backend.name,), reason)

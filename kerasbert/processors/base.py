@@ -8,7 +8,7 @@ x --examples--> examples --features--> token ids --(the model)--> outputs --raw_
 
 import os
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -285,6 +285,17 @@ class Processor:
             The metrics by class.
         """
         return {}
+
+    def effective_settings(self) -> dict[str, Any]:
+        """Return the settings that decide features, predictions and metrics, labels left out; equal ones predict the same.
+
+        A subclass leaves out a setting that has no effect beside the others.
+        """
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "labels"}
+
+    def probes(self, examples: Sequence, tokenizer: Tokenizer) -> list | None:
+        """Return examples like these from which `predictions` can be made; None for a processor that takes any example."""
+        return None
 
     def listing(self, top_k: int) -> Self:
         """Return a processor whose predictions list at least `top_k` classes, words or answers, where they list any.

@@ -97,6 +97,10 @@ class Embedding(Processor):
         features = Features.from_encoded(tokenizer.encode(texts, max_length=length))
         return replace(features, example=np.arange(len(examples)), group=2) if paired else features
 
+    def effective_settings(self) -> dict[str, Any]:
+        # The width describes the outputs, and is not always known.
+        return {name: value for name, value in super().effective_settings().items() if name != "width"}
+
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         check_same_number(y, examples)
         if features.group == 2:

@@ -183,6 +183,15 @@ class MaskedWords(Processor):
                 predictions[number]["masks"].append({"start": start, "end": end, "words": words})
         return predictions
 
+    def probes(self, examples: Sequence, tokenizer: Tokenizer) -> list[str]:
+        """Return texts with a mask: one word in the middle of each is replaced."""
+        probes = []
+        for text in examples:
+            words = text.split()
+            words[len(words) // 2] = tokenizer.mask_token
+            probes.append(" ".join(words))
+        return probes
+
     def listing(self, top_k: int) -> Self:
         return replace(self, top=top_k)
 

@@ -73,6 +73,10 @@ class ClientWordPiece(WordPiece):
     def __repr__(self) -> str:
         return f"ClientWordPiece({self.vocabulary_size} tokens, as {self.tokenize_as})"
 
+    def effective_config(self) -> dict[str, Any]:
+        without_effect = {*WordPiece.flags.values(), "added_tokens"}
+        return {name: value for name, value in super().effective_config().items() if name not in without_effect}
+
     @cached_property
     def _engine(self) -> "Engine":
         return self._build_engine()  # without special and added tokens inside a text

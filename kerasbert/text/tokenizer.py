@@ -134,6 +134,22 @@ class Tokenizer(Vocabulary):
             config["added_tokens"] = [dict(token) for token in self.added_tokens]
         return {**config, "model_max_length": self.model_max_length}
 
+    def effective_config(self) -> dict[str, Any]:
+        """Return the settings that decide token ids: those of `get_config` with defaults resolved, without settings of no effect.
+
+        Two tokenizers with equal results convert every text to the same ids.
+        """
+        config = {name: value for name, value in self.get_config().items() if name != "model_max_length"}
+        plain: dict[str, dict[str, Any]] = {token: {} for token in self.special_tokens().values()}
+        if self.mask_takes_space:
+            plain[self.mask_token] = {"lstrip": True}
+        flags = {
+            token["content"]: {name: True for name, flag in sorted(token.items()) if name != "content" and flag}
+            for token in self.added_tokens
+        }
+        config["added_tokens"] = {token: flags[token] for token in sorted(flags) if flags[token] != plain.get(token)}
+        return config
+
     def encode(
         self,
         texts: Sequence[str],

@@ -108,6 +108,10 @@ class WordPiece(Tokenizer):
         engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         return engine
 
+    def effective_config(self) -> dict[str, Any]:
+        strip_accents = self.lowercase if self.strip_accents is None else self.strip_accents
+        return {**super().effective_config(), "strip_accents": strip_accents}
+
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.flags.values()}
 

@@ -103,36 +103,33 @@ def run_rows(path: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 class StubTask:
-    """The part of a Keras task that `validate` needs: its own tokenizer, with outputs from a `.tflite` file."""
+    """The part of a Keras task that `validate` needs: a tokenizer and a processor, with outputs from a `.tflite` file."""
 
-    vocabulary = ("[PAD]", *(f"word{i}" for i in range(1, WORDS)))
-    kind, labels, sequence_length, pad_id = "single_label", ("a", "b", "c"), LENGTH, 0
+    vocabulary = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"word{i}" for i in range(1, WORDS - 4)))
+    kind, labels, sequence_length = "single_label", ("a", "b", "c"), LENGTH
 
     def __init__(self, path: Path, **overrides):
         from kerasbert.processors import make_processor
+        from kerasbert.text import WordPiece
 
         self.path = path
         vars(self).update(overrides)
-        self.tokenizer = self
+        self.tokenizer = overrides.get("tokenizer") or WordPiece(self.vocabulary)
         self.processor = overrides.get("processor") or make_processor(self.kind, self.labels)
-
-    def encode(self, texts, pairs=None, max_length=None):
-        rows = [text.split() for text in (texts if pairs is None else map(" ".join, zip(texts, pairs, strict=True)))]
-        ids = [[self.vocabulary.index(word) for word in row][:max_length] for row in rows]
-        return SimpleNamespace(input_ids=ids, token_type_ids=[[0] * len(row) for row in ids], truncated=0)
 
     def pack(self, texts, length=None):
         from kerasbert.text import pack
 
-        return pack(self.encode(texts, max_length=length), length=length, pad_id=0)
+        return pack(self.tokenizer.encode(texts, max_length=length), length=length, pad_id=0)
 
     def serve_numpy(self, rows):
         return run_rows(self.path, rows)
 
 
 def texts(rows: int) -> list[str]:
-    packed = packed_rows(rows)
-    return [" ".join(f"word{i}" for i in row if i) for row in packed["input_ids"]]
+    """Texts of 1 to 6 words."""
+    draw = np.random.default_rng(0)
+    return [" ".join(f"word{i}" for i in draw.integers(1, WORDS - 4, draw.integers(1, 7))) for _ in range(rows)]
 
 
 @pytest.fixture(scope="session")

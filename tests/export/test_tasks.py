@@ -8,7 +8,8 @@ from kerasbert.encoders import BertConfig, BertEncoder
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
-from kerasbert.export.validation.examples import packed_examples, read_data
+from kerasbert.export.validation.data import read_data
+from kerasbert.export.validation.examples import packed_examples
 from kerasbert.export.validation.validator import validate
 
 TAGS = ("O", "B-X", "I-X")

@@ -163,6 +163,12 @@ class QuestionAnswering(Processor):
         pairs = zip(answer_texts(y, examples), answers, strict=True)
         return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
 
+    def effective_settings(self) -> dict[str, Any]:
+        settings = super().effective_settings()
+        if not self.no_answer:
+            del settings["no_answer_threshold"]
+        return settings
+
     def listing(self, top_k: int) -> Self:
         return replace(self, n_best=max(top_k, self.n_best))
 

@@ -124,8 +124,8 @@ def test_ids_are_those_of_our_tokenizer_with_the_clients_rules(client, classifie
 def test_validation_in_a_client(client, classifier, trained, tiny):
     found = validate(classifier, against=trained, data=texts_of(tiny), on=(client.name,))
     names = [check.name.removeprefix(f"{client.name}: ") for check in found.checks]
-    assert names == ["signature", "tokenized alike", "tokenized otherwise", "all rows"]
-    alike, other, every = found.checks[1:]
+    assert names == ["signature", "tokenized alike", "tokenized otherwise", "all rows", "settings", "pipeline"]
+    alike, other, every = found.checks[1:-2]
     assert (alike.status, alike.rows, other.rows, every.rows) == (PASSED, 10, 2, 12)
     assert alike.outputs[0].max_error < 1e-4 and every.metrics[0].name == "accuracy"
     assert "row 10 'gr\\xe9at', row 11 'dull\\u200b film'" in other.reason
@@ -155,7 +155,7 @@ def pretended(monkeypatch, classifier):
 @pytest.mark.parametrize("name", CLIENTS)
 def test_rows_tokenized_otherwise_are_judged_apart(name, pretended, trained, tiny, tmp_path):
     report = tmp_path / "report.html"
-    found = validate(pretended, against=trained, data=texts_of(tiny), on=(name,), report=report).checks[1:]
+    found = validate(pretended, against=trained, data=texts_of(tiny), on=(name,), report=report).checks[1:-2]
     assert [(check.name, check.status, check.rows) for check in found] == [
         (f"{name}: tokenized alike", PASSED, 10), (f"{name}: tokenized otherwise", FAILED, 2), (f"{name}: all rows", NOT_JUDGED, 12),
     ]  # fmt: skip
@@ -167,7 +167,7 @@ def test_rows_tokenized_otherwise_are_judged_apart(name, pretended, trained, tin
 
 
 def test_rows_all_tokenized_alike_are_one_check(pretended, trained, tiny):
-    (check,) = validate(pretended, against=trained, data=tiny.rows(8), on=("mediapipe",)).checks[1:]
+    (check,) = validate(pretended, against=trained, data=tiny.rows(8), on=("mediapipe",)).checks[1:-2]
     assert (check.name, check.status, check.rows, check.reason) == (
         "mediapipe",
         PASSED,
@@ -189,7 +189,7 @@ def test_a_file_for_a_client_is_compared_with_a_model_for_it(classifier, trained
 
 def test_other_classes_than_those_of_the_file_fail(pretended, trained, tiny, monkeypatch):
     monkeypatch.setattr(clients, "ask", lambda *_: ClientAnswers([{"good": 1.0, "": 0.0}], [1.0]))
-    (check,) = validate(pretended, against=trained, data=tiny.rows(1)[0], on=("mediapipe",)).checks[1:]
+    (check,) = validate(pretended, against=trained, data=tiny.rows(1)[0], on=("mediapipe",)).checks[1:-2]
     assert check.status == FAILED and "received '', 'good' from the client" in check.reason
 
 
@@ -201,13 +201,13 @@ def test_a_refused_file_fails_with_the_clients_message(pretended, trained, tiny,
 
     monkeypatch.setattr(clients, "ask", refused)
     for name, advice in (("mediapipe", "version '12'."), ("task-library", "convert with --min-runtime 2.9")):
-        (check,) = validate(pretended, against=trained, data=tiny.rows(2)[0], on=(name,)).checks[1:]
+        (check,) = validate(pretended, against=trained, data=tiny.rows(2)[0], on=(name,)).checks[1:-2]
         assert check.status == FAILED and check.reason.startswith("exit code 1") and check.reason.endswith(advice)
 
 
 def test_reasons_why_a_client_is_not_run(pretended, trained, tiny, monkeypatch):
     def reason(data, **changes):
-        (check,) = validate(pretended, against=trained, data=data, on=("task-library",)).checks[1:]
+        (check,) = validate(pretended, against=trained, data=data, on=("task-library",)).checks[1:-2]
         assert check.status == NOT_RUN
         return check.reason
 

@@ -39,11 +39,21 @@ def test_it_is_scored_and_encodes_texts(files, tiny, tmp_path, capsys):
     assert found["vector"] == pytest.approx(encoder.predict(["good film"])[0], abs=1e-5)
 
 
-def test_pairs_and_comparisons_are_refused(files, trained, tiny):
+def test_a_file_that_takes_texts_is_validated_through_its_pipeline(files, trained, tiny):
+    report = validate(files["text"], against=trained, data=tiny.rows(160), on=["cpu", "web"])
+    statuses = {check.name: check.status for check in report.checks}
+    assert statuses == {"signature": "passed", "web": "not run", "settings": "passed", "pipeline": "passed"}, (
+        report.table()
+    )
+    assert report.checks[-1].outputs[0].max_error < 0.01 and report.checks[-1].rows == 160
+    assert validate(files["text"], against=trained, data=tiny.rows(160)).ok
+    with pytest.raises(KerasBertError, match="takes texts"):
+        validate(files["text"], against=trained, data=trained.pack(tiny.rows(4)[0]))
+
+
+def test_pairs_and_benchmarks_are_refused(files):
     with pytest.raises(KerasBertError, match="received a pair"):
         open_predictor(files["text"]).predictions([("good", "film")])
-    with pytest.raises(KerasBertError, match="takes texts"):
-        validate(files["text"], against=trained, data=tiny.rows(4))
     with pytest.raises(KerasBertError, match="takes texts"):
         benchmark(files["text"])
 

@@ -49,7 +49,7 @@ def test_predictions_note_padding_once(float_file, card, tmp_path, capsys, monke
     from kerasbert.export.tflite import metadata
 
     monkeypatch.setattr(padding, "_LENGTHS", (4,))
-    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[1:26])
+    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[5:])
     path = tmp_path / "file.tflite"
     path.write_bytes(metadata.append(float_file, replace(card, vocabulary=words)))
     predictor = open_predictor(path)

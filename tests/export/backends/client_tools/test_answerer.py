@@ -7,7 +7,8 @@ from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers
 from kerasbert.export.backends.client_tools.tokenization import RowsApart
 from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
-from kerasbert.export.validation.examples import Data, text_examples
+from kerasbert.export.validation.data import Data
+from kerasbert.export.validation.examples import text_examples
 from kerasbert.export.validation.tolerances import TOLERANCES
 from kerasbert.processors import make_processor
 from kerasbert.text import WordPiece

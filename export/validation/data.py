@@ -1,0 +1,52 @@
+"""The data of a validation, as a user gives them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerasbert.data.table import is_table
+from kerasbert.processors import Processor
+
+
+@dataclass(frozen=True)
+class Data:
+    """The data of a user.
+
+    Attributes:
+        x: Texts of any kind, or packed arrays by input name.
+        y: Labels or None.
+    """
+
+    x: Any
+    y: Any = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether `x` are packed arrays."""
+        return isinstance(self.x, Mapping)
+
+    @property
+    def length(self) -> int | None:
+        """Tokens in a row of packed arrays; None for texts."""
+        return int(np.shape(self.x["input_ids"])[-1]) if self.is_packed and "input_ids" in self.x else None
+
+
+def read_data(data: Any, processor: Processor | None) -> Data:
+    """Take apart what `validate` takes as data.
+
+    Args:
+        data: See `kerasbert.export.validate`.
+        processor: Reads a path; by default a path is read as a table of texts.
+    """
+    if isinstance(data, str | os.PathLike):
+        from kerasbert.processors.classification import SingleLabel
+
+        data = (processor or SingleLabel).read(data)
+    if is_table(data):
+        return Data(data.x, data.y)
+    if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
+        return Data(*data)
+    return Data(data)
