@@ -28,6 +28,9 @@ class KerasBertError(ValueError):
         ```
     """
 
+    # Keras adds the arguments of a layer's call to errors, in many lines. tf_keras 2.21 leaves those with this attribute as they are.
+    _keras_call_info_injected = True
+
     def __init__(self, *args: object) -> None:
         if args and isinstance(args[0], str):
             args = (_printable(args[0]), *args[1:])

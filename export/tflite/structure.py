@@ -13,6 +13,7 @@ import numpy as np
 
 from kerasbert.console.numbers import format_bytes
 from kerasbert.errors import KerasBertError
+from kerasbert.files.lfs_pointer import refuse_pointer
 
 IDENTIFIER = b"TFL3"
 MOST_BYTES = 1 << 31
@@ -200,9 +201,11 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
             )
         try:
             with path.open("rb") as file:
-                head = file.read(8)
+                start = file.read(64)
         except OSError as error:
             raise _unreadable(name, error) from error
+        refuse_pointer(name, start)
+        head = start[:8]
     if head[4:] != IDENTIFIER:
         raise KerasBertError(
             f"expected a .tflite file (identifier TFL3 at byte 4), received {name} with {head[4:]!r} there; "

@@ -13,6 +13,7 @@ import numpy as np
 from kerasbert.checkpoints import tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
+from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_shards, write_tensors
 from kerasbert.checkpoints.sentence_modules import encoder_folder
 from kerasbert.console.output import note
@@ -129,8 +130,8 @@ def read_config(folder: str | os.PathLike) -> dict[str, Any]:
         folder: the checkpoint folder.
 
     Raises:
-        KerasBertError: when the config is missing or not a JSON object, the model type or a size is missing or invalid, or the
-            weights would take more than 64 GiB.
+        KerasBertError: when the config is missing or not a JSON object, the model type is not supported, a size is missing or invalid,
+            or the weights would take more than 64 GiB.
     """
     path = Path(folder) / CONFIG_FILE
     if is_preset(folder):
@@ -247,6 +248,9 @@ def _check_sizes(path: Path, config: dict[str, Any]) -> None:
     model_type = config.get("model_type")
     if not isinstance(model_type, str) or not model_type:
         raise mismatch(path, "a model_type", short_repr(model_type), 'add one, such as "model_type": "bert"')
+    if model_type not in ARCHITECTURES:
+        expected = f"a model_type that is supported ({', '.join(sorted(ARCHITECTURES))})"
+        raise mismatch(path, expected, short_repr(model_type), "load a checkpoint of one of these architectures")
     required = _SIZES_BY_MODEL_TYPE.get(model_type, _SIZES)
     for name in (*required, *(name for name in _OPTIONAL_SIZES if config.get(name) is not None)):
         value = config.get(name)

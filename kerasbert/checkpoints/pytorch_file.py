@@ -18,6 +18,7 @@ from kerasbert.checkpoints.messages import first_three, mismatch, one_line, plur
 from kerasbert.checkpoints.restricted_unpickler import MAX_PICKLE_BYTES, Storage, TensorView, brief_repr, read_pickle
 from kerasbert.checkpoints.shards import read_shards
 from kerasbert.errors import KerasBertError
+from kerasbert.files.lfs_pointer import refuse_pointer
 
 WEIGHTS_FILE = "pytorch_model.bin"
 INDEX_FILE = "pytorch_model.bin.index.json"
@@ -61,9 +62,10 @@ def read_file(path: str | os.PathLike) -> dict[str, np.ndarray]:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            start = file.read(4)
+            start = file.read(64)
+            refuse_pointer(path, start)
             file.seek(0)
-            return _read_zip(path, file, size) if start == _ZIP_START else _read_legacy(path, file, size)
+            return _read_zip(path, file, size) if start.startswith(_ZIP_START) else _read_legacy(path, file, size)
     except KerasBertError:
         raise
     except (OSError, ValueError, EOFError, RuntimeError, struct.error, zipfile.BadZipFile) as error:

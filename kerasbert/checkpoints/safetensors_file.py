@@ -21,6 +21,7 @@ from kerasbert.checkpoints.messages import mismatch, one_line, short_repr
 from kerasbert.checkpoints.shards import read_shards
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json
+from kerasbert.files.lfs_pointer import refuse_pointer
 
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
@@ -159,7 +160,10 @@ def read_header(path: str | os.PathLike) -> list[TensorRange]:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
-            length = _header_length(path, file.read(8), size)
+            start = file.read(64)
+            refuse_pointer(path, start)
+            file.seek(8)
+            length = _header_length(path, start[:8], size)
             text = file.read(length)
     except OSError as error:
         raise mismatch(path, "a readable file", one_line(error), "check the file's permissions") from error

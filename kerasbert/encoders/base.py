@@ -7,6 +7,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
+from kerasbert.encoders.call_inputs import Inputs, complete_inputs
 from kerasbert.ids import check_ids
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import EncoderConfig
@@ -19,8 +20,6 @@ from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 from kerasbert.layers.quantization.residual_streams import unscaled_input
 from kerasbert.layers.transformer_block import TransformerBlock
-
-Inputs = Mapping[str, tf.Tensor] | tf.Tensor  # int32 (B, S) by name, of which only `input_ids` is needed; or bare ids
 
 
 class EncoderOutput(NamedTuple):
@@ -165,7 +164,7 @@ class Encoder(keras.layers.Layer):
         """
         if isinstance(inputs, Mapping) and "hidden" in inputs:
             return inputs["hidden"], inputs["attention_bias"][:, tf.newaxis, tf.newaxis]
-        input_ids, attention_mask, token_type_ids = complete_inputs(inputs)
+        input_ids, attention_mask, token_type_ids = complete_inputs(inputs, self.config.longest)
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
         capture("attention_mask", attention_mask)
@@ -220,14 +219,6 @@ class Encoder(keras.layers.Layer):
     def from_config(cls, config: Mapping[str, Any]) -> "Encoder":
         policy = QuantizationPolicy.from_config(config["policy"]) if config.get("policy") else None
         return cls(**{**config, "config": cls.config_class.from_dict(config["config"]), "policy": policy})
-
-
-def complete_inputs(inputs: Inputs) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Return ids, mask and token types, each (B, S). Without a mask all tokens are attended; without types all are of the first text."""
-    inputs = inputs if isinstance(inputs, Mapping) else {"input_ids": inputs}
-    ids = tf.convert_to_tensor(inputs["input_ids"])
-    mask, types = inputs.get("attention_mask"), inputs.get("token_type_ids")
-    return ids, tf.ones_like(ids) if mask is None else mask, tf.zeros_like(ids) if types is None else types
 
 
 def first_token(sequence: tf.Tensor) -> tf.Tensor:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.lfs_pointer import refuse_pointer
 from kerasbert.files.read_limits import read_memory, too_large_error
 
 MAX_BYTES = 64 << 20  # the largest published tokenizer.json files have 35 MB
@@ -138,7 +139,7 @@ def read_bounded(path: str | os.PathLike, max_bytes: int, expected: str = "a rea
         expected: what the file should hold, for the error.
 
     Raises:
-        KerasBertError: when the file is missing, unreadable, or larger than `max_bytes`.
+        KerasBertError: when the file is missing, unreadable, a pointer of Git LFS, or larger than `max_bytes`.
     """
     try:
         with Path(path).open("rb") as file:
@@ -147,6 +148,7 @@ def read_bounded(path: str | os.PathLike, max_bytes: int, expected: str = "a rea
         raise KerasBertError(f"{path}: expected {expected}, received no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
         raise KerasBertError(f"{path}: expected {expected}, received {getattr(error, 'strerror', error)}") from None
+    refuse_pointer(path, content)
     if len(content) > max_bytes:
         raise KerasBertError(f"{path}: expected {expected} of at most {max_bytes:,} bytes, received a larger file")
     return content

@@ -104,13 +104,6 @@ def check_same_labels(hub: Collection[str] | None, own: Any, folder: Path) -> No
         )
 
 
-# Arguments of transformers' `from_pretrained` and of other libraries -> ours.
-_OTHER_NAMES = {
-    **dict.fromkeys(("num_labels", "num_classes", "n_classes", "id2label", "label2id", "classes", "label_names"), "labels"),
-    **dict.fromkeys(("max_length", "max_seq_length", "max_len", "seq_length", "model_max_length", "length"), "sequence_length"),
-    "problem_type": "problem",
-    "ignore_mismatched_sizes": "new_head",
-}  # fmt: skip
 _KERAS_ARGUMENTS = {"name", "trainable", "dtype"}
 
 
@@ -122,9 +115,7 @@ def check_arguments(task_class: "type[Task]", names: Collection[str]) -> None:
     """
     parameters = inspect.signature(task_class.__init__).parameters.keys() - {"self", "encoder", "tokenizer", "kwargs"}
     for name in sorted(set(names) - parameters - _KERAS_ARGUMENTS):
-        other = _OTHER_NAMES.get(name)
-        if other not in {*parameters, "new_head"}:
-            other = nearest(name, sorted(parameters))
+        other = nearest(name, sorted({*parameters, "new_head"}))
         raise KerasBertError(
             f"expected arguments of {task_class.__name__} ({', '.join(sorted(parameters))}), received {name}=; "
             + (f"write {other}= instead" if other else "leave it out")
