@@ -11,6 +11,7 @@ from kerasbert.errors import KerasBertError
 # Only files that kerasbert reads: many repositories hold the same weights in five formats.
 READ_PATTERNS = (
     "config.json",
+    "adapter_config.json",
     "vocab.txt",
     "vocab.json",
     "merges.txt",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.checkpoints import tf1
+from kerasbert.checkpoints import peft, tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
@@ -121,19 +121,23 @@ def _similar_folder(path: str) -> str | None:
     return os.path.join(parent, matches[0]) if matches else None
 
 
-def read_config(folder: str | os.PathLike) -> dict[str, Any]:
+def read_config(folder: str | os.PathLike, base: str | os.PathLike | None = None) -> dict[str, Any]:
     """Read the config of a checkpoint folder, in Hugging Face's keys and with checked sizes.
 
-    The file is `config.json`, else Google's `*_config.json`, or the config of a keras-nlp preset.
+    The file is `config.json`, else Google's `*_config.json`, or the config of a keras-nlp preset. That of an adapter of PEFT is its base
+    model's.
 
     Args:
         folder: the checkpoint folder.
+        base: the base model of an adapter; by default the one that the adapter names.
 
     Raises:
         KerasBertError: when the config is missing or not a JSON object, the model type is not supported, a size is missing or invalid,
             or the weights would take more than 64 GiB.
     """
     path = Path(folder) / CONFIG_FILE
+    if peft.is_adapter(folder):
+        return peft.adapted_config(read_config(peft.base_folder(folder, base)), folder)
     if is_preset(folder):
         config = read_preset(folder)[0]
     elif path.is_file():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.checkpoints import hugging_face, pytorch_file, safetensors_file, tf1
+from kerasbert.checkpoints import hugging_face, peft, pytorch_file, safetensors_file, tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
 from kerasbert.checkpoints.sentence_transformers import read_dense_tensors
@@ -16,14 +16,15 @@ from kerasbert.files.model_folder import RANGES_FILE
 _UNSUPPORTED_FILES = ("tf_model.h5", "flax_model.msgpack", "model.onnx")
 
 
-def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
+def read_tensors(folder: str | os.PathLike, base: str | os.PathLike | None = None) -> dict[str, np.ndarray]:
     """Read every tensor of a checkpoint folder.
 
     The first format of these is taken: a keras-nlp preset, safetensors, `pytorch_model.bin`, Google's TensorFlow 1 checkpoint. Those of
-    sentence-transformers' Dense module are added.
+    sentence-transformers' Dense module are added. The weights of an adapter of PEFT are merged into those of its base model.
 
     Args:
         folder: the checkpoint folder.
+        base: the base model of an adapter; by default the one that the adapter names.
 
     Returns:
         Arrays by Hugging Face's names, in PyTorch's layout; floating-point ones are float32. Prefixes of wrappers are removed.
@@ -32,6 +33,9 @@ def read_tensors(folder: str | os.PathLike) -> dict[str, np.ndarray]:
         KerasBertError: when there are no weights, or the files are damaged.
     """
     folder = Path(folder)
+    if peft.is_adapter(folder):
+        config = hugging_face.read_config(folder, base)
+        return peft.adapted_tensors(read_tensors(peft.base_folder(folder, base)), folder, config["model_type"])
     if is_preset(folder):
         return read_preset(folder)[1]
     for reader in (safetensors_file, pytorch_file):

@@ -13,7 +13,10 @@ from kerasbert.tasks.base import Task
 from kerasbert.tasks.pretrained import from_folder
 
 
-def load_task(name_or_path: str | os.PathLike, task: str | None = None, new_head: bool = False) -> Task:
+def load_task(
+    name_or_path: str | os.PathLike, task: str | None = None, new_head: bool = False,
+    base: str | os.PathLike | None = None,
+) -> Task:  # fmt: skip
     """Load the task that a folder's kerasbert.json or config.json names, with its heads.
 
     Args:
@@ -21,6 +24,7 @@ def load_task(name_or_path: str | os.PathLike, task: str | None = None, new_head
         task: The task, for a folder that names none, or has the heads of several: a name of `kerasbert train --task` such as `masked-lm`,
             or of a class such as `MaskedLM`.
         new_head: Whether to make a new head; see `Task.from_pretrained`.
+        base: The base model of a LoRA folder of PEFT; by default the folder that it names.
 
     Returns:
         The task, of the class that the folder names.
@@ -36,9 +40,11 @@ def load_task(name_or_path: str | os.PathLike, task: str | None = None, new_head
         ```
     """
     if (requested := requested_task() if task is None else RequestedTask.of(task)) is not None:
-        return from_folder(TASKS[requested.name], name_or_path, new_head=new_head, trained=True, **requested.settings)
+        return from_folder(
+            TASKS[requested.name], name_or_path, new_head=new_head, trained=True, base=base, **requested.settings
+        )
     folder = resolve(name_or_path)
-    own, config = read_own_config(folder), read_config(folder)
+    own, config = read_own_config(folder), read_config(folder, base)
     name = own.get("task")
     if name is None:
         found = named_class(config)
@@ -48,7 +54,7 @@ def load_task(name_or_path: str | os.PathLike, task: str | None = None, new_head
         raise KerasBertError(
             f"{folder}: expected a task of {sorted(TASKS)}, received {str(name)[:100]!r}; name it with task= (--task)"
         )
-    return from_folder(TASKS[name], folder, new_head=new_head, trained=True)
+    return from_folder(TASKS[name], folder, new_head=new_head, trained=True, base=base)
 
 
 def _is_for(task: type[Task], found: NamedClass, model_type: object) -> bool:

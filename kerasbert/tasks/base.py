@@ -194,6 +194,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         adapters: int | None = None,
         layer_mix: bool | None = None,
         new_head: bool = False,
+        base: str | os.PathLike | None = None,
         **settings: Any,
     ) -> Self:
         """Load a task from a checkpoint folder or the hub. An encoder without a head gets a new one, which a note says.
@@ -209,6 +210,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             layer_mix: Whether to add a learned weighted sum of all layers; see `Encoder`.
             new_head: Whether to make a new head where the checkpoint has one, such as for other labels. Unknown tensors behind the encoder
                 are then left out, which a note says.
+            base: The base model of a LoRA folder of PEFT; by default the folder that it names.
             settings: Arguments of the constructor in place of those of the folder. None keeps the folder's.
 
         Returns:
@@ -219,7 +221,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         """
         sizes = {"max_position_embeddings": max_position_embeddings, "vocab_size": vocab_size}
         options = {"adapters": adapters, "layer_mix": layer_mix}
-        return from_folder(cls, name_or_path, sizes, options, new_head, **settings)
+        return from_folder(cls, name_or_path, sizes, options, new_head, base=base, **settings)
 
     def save_pretrained(
         self, folder: str | os.PathLike, dtype: str = "float32", shard_bytes: int | None = None

@@ -13,6 +13,7 @@ from kerasbert.checkpoints.config_keys import check_keys
 from kerasbert.checkpoints.heads import NamedClass, has_pooler, named_class, plan_heads
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_map import LoadReport
+from kerasbert.checkpoints.peft import base_folder, is_adapter
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.resizing import resize_tables
 from kerasbert.console.strictness import note_once
@@ -33,6 +34,7 @@ from kerasbert.tasks.saved_settings import (
     own_settings,
     saved_policy,
 )
+from kerasbert.text import has_tokenizer
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -50,6 +52,7 @@ def load_encoder(
     vocab_size: int | None = None,
     adapters: int | None = None,
     layer_mix: bool | None = None,
+    base: str | os.PathLike | None = None,
 ) -> Encoder:
     """Load the encoder of a checkpoint, by the `model_type` of its config.json, without heads.
 
@@ -60,6 +63,7 @@ def load_encoder(
         vocab_size: Rows of the token embeddings; the last ones are removed, or new ones are added.
         adapters: Width of new adapters; see `Encoder`.
         layer_mix: Whether to add a learned weighted sum of all layers; see `Encoder`.
+        base: The base model of a LoRA folder of PEFT; by default the folder that it names.
 
     Returns:
         The encoder.
@@ -78,7 +82,7 @@ def load_encoder(
     sizes, saved = (max_position_embeddings, vocab_size), {}
     if isinstance(source, str | os.PathLike):
         folder = resolve(source)
-        config, tensors = _read_checkpoint(folder, *sizes)
+        config, tensors = _read_checkpoint(folder, *sizes, base)
         saved = read_own_config(folder).get("encoder", saved)
     else:
         from kerasbert.checkpoints.keras_nlp import from_keras_nlp
@@ -104,6 +108,7 @@ def from_folder(
     options: Mapping[str, int | None] = NOTHING,
     new_head: bool = False,
     trained: bool = False,
+    base: str | os.PathLike | None = None,
     **overrides: Any,
 ) -> "TaskT":
     """Load a task from a folder or the hub; see `Task.from_pretrained`.
@@ -115,6 +120,7 @@ def from_folder(
         options: The encoder's options, as `load_encoder` takes them.
         new_head: Whether the head is new, also where the checkpoint has one.
         trained: Whether the checkpoint must have the head, unless `new_head` is set.
+        base: The base model of a LoRA folder of PEFT; by default the folder that it names.
         overrides: Constructor arguments in place of those of the folder. None keeps the folder's.
     """
     if not isinstance(new_head, bool):
@@ -122,7 +128,7 @@ def from_folder(
     overrides = {name: value for name, value in overrides.items() if value is not None}
     check_arguments(task_class, overrides)
     folder = resolve(name_or_path)
-    config, tensors = _read_checkpoint(folder, **sizes)
+    config, tensors = _read_checkpoint(folder, **sizes, base=base)
     own, model_type = read_own_config(folder), config["model_type"]
     found = _named_class(task_class, own, config, folder, new_head)
     settings, names = _settings(task_class, found, own, config, tensors, folder, "labels" in overrides)
@@ -134,7 +140,8 @@ def from_folder(
         tensors = move_rows(tensors, model_type, task_class.heads[0], label_order(labels, names, folder))
     policy = saved_policy(own, folder)
     pooler = _pools(config, tensors) if task_class.pools is None else task_class.pools
-    tokenizer = task_class.read_tokenizer(folder)
+    files = folder if has_tokenizer(folder) or not is_adapter(folder) else base_folder(folder, base)
+    tokenizer = task_class.read_tokenizer(files)
     saved_options = own.get("encoder", {})
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)
@@ -202,14 +209,15 @@ def _announce(where: object, report: LoadReport) -> None:
 
 
 def _read_checkpoint(
-    folder: Path, max_position_embeddings: int | None = None, vocab_size: int | None = None
-) -> Checkpoint:
+    folder: Path, max_position_embeddings: int | None = None, vocab_size: int | None = None,
+    base: str | os.PathLike | None = None,
+) -> Checkpoint:  # fmt: skip
     """Read a folder's config.json and tensors, and resize its tables where sizes are given."""
-    config = read_config(folder)
+    config = read_config(folder, base)
     kind = encoder_class(config.get("model_type")).config_class
     known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
     check_keys(config, known, folder / "config.json")
-    return _resize(config, read_tensors(folder), max_position_embeddings, vocab_size)
+    return _resize(config, read_tensors(folder, base), max_position_embeddings, vocab_size)
 
 
 def _resize(
