@@ -175,7 +175,7 @@ def learned(model, epochs: int):
     """The model after so many passes over texts that follow the rule."""
     from kerasbert.training import adamw
 
-    model.compile(adamw(3e-3))
+    model.compile(adamw(3e-3, warmup=0, decay="constant"))
     model.fit(*rows(256), epochs=epochs, seed=0, verbose=0)
     return model
 
@@ -199,7 +199,7 @@ def static_model(trained):
 
     texts, labels = rows(128, seed=1)
     model = kb.compression.quantize(trained, "static_wi8_ai8", calibration=texts[:64])
-    model.compile(kb.adamw(1e-3))
+    model.compile(kb.adamw(1e-3, warmup=0, decay="constant"))
     model.fit(texts, labels, seed=0, verbose=0)
     return model
 

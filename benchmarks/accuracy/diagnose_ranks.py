@@ -253,7 +253,7 @@ def fine_tune(folder: Path) -> Any:
 
     train = assistant.load("train")
     task = kb.TextClassifier.from_pretrained(folder, labels=assistant.INTENTS, sequence_length=32)
-    task.compile(kb.adamw(5e-4))
+    task.compile(kb.adamw(5e-4, warmup=0, decay="constant"))
     task.fit(list(train.texts), list(train.intents), epochs=12, seed=0, verbose=0)
     return task
 

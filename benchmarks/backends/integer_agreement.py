@@ -69,7 +69,7 @@ def _measure(name: str) -> dict:
     calibration = texts[:CALIBRATION_ROWS]
     quantized = kb.compression.quantize(task, "static_wi8_ai8", calibration=calibration, integer_only=True)
     results = {"calibrated": _compare(quantized, task)}
-    quantized.compile(kb.adamw(QUANTIZED_LEARNING_RATE))
+    quantized.compile(kb.adamw(QUANTIZED_LEARNING_RATE, warmup=0, decay="constant"))
     quantized.fit(texts, labels, batch_size=BATCH, epochs=QUANTIZED_EPOCHS, seed=1, verbose=0)
     results["trained"] = _compare(quantized, task)
     for kind, sides in results.items():
@@ -95,7 +95,7 @@ def _train(name: str, texts: list[str], labels: list[str]) -> "Task":
         words, epochs = VOCABULARY.read_text("utf-8").splitlines(), EPOCHS
         encoder = MobileBertEncoder(MobileBertConfig(vocab_size=len(words), **SIZES, **MODELS[name]))
         task = kb.TextClassifier(encoder, WordPiece(words), labels=assistant.INTENTS, sequence_length=LENGTH)
-        task.compile(kb.adamw(LEARNING_RATE))
+        task.compile(kb.adamw(LEARNING_RATE, warmup=0, decay="constant"))
     task.fit(texts, labels, batch_size=BATCH, epochs=epochs, seed=1, verbose=0)
     return task
 

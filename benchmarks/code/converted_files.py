@@ -147,7 +147,7 @@ def _conversions(build: Callable[[], Any]) -> Iterator[tuple[str, Any, dict]]:
     if isinstance(task, kb.TextClassifier):
         for name, options in (("trained", {}), ("trained integer-only", {"integer_only": True})):
             trained = kb.compression.quantize(build(), STATIC[0], calibration=texts, **options)
-            trained.compile(kb.adamw(1e-3))
+            trained.compile(kb.adamw(1e-3, warmup=0, decay="constant"))
             labels = [task.labels[number % len(task.labels)] for number in range(len(texts))]
             trained.fit(texts, labels, batch_size=8, epochs=2, seed=1, verbose=0)
             yield name, trained, {}

@@ -9,14 +9,15 @@ from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.structured_pruning import StructuredConfig, prune_structures
 from kerasbert.cli.common.training_run import TrainingRun, command_options
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config import TrainConfig
+from kerasbert.training.config import PRUNING_SHARE, RATE_SHARE_HELP, TrainConfig
 
 _TRAINING = OptionGroup(
     TrainConfig,
     without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "tokenize_as", "early_stopping"),
     required=("out",),
-    defaults={"epochs": 3, "learning_rate": 3e-5},
+    defaults={"epochs": 3},
     help={
+        "learning_rate": RATE_SHARE_HELP.format(share=PRUNING_SHARE),
         "train": "Training data for --sparsity and --keep-zeros: .tsv, .csv or .jsonl, optionally compressed (.gz).",
         "dev": "Development data: a file, or a fraction of the training rows such as 0.1. Evaluated before and after.",
     },
@@ -71,5 +72,6 @@ def prune(
     if training.train is None:
         raise KerasBertError("expected --train for --sparsity and --keep-zeros, received none; add a training file")
     training = replace(training, model=model)
-    run = TrainingRun(training, resume, command_options(training=training, magnitude=magnitude))
+    options_given = command_options(training=training, magnitude=magnitude)
+    run = TrainingRun(training, resume, options_given, rate_share=PRUNING_SHARE)
     return prune_weights(model, magnitude, run)

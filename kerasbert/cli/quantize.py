@@ -9,7 +9,7 @@ from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config import DROPOUT_HELP, TrainConfig
+from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHARE_HELP, TrainConfig
 from kerasbert.training.config_fields import check_fields, option
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ _TRAINING = OptionGroup(
     TrainConfig,
     without=(*(name for name in options.NOT_FOR_SAVED_MODELS if name != "new_head"), "sequence_length", "epochs"),
     required=("train", "out"),
-    defaults={"learning_rate": 2e-5, "dropout": 0.0},
-    help={"dropout": DROPOUT_HELP},
+    defaults={"dropout": 0.0},
+    help={"dropout": DROPOUT_HELP, "learning_rate": RATE_SHARE_HELP.format(share=QUANTIZATION_SHARE)},
 )
 
 
@@ -136,7 +136,8 @@ def _prepare(
             "expected --epochs of at least 1 with --resume, received 0; leave --resume out to calibrate only"
         )
     training = replace(training, model=model, epochs=max(config.epochs, 1))
-    run = TrainingRun(training, resume, command_options(training=training, config=config))
+    given = command_options(training=training, config=config)
+    run = TrainingRun(training, resume, given, rate_share=QUANTIZATION_SHARE)
     return run, read_model_tables(model, training)
 
 

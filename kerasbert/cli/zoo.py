@@ -166,7 +166,7 @@ def _build_encoder(
             bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "texts")
 
         student = build_encoder(recipe, files, Path(teacher), work, ProgressCallback(report, note))
-    facts = save_encoder(student, out)
+    facts = save_encoder(student, out, model.name, recipe.fine_tuning)
     text = f"saved {out}: {facts['parameters']:,} parameters; {work} can be deleted"
     return Result({"name": model.name, "out": out, "work": work, **facts}, text)
 

@@ -8,6 +8,7 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.optimizers.fit_schedule import FitSchedule
 from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
 
@@ -68,6 +69,9 @@ class FusedAdamW(keras.optimizers.AdamW):
         ranges = {self._var_key(end): (quantizer, ends) for quantizer, ends in learned for end in ends}
         self._ranges = self._no_dependency(ranges)
         self._depths, self._open_to = self._no_dependency({}), None
+        if isinstance(self._learning_rate, FitSchedule):
+            with task.distribute_strategy.scope():
+                self._learning_rate.make_variables()
 
     def _by_key(self, values: Mapping[str, Any], task: keras.Model) -> dict[str, Any]:
         """Turn values by path into values by variable."""
@@ -152,7 +156,8 @@ def adamw(
     Args:
         learning_rate: The peak learning rate.
         warmup: The fraction of the steps with a linear warm-up, from 0 to 1.
-        steps: The number of optimizer steps of the training; None for a constant rate.
+        steps: The number of optimizer steps of the training. None: that of each `fit` of a task, epochs times batches. Outside `fit` the
+            rate is then constant.
         weight_decay: The decoupled weight decay, a factor of the learning rate.
         clip_norm: The largest global norm of the gradients; 0 disables clipping.
         decay: `linear`, `cosine` or `constant` after the warm-up.
@@ -171,7 +176,7 @@ def adamw(
 
     Example:
         ```python
-        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=6, layer_decay=0.9))
+        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, layer_decay=0.9))
         task.fit(texts, labels, batch_size=16, epochs=3)
         ```
     """
@@ -188,7 +193,7 @@ def adamw(
             f'expected `learning_rate=` above 0 beside `rates=`, received {learning_rate}; {{"*": 0}} stops what is not named'
         )
     return FusedAdamW(
-        schedule(decay, learning_rate, warmup, steps) if steps else learning_rate,
+        _learning_rate(decay, learning_rate, warmup, steps),
         weight_decay=weight_decay,
         epsilon=1e-8,
         global_clipnorm=clip_norm,
@@ -196,6 +201,14 @@ def adamw(
         layer_decay=layer_decay,
         shares=[(part, rate / learning_rate) for part, rate in (rates or {}).items()],
     )
+
+
+def _learning_rate(decay: str, peak: float, warmup: float, steps: int | None) -> Any:
+    """Return a schedule over a number of steps, or over those of `fit`; a number for a constant rate without warm-up."""
+    if steps is not None:
+        return schedule(decay, peak, warmup, steps)
+    learned = FitSchedule(decay, peak, warmup)
+    return peak if decay == "constant" and not warmup else learned
 
 
 def fused_adamw_of(task: keras.Model) -> FusedAdamW:

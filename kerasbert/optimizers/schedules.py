@@ -17,7 +17,7 @@ class _Warmup(keras.optimizers.schedules.LearningRateSchedule):
         self.peak, self.warmup_steps = float(peak), int(warmup_steps)
 
     def _rising(self, step: tf.Tensor) -> tf.Tensor:
-        return (tf.cast(step, tf.float32) + 1.0) / max(self.warmup_steps, 1)
+        return (tf.cast(step, tf.float32) + 1.0) / _at_least_one(self.warmup_steps)
 
     def get_config(self) -> dict[str, Any]:
         return {"peak": self.peak, "warmup_steps": self.warmup_steps}
@@ -32,7 +32,7 @@ class _WarmupDecay(_Warmup):
 
     def _left(self, step: tf.Tensor) -> tf.Tensor:
         """Return the remaining fraction of the steps after the warm-up; above 1 during the warm-up."""
-        return (self.steps - tf.cast(step, tf.float32)) / max(self.steps - self.warmup_steps, 1)
+        return (self.steps - tf.cast(step, tf.float32)) / _at_least_one(self.steps - self.warmup_steps)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "steps": self.steps}
@@ -101,6 +101,10 @@ class WarmupConstant(_Warmup):
         return self.peak * tf.minimum(self._rising(step), 1.0)
 
 
+def _at_least_one(steps: int | tf.Tensor) -> tf.Tensor:
+    return tf.maximum(tf.cast(steps, tf.float32), 1.0)
+
+
 def check_rate(name: str, value: float, where: str = "") -> None:
     """Check a learning rate or a similar factor.
 
@@ -136,8 +140,10 @@ def schedule(decay: str, peak: float, warmup: float, steps: int) -> keras.optimi
     check_rate("peak", peak)
     if not 0 <= warmup <= 1:
         raise KerasBertError(f"expected warmup as a fraction of the steps, from 0 to 1, received {warmup}")
-    if steps < 1:
-        raise KerasBertError(f"expected at least 1 step of training, received {steps}")
+    if not isinstance(steps, Real) or steps != int(steps) or steps < 1:
+        raise KerasBertError(
+            f"expected steps as a whole number of at least 1, received {steps!r}; leave it out for those of fit"
+        )
     rising = round(warmup * steps)
     if decay == "constant":
         return WarmupConstant(peak, rising)

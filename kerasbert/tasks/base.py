@@ -10,6 +10,7 @@ import tensorflow as tf
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
+from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.quantization.policy import QuantizationPolicy
@@ -56,6 +57,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         reads_mask: Whether `serve` itself reads the attention mask, beside the encoder.
         predicts_arrays: Whether `predict` on texts returns the outputs as one array, instead of a readable prediction for each example.
         labels: Names of the classes in the order of the outputs, or None.
+        recommended: The learning rate and the epochs that the folder of the checkpoint recommends, or None.
 
     Raises:
         KerasBertError: When the sequence length is too long for the encoder, the vocabulary is too large for it, or the task needs a
@@ -78,6 +80,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     reads_mask: ClassVar[bool] = False
     predicts_arrays: ClassVar[bool] = False
     labels: tuple[str, ...] | None = None
+    recommended: Recommendation | None = None
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
         name: str

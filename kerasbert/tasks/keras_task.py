@@ -9,6 +9,7 @@ import tensorflow as tf
 from kerasbert.data.table import is_table
 from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
+from kerasbert.optimizers.fit_schedule import begin_fit, check_rate_callbacks
 from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
@@ -126,6 +127,8 @@ class KerasTask(CompilingModel):
     ) -> Any:
         """Train the task. Rows of similar length share a batch.
 
+        A schedule of `kb.adamw` without `steps=` has the steps of this call. The batches of a dataset of unknown size are counted first.
+
         Args:
             x: Examples, a dataset, packed inputs or a `tf.data.Dataset`.
             y: Labels; None takes those of the dataset.
@@ -157,8 +160,10 @@ class KerasTask(CompilingModel):
         if validation_data is not None:
             validation_size = kwargs.pop("validation_batch_size", None) or size
             validation_data = self._validation_dataset(validation_data, validation_size)
+        check_rate_callbacks(self, kwargs.get("callbacks"))
         with self._compiled_lock.held, string_datasets.own_errors():
             self._start = start
+            begin_fit(self, data, epochs, start, kwargs.get("steps_per_epoch"))
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
     def _validation_dataset(self, data: Any, batch_size: int) -> tf.data.Dataset:

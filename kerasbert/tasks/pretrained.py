@@ -21,6 +21,7 @@ from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import RANGES_FILE, read_own_config
+from kerasbert.files.training_recommendation import read_recommendation
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.tasks.checkpoint_names import checkpoint_variables, name_map_of, variables_of_options
 from kerasbert.tasks.label_order import check_as_many_labels, label_order, move_rows
@@ -162,6 +163,7 @@ def from_folder(
         _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
+    task.recommended = read_recommendation(own, folder)
     return task
 
 

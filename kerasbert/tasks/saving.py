@@ -50,6 +50,8 @@ def _own_config(task: "Task") -> dict[str, Any]:
     own = {"format": 1, "task": type(task).__name__, "settings": task.head_config()}
     if task.encoder.options:
         own["encoder"] = task.encoder.options
+    if task.recommended:
+        own["training"] = task.recommended.entry()
     if task.policy:
         own["quantization"] = task.policy.get_config()
     return own

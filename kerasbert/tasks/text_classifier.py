@@ -52,7 +52,7 @@ class TextClassifier(Task):
     Example:
         ```python
         task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], sequence_length=32)
-        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=2))
+        task.compile(optimizer=kb.adamw(5e-4))
         task.fit(texts, labels, batch_size=16, epochs=1)
         task.predict(["a joy from start to end"])  # probabilities (1, 2)
         task.save_pretrained("runs/api-classifier")

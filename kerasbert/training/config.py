@@ -24,6 +24,9 @@ LABEL_SEPARATOR_HELP = (
 )
 SKIP_BAD_ROWS_HELP = "Skip rows that cannot be read; report their number and the first three."
 MAX_ROWS_HELP = "Maximum number of rows to read from each file."
+# Shares of the recommended rate with which `quantize` and `prune` train a trained model on.
+QUANTIZATION_SHARE, PRUNING_SHARE = 0.4, 0.6
+RATE_SHARE_HELP = "Peak learning rate of AdamW. Default: {share:g} of the rate that is recommended for the model."
 DROPOUT_HELP = "Dropout rate of all dropout layers during training."
 SEED_HELP = "Random seed for head initialization, dropout and shuffling."
 
@@ -83,9 +86,13 @@ class TrainConfig:
         choices=("mediapipe", "task-library"),
     )
 
-    epochs: int = option(2, "Number of training epochs.", at_least=1)
+    epochs: int | None = option(
+        None, "Number of training epochs. Default: as recommended for the model; more for small data.", at_least=1
+    )
     batch_size: int = option(32, "Training batch size.", at_least=1)
-    learning_rate: float = option(5e-5, "Peak learning rate of AdamW.", "RATE", at_least=0)
+    learning_rate: float | None = option(
+        None, "Peak learning rate of AdamW. Default: as recommended for the model.", "RATE", at_least=0
+    )
     schedule: str = option(
         "linear",
         "Learning rate decay after warmup: linear, cosine or constant.",

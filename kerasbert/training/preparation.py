@@ -13,6 +13,7 @@ from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.recommended import settled
 
 if TYPE_CHECKING:
     import tf_keras as keras
@@ -42,8 +43,10 @@ def prepare(task: "Task | Distiller", config: TrainConfig, data: "Dataset") -> "
 
     freeze_parts(task, config)
     examples, features = task.features(data.x)
+    config, _ = settled(config, task, len(data))
+    rate, epochs = config.learning_rate or 0.0, config.epochs or 1
     optimizer = adamw(
-        config.learning_rate, config.warmup, -(-len(features) // config.batch_size) * config.epochs, config.weight_decay, config.clip_norm,
+        rate, config.warmup, -(-len(features) // config.batch_size) * epochs, config.weight_decay, config.clip_norm,
         decay=config.schedule, layer_decay=config.layer_decay, rates=config.rates or None,
     )  # fmt: skip
     loss = make_loss(task, config, data, list(features.example) if examples is None else examples, features)

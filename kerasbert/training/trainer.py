@@ -12,6 +12,7 @@ from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.recommended import settled
 from kerasbert.training.run_folder import RunFolder
 from kerasbert.training.state import add_metric_sums, file_digest, read_state, restore_state, save_state
 
@@ -91,7 +92,7 @@ def train(
         task: A compiled task, or a `Distiller`.
         data: The training data.
         dev: The data for evaluation after every epoch, or None.
-        config: The settings.
+        config: The settings. Without `epochs`, those that are recommended for the model; see `kerasbert.training.recommended`.
         folder: The run folder.
         resume: Whether to continue from the folder's state. The results equal those of an uninterrupted run.
         keep_state: Whether the caller writes more files, and ends the run with `folder.finish()`.
@@ -117,13 +118,15 @@ def train(
     """
     if config.tensorboard:
         require_package("tensorboard", "TensorBoard logs")
+    config, _ = settled(config, task, len(data))
+    epochs = config.epochs or 1
     callback = TrainerCallback(task, data, dev, config, folder, progress or ProgressCallback())
     if resume:
         callback.restore()
-    if callback.epoch < config.epochs and not callback.stopped:
+    if callback.epoch < epochs and not callback.stopped:
         further = [keras.callbacks.TensorBoard(str(folder.tensorboard))] if config.tensorboard else []
         task.fit(
-            data, batch_size=config.batch_size, epochs=config.epochs, seed=config.seed, start=(callback.epoch, callback.batch),
+            data, batch_size=config.batch_size, epochs=epochs, seed=config.seed, start=(callback.epoch, callback.batch),
             verbose=0, callbacks=[*callbacks, callback, *further],
         )  # fmt: skip
     result = callback.finish()
@@ -156,7 +159,7 @@ class TrainerCallback(keras.callbacks.Callback):
         super().__init__()
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.task, self.dev, self.config, self.folder, self.progress = task, dev, config, folder, progress
-        self.examples = len(train)
+        self.examples, self.epochs = len(train), config.epochs or 1
         self.data = {
             name: file_digest(table.path) for name, table in (("train", train), ("dev", dev)) if table is not None
         }
@@ -187,9 +190,7 @@ class TrainerCallback(keras.callbacks.Callback):
         self.epoch, self.batch, self.seconds = position["epoch"], position["batch"], position["seconds"]
         self.records, self.best, self.stopped = position["records"], tuple(position["best"]), position["stopped"]
         self.folder.rewind(position["step"])
-        self.progress.note(
-            f"resumed after step {position['step']:,}, in epoch {self.epoch + 1} of {self.config.epochs}"
-        )
+        self.progress.note(f"resumed after step {position['step']:,}, in epoch {self.epoch + 1} of {self.epochs}")
 
     def _save_state(self) -> None:
         position = {
@@ -252,7 +253,7 @@ class TrainerCallback(keras.callbacks.Callback):
             lines.append(f"dev {format_metrics(record['dev'])}")
         self.records.append(record)
         self.folder.log({"step": self._step(), **record})
-        self.progress.note(f"epoch {epoch + 1} of {self.config.epochs}: {'; '.join(lines)}")
+        self.progress.note(f"epoch {epoch + 1} of {self.epochs}: {'; '.join(lines)}")
         self._save_if_best(record)
         self.epoch, self.batch = epoch + 1, 0
         self._stop_early()
@@ -262,7 +263,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _stop_early(self) -> None:
         patience = self.config.early_stopping
-        if not patience or self.dev is None or self.epoch >= self.config.epochs:
+        if not patience or self.dev is None or self.epoch >= self.epochs:
             return
         if self.epoch - self.best[1] >= patience:
             self.stopped = self.task.stop_training = True
@@ -270,7 +271,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _report(self, figures: Sequence[str]) -> None:
         done = self.epoch * self._steps + self.batch
-        self.progress.progress(TRAINING, done, self.config.epochs * self._steps, figures)
+        self.progress.progress(TRAINING, done, self.epochs * self._steps, figures)
 
     def _report_scored(self, rows: int, total: int) -> None:
         self.progress.progress(SCORING, rows, total, ())

@@ -29,7 +29,7 @@ class GradualUnfreezing(keras.callbacks.Callback):
     Example:
         ```python
         from kerasbert.training import GradualUnfreezing
-        task.compile(optimizer=kb.adamw(5e-4, warmup=0.1, steps=2))
+        task.compile(optimizer=kb.adamw(5e-4))
         task.fit(texts, labels, epochs=2, callbacks=[GradualUnfreezing(task, every=1)])
         ```
     """

@@ -61,6 +61,18 @@ def test_json_has_sizes_and_metrics(run, place, folder):
     assert set(found["dev_before"]) == set(found["dev_after"]) == {"accuracy", "F1", "MCC"}
 
 
+@pytest.mark.parametrize(("option", "strategy"), [("--data", "search"), ("--dev", "search"), (None, "top")])
+def test_the_choice_of_layers_is_measured_where_data_are_given(run, place, folder, option, strategy):
+    data = [option, place.dev, "--max-rows", 16] if option else []
+    done = run("prune", folder, "--layers", 2, *data, "--out", place.folder / f"by{option}", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["strategy"] == strategy and f"strategy {strategy}: " in done.err
+    assert ("search" in found) == (strategy == "search")
+    if strategy == "search":
+        assert found["search"][0]["similarity"] == max(choice["similarity"] for choice in found["search"])
+
+
 def test_sizes_are_printed_as_a_table(run, place, folder):
     done = run("prune", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
                "--out", place.folder / "heads")  # fmt: skip

@@ -203,3 +203,16 @@ def test_multi_worker_needs_a_cluster(place, run, tmp_path, monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     done = run("train", *options(place, tmp_path / "out"), "--distribute", "multi-worker")
     assert done.code == 2 and "TF_CONFIG" in done.err.splitlines()[-1]
+
+
+def test_a_run_without_a_rate_has_the_recommended_one_and_says_when_it_ends_at_chance(run, place, tmp_path):
+    out = tmp_path / "out"
+    data = ("--train", place.train, "--dev", place.dev, "--max-rows", 32, "--layer-decay", 0.01)  # hardly learns
+    done = run("train", "--model", place.checkpoint, *data, "--epochs", 1, "--out", out, "--json")
+    record = json.loads(done.out)
+    assert done.code == 0 and "learning rate 0.0005, recommended for hidden size" in done.err
+    assert RunFolder(out).config.read_text().count("learning_rate = 0.0005") == 1
+    chance = record["chance"]
+    assert chance["value"] == pytest.approx(record["dev"]["accuracy"])
+    assert chance["at_chance"] and chance["answer"] in ("neg", "pos") and "warning: dev accuracy" in done.err
+    assert json.loads((out / "training.json").read_text())["chance"] == chance

@@ -58,7 +58,7 @@ def parts(tiny, tmp_path):
         def run(self, task=None, folder=None, **options):
             folder = folder or self.folder
             if not options.get("resume"):
-                folder.begin(TrainConfig(model="m"))
+                folder.begin(TrainConfig(model="m", epochs=2))
             options.setdefault("config", self.config)
             return train(
                 task or self.task(), self.table("train", ROWS), self.table("dev", 12), folder=folder, **options
@@ -176,7 +176,7 @@ def test_runs_that_cannot_be_resumed(parts, tiny):
         check_resumable(parts.folder, TrainConfig(model="m"))
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(STEPS + 2),))
-    check_resumable(parts.folder, TrainConfig(model="m"))
+    check_resumable(parts.folder, TrainConfig(model="m"))  # epochs as the interrupted run chose
     with pytest.raises(KerasBertError, match="--epochs 9 in place of 2"):
         check_resumable(parts.folder, TrainConfig(model="m", epochs=9))
     other = tiny.classifier(seed=2)

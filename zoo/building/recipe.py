@@ -55,6 +55,7 @@ class Recipe:
         sizes: Values of its config.
         seed: Seed of the sample, of new weights and of the order of the texts.
         precision: `float32` or `mixed_bfloat16`, which is faster on processors with such instructions.
+        fine_tuning: The `learning_rate` and `epochs` that suit fine-tuning; the folder carries them.
     """
 
     vocabulary: int
@@ -66,6 +67,7 @@ class Recipe:
     sizes: dict[str, Any] = field(default_factory=dict)
     seed: int = 27
     precision: str = "float32"
+    fine_tuning: dict[str, Any] = field(default_factory=dict)
 
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""

@@ -5,10 +5,13 @@ rounding is finer than that of int8 weights: at most 0.8 % of a number, and not 
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from kerasbert.files.training_recommendation import Recommendation
 
 if TYPE_CHECKING:
     from kerasbert.zoo.building.students import Student
@@ -18,12 +21,16 @@ SIGNIFICANT_BITS = 7
 DROPOUT = 0.1  # for fine-tuning; the distillation has none
 
 
-def save_encoder(student: "Student", folder: str | os.PathLike) -> dict[str, int]:
+def save_encoder(
+    student: "Student", folder: str | os.PathLike, name: str = "", fine_tuning: Mapping[str, Any] | None = None
+) -> dict[str, int]:
     """Write a student's folder.
 
     Args:
         student: The trained student.
         folder: The folder.
+        name: The name of the encoder.
+        fine_tuning: The `learning_rate` and `epochs` that suit it, or None.
 
     Returns:
         Numbers of `parameters` and `shards`.
@@ -39,6 +46,8 @@ def save_encoder(student: "Student", folder: str | os.PathLike) -> dict[str, int
     weights = student.variables_by_path()
     for path, variable in plain.variables_by_path().items():
         variable.assign(round_weights(weights[path].numpy()))
+    if fine_tuning:
+        plain.recommended = Recommendation(**fine_tuning, source=name)
     plain.save_pretrained(folder, dtype="float16", shard_bytes=SHARD_BYTES)
     parameters = sum(variable.numpy().size for variable in weights.values())
     return {

@@ -39,10 +39,10 @@ class StructuredConfig:
     """
 
     layers: str | None = option(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
-    strategy: str = option(
-        "top",
+    strategy: str | None = option(
+        None,
         "Layers to remove when --layers is a count: top, bottom, alternate, alternate-top, symmetric or contribution. search tries "
-        "choices on --data and keeps the layers whose outputs are closest to the model's.",
+        "choices on --data and keeps the layers whose outputs are closest to the model's. Default: search with --data or --dev, else top.",
         "NAME",
     )
     heads: float | None = option(None, "Fraction of the attention heads to remove.", "FRACTION")
@@ -71,13 +71,13 @@ class StructuredConfig:
             if fraction is not None and not 0 < fraction < 1:
                 raise KerasBertError(f"expected {flag(name)} as a fraction above 0 and below 1, received {fraction:g}")
         for name, needed, given in (
-            (f"--strategy {self.strategy}", "layers", self.strategy != "top"),
+            (f"--strategy {self.strategy}", "layers", self.strategy is not None),
             ("--heads-per-layer", "heads", self.heads_per_layer),
             ("--no-characters", "vocabulary", not self.characters),
         ):
             if given and getattr(self, needed) is None:
                 raise KerasBertError(f"expected {flag(needed)} with {name}, received none; add it, or leave out {name}")
-        if isinstance(self.kept_layers, list) and self.strategy != "top":
+        if isinstance(self.kept_layers, list) and self.strategy is not None:
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
             )
@@ -138,14 +138,15 @@ def prune_structures(model: str, config: StructuredConfig, training: TrainConfig
         check_labels(task.processor, tables[name])
     dev = tables.get(training.dev or "")
     before, dev_before = _sizes(task), score(task, dev, "the original model")
-    search = _search(task, config, tables)
-    pruned = _prune(task, config, search, tables, training.batch_size)
+    strategy = _strategy(task, config, training.dev)
+    search = _search(task, config, strategy, tables.get(config.data or training.dev or ""))
+    pruned = _prune(task, config, strategy, search, tables, training.batch_size)
     dev_after = score(pruned, dev, "the pruned model")
     pruned.save_pretrained(out)
     RunFolder(out).clear()  # of a model that was replaced
     data = {
         "model": model, "out": out, "before": before, "after": _sizes(pruned), "dev_before": dev_before, "dev_after": dev_after,
-        **_search_data(task, search),
+        "strategy": strategy, **_search_data(task, search),
     }  # fmt: skip
     return Result(data, _blocks(data))
 
@@ -178,20 +179,42 @@ def _read_tables(model: str, config: StructuredConfig, training: TrainConfig) ->
     return tables
 
 
-def _search(task: "Task", config: StructuredConfig, tables: "dict[str, Dataset]") -> "list[LayerChoice]":
+def _strategy(task: "Task", config: StructuredConfig, dev: str | None) -> str | None:
+    """Return the strategy by which layers are chosen, and print a line about a default; None where no layers are chosen."""
+    from kerasbert.cli.common.progress import note
+
+    if config.strategy is not None or not isinstance(config.kept_layers, int):
+        return config.strategy
+    file = config.data or dev
+    if file is None or task.encoder.layer_mix is not None:
+        reason = (
+            "the output of this model is a sum of its layers"
+            if file
+            else "measured on no data; --data chooses the layers by search"
+        )
+        note(f"strategy top: {reason}")
+        return "top"
+    note(f"strategy search: the layers whose outputs on {Path(file).name} are closest to the model's")
+    return "search"
+
+
+def _search(
+    task: "Task", config: StructuredConfig, strategy: str | None, data: "Dataset | None"
+) -> "list[LayerChoice]":
     """Return the choices of layers that a search tries, the best one first; none without a search."""
     from kerasbert.cli.common.progress import progress
     from kerasbert.compression.pruning.structured import search_layers
 
-    if config.strategy != "search" or not isinstance(config.kept_layers, int):
+    if strategy != "search" or not isinstance(config.kept_layers, int):
         return []
     with progress("searching layers"):
-        return search_layers(task, config.kept_layers, tables[config.data or ""])
+        return search_layers(task, config.kept_layers, data)
 
 
 def _prune(
     task: "Task",
     config: StructuredConfig,
+    strategy: str | None,
     search: "list[LayerChoice]",
     tables: "dict[str, Dataset]",
     batch_size: int,
@@ -204,7 +227,7 @@ def _prune(
         if isinstance(layers, list):
             task = structured.drop_layers(task, layers=layers)
         elif layers is not None:
-            task = structured.drop_layers(task, layers, strategy=config.strategy, data=data, batch_size=batch_size)
+            task = structured.drop_layers(task, layers, strategy=strategy, data=data, batch_size=batch_size)
         if config.heads is not None:
             task = structured.prune_heads(
                 task, config.heads, data=data, per_layer=config.heads_per_layer, batch_size=batch_size

@@ -12,6 +12,7 @@ from kerasbert.cli.common.progress import note, progress
 from kerasbert.cli.common.results import to_jsonable
 from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.recommended import settled
 from kerasbert.training.run_folder import RunFolder, check_resumable
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from kerasbert.data.table import Dataset
     from kerasbert.tasks.base import Task
+    from kerasbert.training.chance import Chance
     from kerasbert.training.distillation import Distiller
     from kerasbert.training.trainer import TrainResult
 
@@ -31,22 +33,31 @@ class TrainingRun:
         resume: Whether to resume an interrupted training in the folder.
         options: All options of a command that has more than those of the config; see `command_options`.
         out: The model's folder, if it differs from the config's.
+        rate_share: The fraction of the recommended learning rate that is used by default; see `kerasbert.training.recommended`.
 
     Raises:
         KerasBertError: When `resume` is set and the folder holds no interrupted training with the same options, or a package is missing.
     """
 
     def __init__(
-        self, config: TrainConfig, resume: bool, options: Mapping[str, Any] | None = None, out: Path | None = None
+        self,
+        config: TrainConfig,
+        resume: bool,
+        options: Mapping[str, Any] | None = None,
+        out: Path | None = None,
+        rate_share: float = 1.0,
     ):
-        self.config, self.resume = config, resume
+        self.config, self.resume, self.rate_share = config, resume, rate_share
         self.options: TrainConfig | Mapping[str, Any] = config if options is None else options
         self.out = Path(config.require("out")) if out is None else out
         self.folder = RunFolder(self.out)
+        self.chance: Chance | None = None
         if config.tensorboard:
             require_package("tensorboard", "--tensorboard")
         if resume:
             check_resumable(self.folder, self.options)
+            if self.options is config:  # with the rate and the epochs that the interrupted run chose
+                self.options = self.config = TrainConfig(**TrainConfig.read(self.folder.config))
 
     def fit(
         self,
@@ -67,9 +78,15 @@ class TrainingRun:
             KerasBertError: When a method does not fit the task, or the loss is not finite.
         """
         from kerasbert.training import plots
+        from kerasbert.training.chance import compare_with_chance
         from kerasbert.training.preparation import prepare
         from kerasbert.training.trainer import TRAINING, ProgressCallback, train
 
+        own_config = self.options is self.config
+        self.config, lines = settled(self.config, task, len(data), self.rate_share)
+        self.options = self.config if own_config else self.options
+        for line in lines:
+            note(line)
         with progress(TRAINING) as bar:
 
             def report(stage: str, done: int, total: int, figures: Sequence[str]) -> None:
@@ -84,7 +101,11 @@ class TrainingRun:
                 progress=ProgressCallback(report, note),
             )  # fmt: skip
             plots.write_plots(self.folder, task, dev)
+            self.chance = compare_with_chance(task, dev) if dev is not None else None
         note(f"{result.seconds:.0f} s of training, {result.examples_per_second:,.0f} examples/s")
+        if self.chance is not None and result.dev:
+            if warning := self.chance.warning(next(iter(result.dev)), self.config, task):
+                note(warning)
         return result
 
     def record(
@@ -124,6 +145,7 @@ class TrainingRun:
             "data": {"train": data.describe(), "dev": dev and dev.describe()},
             "settings": {**self.config.settings(), **settings},
             **more,
+            "chance": None if self.chance is None else asdict(self.chance),
             "epochs": result.epochs,
             "kept_epoch": result.kept_epoch,
             "seconds": result.seconds,

@@ -160,8 +160,11 @@ class QuestionAnswering(Processor):
             start, end = _correct_positions(self.encode_labels(y, examples, features), raw_results)
             return Ratio.of_decisions(start & end)
         answers = [prediction["answer"] for prediction in self.predictions(examples, features, raw_results)]
-        pairs = zip(answer_texts(y, examples), answers, strict=True)
-        return Ratio.of_decisions([f1(*pair, self.unit) for pair in pairs])
+        right = answer_texts(y, examples)
+        scores = [f1(*pair, self.unit) for pair in zip(right, answers, strict=True)]
+        if not self.no_answer:
+            return Ratio.of_decisions(scores)
+        return Ratio.of_decisions(scores, float(np.mean([f1(each, "", self.unit) for each in right])), "no answer")
 
     def effective_settings(self) -> dict[str, Any]:
         settings = super().effective_settings()

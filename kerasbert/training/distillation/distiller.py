@@ -225,8 +225,8 @@ class Distiller(KerasTask):
 
 
 _STUDENT_ATTRIBUTES = frozenset(
-    "config encode_labels encoder features labels output_name predictions processor save_pretrained score sequence_length serve "
-    "tokenizer unserved".split()
+    "config encode_labels encoder features labels output_name predictions processor recommended save_pretrained score sequence_length "
+    "serve tokenizer unserved".split()
 )
 
 

@@ -21,7 +21,7 @@ def drop_layers(
     task: Task,
     keep: int | None = None,
     layers: Sequence[int] | None = None,
-    strategy: str = "top",
+    strategy: str | None = None,
     data: Any = None,
     batch_size: int = 32,
 ) -> Task:
@@ -36,7 +36,8 @@ def drop_layers(
         strategy: Choice of the layers to remove. `top` removes those next to the head, `bottom` those next to the embeddings.
             `alternate` removes every second one from the top down, from the second on; `alternate-top` from the top one on. `symmetric`
             removes those in the middle; for an odd `keep` one more stays below. `contribution` removes those with the highest
-            `layer_similarities`. `search` tries choices and takes the best one, see `search_layers`.
+            `layer_similarities`. `search` tries choices and takes the best one, see `search_layers`. None: `search` with data, else
+            `top`; without a search for an encoder with a weighted sum of its layers.
         data: Texts, or anything that `predict` takes; needed for `contribution` and `search`.
         batch_size: Rows in a batch.
 
@@ -58,6 +59,8 @@ def drop_layers(
     check_float(task)
     check_exactly_one(keep=keep, layers=layers)
     count = task.config.num_hidden_layers
+    if strategy is None:
+        strategy = "top" if data is None or task.encoder.layer_mix is not None else "search"
     if strategy not in STRATEGIES:
         raise KerasBertError(f"expected a strategy of {', '.join(STRATEGIES)}, received {strategy!r}")
     kept = check_indices(layers, count, "layers") if keep is None else _chosen(task, keep, strategy, data, batch_size)

@@ -1,0 +1,253 @@
+"""`kerasbert train` with its default rate and epochs, beside a small search over both.
+
+    python -m benchmarks.training.defaults FOLDER --work runs/defaults
+
+Measured: the main metric on development rows, for eight data sets and four encoders of the zoo: with the defaults, and for each rate and
+number of epochs of the search. `FOLDER` holds `banking77`, `clinc150`, `sst-2`, `ag-news`, `sts-b`, `wnut17`, `snips` and `subjqa`. Rows
+are drawn once from a seed. Every finished run is kept in the result file, and a later call continues with those that are missing. The
+defaults run again when they changed.
+"""
+
+import argparse
+import gzip
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import record
+
+PACKAGES = ("tensorflow", "tf-keras", "numpy")
+MODELS = ("small-en", "mini-en", "albert-small-en", "mobilebert-small-en")
+RATES, EPOCHS = (2e-4, 5e-4, 1e-3), (4, 10)
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set.
+
+    Attributes:
+        task: The task of `kerasbert train`.
+        train: Training rows.
+        dev: Development rows.
+        suffix: The kind of file.
+        rows: Reads all rows of both parts from the folder, as text blocks of the file.
+        settings: Further settings of the training.
+    """
+
+    task: str
+    train: int
+    dev: int
+    suffix: str
+    rows: Callable[[Path], tuple[list[Any], list[Any]]]
+    settings: dict[str, str]
+
+
+def _lines(path: Path, encoding: str = "utf-8") -> list[str]:
+    return gzip.decompress(path.read_bytes()).decode(encoding).splitlines()
+
+
+def _table(train: str, dev: str | None, columns: tuple[int, ...], header: bool) -> Callable:
+    def read(folder: Path) -> tuple[list[str], list[str]]:
+        parts = []
+        for name in (train, dev):
+            rows = [] if name is None else [line.split("\t") for line in _lines(folder / name)[int(header) :]]
+            parts.append(["\t".join(row[i] for i in columns) for row in rows if len(row) > max(columns)])
+        if dev is None:  # the last rows of a fixed order
+            order = np.random.default_rng(SEED).permutation(len(parts[0]))
+            rows = [parts[0][i] for i in order]
+            return rows[: -len(rows) // 5], rows[-len(rows) // 5 :]
+        return parts[0], parts[1]
+
+    return read
+
+
+def _wnut17(folder: Path) -> tuple[list[str], list[str]]:
+    parts = []
+    for name in ("train", "dev"):
+        blocks = "\n".join(_lines(folder / f"wnut17/{name}.conll.gz")).split("\n\n")
+        parts.append([block.strip("\n") for block in blocks if block.strip()])
+    return parts[0], parts[1]
+
+
+def _snips(folder: Path) -> tuple[list[str], list[str]]:
+    return tuple(
+        [_tagged(json.loads(line)) for line in _lines(folder / f"snips/{name}.jsonl.gz")]
+        for name in ("train", "validate")
+    )  # type: ignore[return-value]
+
+
+def _tagged(row: dict[str, Any]) -> str:
+    """Write an utterance with slots as words with tags."""
+    lines, start, inside = [], 0, None
+    for word in row["text"].split():
+        start = row["text"].index(word, start)
+        slot = next((each for each in row["slots"] if each["start"] < start + len(word) and start < each["end"]), None)
+        tag = "O" if slot is None else ("I-" if slot is inside else "B-") + slot["label"]
+        lines.append(f"{word}\t{tag}")
+        inside, start = slot, start + len(word)
+    return "\n".join(lines)
+
+
+def _subjqa(folder: Path) -> tuple[list[Any], list[Any]]:
+    parts = []
+    for name in ("train", "dev"):
+        data = json.loads("\n".join(_lines(folder / f"subjqa/{name}.json.gz")))["data"]
+        parts.append([paragraph for document in data for paragraph in document["paragraphs"]])
+    return parts[0], parts[1]
+
+
+CASES = {
+    "sst-2": Case(
+        "classification", 2000, 872, "tsv", _table("sst-2/train.tsv.gz", "sst-2/dev.tsv.gz", (0, 1), True), {}
+    ),
+    "banking77": Case("classification", 3000, 800, "tsv", _table("banking77/train.tsv.gz", None, (0, 1), True), {}),
+    "snips slots": Case("tagging", 1500, 500, "conll", _snips, {}),
+    "sts-b": Case(
+        "regression", 2000, 600, "tsv", _table("sts-b/train.tsv.gz", "sts-b/dev.tsv.gz", (7, 8, 9), True), {}
+    ),
+    "ag-news": Case("classification", 1000, 500, "tsv", _table("ag-news/dev.tsv.gz", None, (0, 1), False), {}),
+    "clinc150": Case(
+        "classification", 4000, 800, "tsv", _table("clinc150/train.tsv.gz", "clinc150/dev.tsv.gz", (0, 1), True), {}
+    ),
+    "wnut17": Case("tagging", 2000, 500, "conll", _wnut17, {}),
+    "subjqa": Case("question-answering", 300, 100, "json", _subjqa, {}),
+}
+_HEADERS = {2: "text\tlabel", 3: "sentence1\tsentence2\tlabel"}
+
+
+def write_data(case: Case, folder: Path, target: Path) -> tuple[Path, Path]:
+    """Write the rows of a data set that the runs read.
+
+    Args:
+        case: The data set.
+        folder: The folder of all data sets.
+        target: Where the files are written.
+
+    Returns:
+        The training file and the development file.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, rows, count in zip(("train", "dev"), case.rows(folder), (case.train, case.dev), strict=True):
+        order = np.random.default_rng(SEED).permutation(len(rows))[:count]
+        chosen = [rows[i] for i in sorted(order)]
+        path = target / f"{name}.{case.suffix}"
+        if case.suffix == "json":
+            text = json.dumps({"version": "v2.0", "data": [{"title": name, "paragraphs": chosen}]})
+        elif case.suffix == "conll":
+            text = "\n\n".join(chosen) + "\n"
+        else:
+            text = "\n".join([_HEADERS[chosen[0].count("\t") + 1], *chosen]) + "\n"
+        path.write_text(text, "utf-8")
+        paths.append(path)
+    return paths[0], paths[1]
+
+
+def runs(models: list[str], names: list[str], search: bool) -> Iterator[tuple[str, str, float | None, int | None]]:
+    """Yield all runs as model, data set, rate and epochs; None stands for the default. The defaults come first."""
+    for model in models:
+        yield from ((model, name, None, None) for name in names)
+    if search:
+        for rate, epochs in [(rate, epochs) for epochs in EPOCHS for rate in RATES]:
+            yield from ((model, name, rate, epochs) for model in models for name in names)
+
+
+def train_once(
+    case: Case, model: str, rate: float | None, epochs: int | None, files: tuple[Path, Path], out: Path
+) -> dict:
+    """Train as the command does, and return its record in short form.
+
+    Args:
+        case: The data set.
+        model: The encoder.
+        rate: The learning rate, or None for the default.
+        epochs: The epochs, or None for the default.
+        files: Training and development file.
+        out: The folder of the model, which is removed.
+    """
+    from kerasbert.cli.train import _train
+    from kerasbert.training.config import TrainConfig
+
+    shutil.rmtree(out, ignore_errors=True)
+    given = {name: value for name, value in {"learning_rate": rate, "epochs": epochs}.items() if value is not None}
+    settings = {"model": model, "train": str(files[0]), "dev": str(files[1]), "out": str(out), "task": case.task}
+    start = time.perf_counter()
+    content = _train(TrainConfig(**settings, **case.settings, **given), out, False, False).data
+    shutil.rmtree(out, ignore_errors=True)
+    metric, value = next(iter(content["dev"].items()))
+    return {
+        "metric": metric, "dev": value, "kept_epoch": content["kept_epoch"], "learning_rate": content["settings"]["learning_rate"],
+        "epochs": content["settings"]["epochs"], "chance": content.get("chance"), "seconds": round(time.perf_counter() - start, 1),
+    }  # fmt: skip
+
+
+def key(model: str, name: str, rate: float | None, epochs: int | None) -> str:
+    """Name a run in the result file."""
+    return f"{model}, {name}, " + ("defaults" if rate is None else f"{rate:g}, {epochs} epochs")
+
+
+def summary(finished: dict[str, dict]) -> dict[str, dict]:
+    """Compare the defaults with the best run of the search, for each model and data set."""
+    table = {}
+    for model in MODELS:
+        for name in CASES:
+            default = finished.get(key(model, name, None, None))
+            found = [run for each, run in finished.items() if each.startswith(f"{model}, {name}, ")]
+            if default is None:
+                continue
+            best = max(found, key=lambda run: run["dev"])
+            table[f"{model}, {name}"] = {
+                "metric": default["metric"], "default": default["dev"], "best": best["dev"], "best_rate": best["learning_rate"],
+                "best_epochs": best["epochs"], "searched": len(found) - 1, "chance": default["chance"],
+            }  # fmt: skip
+    return table
+
+
+def main() -> None:
+    """Run what is missing, and write the result after every run."""
+    arguments = _arguments()
+    load = record.load()
+    finished = json.loads(arguments.json.read_text("utf-8"))["runs"] if arguments.json.is_file() else {}
+    for model, name, rate, epochs in runs(arguments.models, arguments.data_sets, not arguments.defaults_only):
+        this, case = key(model, name, rate, epochs), CASES[name]
+        if this in finished and (rate is not None or not _changed(finished[this], model)):
+            continue
+        target = arguments.work / name.replace(" ", "-")
+        paths = (target / f"train.{case.suffix}", target / f"dev.{case.suffix}")
+        files = paths if all(path.is_file() for path in paths) else write_data(case, arguments.folder, target)
+        finished[this] = train_once(case, model, rate, epochs, files, arguments.work / "model")
+        print(this, finished[this], flush=True)
+        rows = {each: {"task": CASES[each].task, "train": CASES[each].train, "dev": CASES[each].dev} for each in CASES}
+        settings = {"rates": RATES, "epochs": EPOCHS, "seed": SEED, "rows": rows}
+        result = {"settings": settings, "summary": summary(finished), "runs": finished}
+        record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def _changed(run: dict, model: str) -> bool:
+    """Tell whether the recommended rate of a model is another one than that of a run."""
+    from kerasbert.checkpoints.hugging_face import resolve
+    from kerasbert.training.recommended import recommended_for_folder
+
+    return recommended_for_folder(resolve(model)).learning_rate != run["learning_rate"]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the folder of the data sets")
+    parser.add_argument("--work", type=Path, required=True, metavar="FOLDER", help="for rows and models of a run")
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=MODELS)
+    parser.add_argument("--data-sets", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--defaults-only", action="store_true", help="leave the search out")
+    record.add_output(parser, "training_defaults")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
