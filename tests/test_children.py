@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from kerasbert.children import end_with_this_process, expect_children
+from kerasbert.children import expect_children
 from kerasbert.errors import KerasBertError
 
 

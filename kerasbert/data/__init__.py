@@ -2,6 +2,7 @@
 
 from kerasbert.data.choices import read_choices
 from kerasbert.data.conll import read_conll
+from kerasbert.data.duplicates import Duplicates, find_duplicates
 from kerasbert.data.glue import read_glue
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.plain_text import pairs_from_text, read_text
@@ -11,9 +12,11 @@ from kerasbert.data.tables import TextTable, read_table
 
 __all__ = [
     "Dataset",
+    "Duplicates",
     "LabelSet",
     "Table",
     "TextTable",
+    "find_duplicates",
     "pairs_from_text",
     "read_choices",
     "read_conll",

@@ -24,7 +24,7 @@ def parse_fraction(text: str) -> float | None:
 def split(table: DatasetT, fraction: float, seed: int, stratify: bool = False) -> tuple[DatasetT, DatasetT]:
     """Split a table in a training set and a dev set. The same seed and file give the same split.
 
-    Questions about one context stay together.
+    Equal texts stay together, and so do questions about one context. More equal texts than the dev set has rows stay in the training set.
 
     Args:
         table: The labelled examples.
@@ -40,12 +40,15 @@ def split(table: DatasetT, fraction: float, seed: int, stratify: bool = False) -
     """
     groups, labels = table.groups(), table.y
     strata = [""] * len(groups) if labels is None or not stratify else [labels[rows[0]] for rows in groups]
-    dev_size = round(fraction * len(groups))
-    if not 0 < dev_size < len(groups):
+    dev_size = round(fraction * len(table))
+    if len(groups) < 2 or not 0 < dev_size < len(table):
         raise KerasBertError(
-            f"{table.path}: expected enough rows to split off {fraction:g} of them, received {len(groups):,}; name a file as `dev=`"
+            f"{table.path}: expected enough rows to split off {fraction:g} of them, received {len(groups):,} that may be separated; "
+            "name a file as `dev=`"
         )
-    dev_groups = _sample(strata, dev_size, np.random.default_rng(seed), keep_one=stratify)
+    weights = list(map(len, groups))
+    dev_groups = _sample(strata, weights, dev_size, np.random.default_rng(seed), keep_one=stratify)
+    dev_groups = dev_groups or {weights.index(min(weights))}
     train: list[int] = []
     dev: list[int] = []
     for number, rows in enumerate(groups):
@@ -53,25 +56,29 @@ def split(table: DatasetT, fraction: float, seed: int, stratify: bool = False) -
     return table.select(sorted(train)), table.select(sorted(dev))
 
 
-def _sample(strata: Sequence[Hashable], size: int, random: np.random.Generator, keep_one: bool) -> set[int]:
-    """Draw `size` indices, from each stratum in proportion to its size, rounded by largest remainders.
+def _sample(
+    strata: Sequence[Hashable], weights: Sequence[int], size: int, random: np.random.Generator, keep_one: bool
+) -> set[int]:
+    """Draw indices of a total weight of at most `size`, from each stratum in proportion to its weight, rounded by largest remainders.
 
-    With `keep_one`, rounding never takes the last index of a stratum.
+    With `keep_one`, rounding never takes the last index of a stratum. An index that is heavier than the rest of its stratum's part is left.
     """
     members: dict[Hashable, list[int]] = defaultdict(list)
     for number, stratum in enumerate(strata):
         members[stratum].append(number)
-    exact = np.array([len(numbers) * size / len(strata) for numbers in members.values()])
+    totals = np.array([sum(weights[number] for number in numbers) for numbers in members.values()])
+    exact = totals * size / sum(weights)
     counts = np.floor(exact).astype(int)
     # A random order breaks ties between equal remainders.
     order = random.permutation(len(exact))
     largest = order[np.argsort(-(exact - counts)[order], kind="stable")]
     if keep_one:
-        sizes = np.array([len(numbers) for numbers in members.values()])
-        largest = largest[(counts + 1 < sizes)[largest]]
+        largest = largest[(counts + 1 < totals)[largest]]
     counts[largest[: size - counts.sum()]] += 1
-    return {
-        int(number)
-        for numbers, count in zip(members.values(), counts, strict=True)
-        for number in random.permutation(numbers)[:count]
-    }
+    drawn: set[int] = set()
+    for numbers, count in zip(members.values(), counts.tolist(), strict=True):
+        for number in random.permutation(numbers).tolist():
+            if weights[number] <= count:
+                drawn.add(number)
+                count -= weights[number]
+    return drawn

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeGuard
 import numpy as np
 
 from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.example_keys import example_keys, groups_of_equals
 from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
@@ -136,8 +137,8 @@ class Table:
         return replace(self, x=[self.x[row] for row in rows], y=y, lines=lines)
 
     def groups(self) -> list[list[int]]:
-        """Return the indices of examples that a split must not separate, group by group."""
-        return [[row] for row in range(len(self))]
+        """Return the indices of examples that a split must not separate, group by group: equal ones."""
+        return groups_of_equals(example_keys(self.x))
 
     def kind(self) -> str:
         """Return the plural noun for the examples, such as "pairs"."""

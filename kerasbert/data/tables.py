@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.columns import Columns, no_rows_error, open_table
 from kerasbert.data.delimiters import parse_delimiter
+from kerasbert.data.example_keys import example_keys, groups_of_equals
 from kerasbert.data.headers import LABELS, PAIRS, SAMPLE, TEXTS, normalize_name
 from kerasbert.data.label_columns import LabelColumns, named_columns
 from kerasbert.data.label_sets import split_labels
@@ -103,8 +104,8 @@ class TextTable:
         )
 
     def groups(self) -> list[list[int]]:
-        """Return the indices of rows that a split must not separate: each row is a group of its own."""
-        return [[row] for row in range(len(self))]
+        """Return the indices of rows that a split must not separate, group by group: equal texts."""
+        return groups_of_equals(example_keys(self.x))
 
     def _label_counts(self) -> str:
         if self.labels is None:

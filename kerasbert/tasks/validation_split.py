@@ -1,13 +1,15 @@
 """Keras' `validation_split`, for all data that a task is fitted on."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.console.output import note
+from kerasbert.data.example_keys import example_keys
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import is_packed
@@ -15,6 +17,8 @@ from kerasbert.tasks.inputs import is_packed
 
 def split_off(task: keras.Model, x: Any, y: Any, sample_weight: Any, fraction: float) -> tuple[Any, Any, Any, tuple]:
     """Split the last examples off for validation.
+
+    Examples that equal one of the others stay with these, and a note tells their number.
 
     Args:
         task: The task.
@@ -45,14 +49,39 @@ def split_off(task: keras.Model, x: Any, y: Any, sample_weight: Any, fraction: f
         raise KerasBertError(
             f"expected enough examples to split off {fraction:g} of them, received {count}; pass validation_data instead"
         )
-    training = tuple(_part_of(values, slice(first)) for values in (x, y, sample_weight))
-    validation = tuple(_part_of(values, slice(first, None)) for values in (x, y, sample_weight))
+    for name, values in (("labels", y), ("sample weights", sample_weight)):
+        if hasattr(values, "__len__") and not isinstance(values, Mapping) and len(values) != count:
+            raise KerasBertError(f"expected {name} of {count} examples, received {len(values)}; give one for each")
+    train, last = _separated(_keys(x), first)
+    training = tuple(_part_of(values, train) for values in (x, y, sample_weight))
+    validation = tuple(_part_of(values, last) for values in (x, y, sample_weight))
     return *training, validation if sample_weight is not None else validation[:2]
 
 
-def _part_of(values: Any, part: slice) -> Any:
+def _keys(x: Any) -> list[Hashable]:
+    if not is_packed(x):
+        return example_keys(x)
+    columns = [np.asarray(values) for _, values in sorted(x.items())]
+    return [tuple(column[row].tobytes() for column in columns) for row in range(len(columns[0]))]
+
+
+def _separated(keys: Sequence[Hashable], first: int) -> tuple[list[int], list[int]]:
+    """Return the rows for training and for validation: the last ones, but for those that equal one of the first."""
+    seen = set(keys[:first])
+    shared = [row for row in range(first, len(keys)) if keys[row] in seen]
+    last = [row for row in range(first, len(keys)) if keys[row] not in seen]
+    count = f"note: {len(shared):,} of the last {len(keys) - first:,} examples equal one of the others"
+    if not last:
+        note(f"{count}, so their scores are those of the training data")
+        return list(range(first)), shared
+    if shared:
+        note(f"{count}, and are trained on with these")
+    return [*range(first), *shared], last
+
+
+def _part_of(values: Any, rows: list[int]) -> Any:
     if values is None:
         return None
     if isinstance(values, Mapping):
-        return {name: _part_of(each, part) for name, each in values.items()}
-    return values[part] if isinstance(values, list) else np.asarray(values)[part]
+        return {name: _part_of(each, rows) for name, each in values.items()}
+    return [values[row] for row in rows] if isinstance(values, list | tuple) else np.asarray(values)[rows]

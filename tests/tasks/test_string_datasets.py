@@ -7,6 +7,7 @@ import tf_keras as keras
 
 from kerasbert.data import read_table
 from kerasbert.errors import KerasBertError
+from kerasbert.tasks.validation_split import split_off
 
 
 def compiled(model):
@@ -91,6 +92,23 @@ def test_validation_split_takes_the_last_examples(tiny, tmp_path):
             history = task.fit(x, y, batch_size=4, seed=0, verbose=0, **settings).history
             runs.append({name: values[0] for name, values in history.items()})
         assert len(runs[0]) == 4 and runs[0] == pytest.approx(runs[1], rel=1e-5), name
+
+
+def test_validation_split_keeps_equal_examples_together(tiny, capsys):
+    model = compiled(tiny.narrow())
+    texts = ["good film", "bad film", "the end", " good  film ", "fine book", "dull song"]
+    labels = ["positive", "negative", "negative", "positive", "positive", "negative"]
+    for x in (texts, model.pack(texts)):
+        train, y, weights, (dev, dev_y, dev_weights) = split_off(model, x, np.array(labels), np.arange(6), 0.5)
+        assert (weights.tolist(), dev_weights.tolist()) == ([0, 1, 2, 3], [4, 5])
+        assert y.tolist() == labels[:4] and dev_y.tolist() == labels[4:]
+        assert len(train["input_ids"] if x is not texts else train) == 4
+        assert len(dev["input_ids"] if x is not texts else dev) == 2
+        assert "1 of the last 3 examples equal one of the others, and are trained on" in capsys.readouterr().err
+    train, _, _, (dev, _) = split_off(model, ["good"] * 4, labels[:4], None, 0.5)
+    assert (len(train), len(dev)) == (2, 2) and "scores are those of the training data" in capsys.readouterr().err
+    with pytest.raises(KerasBertError, match="expected labels of 6 examples, received 5; give one for each"):
+        split_off(model, texts, labels[:5], None, 0.5)
 
 
 def test_validation_split_with_weights_and_wrong_fractions(tiny):

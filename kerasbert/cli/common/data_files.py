@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.cli.common.progress import note
+from kerasbert.data.duplicates import find_duplicates
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import parse_fraction, split
@@ -106,12 +107,28 @@ def read_train_and_dev(
     table = read(kind, training.require("train"), training)
     fraction = None if dev is None or Path(dev).exists() else parse_fraction(dev)
     if fraction is None:
-        return table, table, read(kind, _check_dev(dev), training) if dev else None
+        dev_table = read(kind, _check_dev(dev), training) if dev else None
+        note_duplicates(kind, table, dev_table)
+        return table, table, dev_table
+    note_duplicates(kind, table)
     parts = split(table, fraction, training.seed, stratify=kind is SingleLabel)
     note(
         f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} rows are for training"
     )
     return table, *parts
+
+
+def note_duplicates(kind: type[Processor], train: Dataset, dev: Dataset | None = None) -> None:
+    """Print a line about equal examples of labelled data, and about those with different labels, if there are any.
+
+    Args:
+        kind: The class of the task's processor.
+        train: The training data.
+        dev: The dev data.
+    """
+    if train.y is not None and not kind.self_supervised:
+        for line in find_duplicates(train, dev).describe(train, dev):
+            note(f"note: {line}")
 
 
 def _check_dev(dev: str) -> str:
