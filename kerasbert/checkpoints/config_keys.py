@@ -18,6 +18,7 @@ HARMLESS = frozenset(
     sinusoidal_pos_embds summary_activation summary_last_dropout summary_type summary_use_proj task_specific_params
     tie_encoder_decoder tie_weights_ tokenizer_class torch_dtype torchscript transformers_version true_hidden_size
     type_vocab_size use_bfloat16 use_cache vocab_type initializer_range layer_norm_eps tie_word_embeddings
+    sentence_transformers sbert_ce_default_activation_function
     """.split()
 )
 # Keys that affect the encoder's outputs -> the only supported values. None is what older versions write for the default.

@@ -1,5 +1,7 @@
 """Keys of sentence-transformers' files: all that its versions 0.4 to 6.2 write, and what kerasbert does with each."""
 
+from dataclasses import replace
+
 from kerasbert.files.known_keys import KnownKeys
 
 # Poolings under sentence-transformers' names since 5.4, and the flags that older versions write for them.
@@ -15,7 +17,11 @@ _OF_THE_SENTENCE = {
     "module_input_name": ("sentence_embedding",),
     "module_output_name": ("sentence_embedding", None),
 }
-_TEXT_ONLY = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
+
+
+def _text_only(output: str) -> dict:
+    return {"text": {"method": "forward", "method_output_name": output}}
+
 
 MODULE = KnownKeys(used=frozenset({"type", "path"}), harmless=frozenset({"idx", "name", "kwargs"}))
 POOLING = KnownKeys(
@@ -29,14 +35,11 @@ DENSE = KnownKeys(
 )
 NORMALIZE = KnownKeys(only=_OF_THE_SENTENCE)
 DROPOUT = KnownKeys(harmless=frozenset({"dropout"}))
-TRANSFORMER = KnownKeys(
+_TRANSFORMER = KnownKeys(
     used=frozenset({"max_seq_length", "do_lower_case", "tokenizer_args", "processor_kwargs"}),
     # Precision and code paths of PyTorch; a trained model's config.json decides about everything else.
     harmless=frozenset({"unpad_inputs", "cache_dir", "backend", "model_args", "model_kwargs"}),
     only={
-        "transformer_task": ("feature-extraction",),
-        "modality_config": (_TEXT_ONLY,),
-        "module_output_name": ("token_embeddings",),
         "processing_kwargs": ({}, None),
         "config_args": ({}, None, {"trust_remote_code": True}, {"trust_remote_code": False}),
         "config_kwargs": ({}, None, {"trust_remote_code": True}, {"trust_remote_code": False}),
@@ -44,6 +47,24 @@ TRANSFORMER = KnownKeys(
         "query_length": (None,),
         "document_length": (None,),
         "query_expansion": (None,),
+    },
+)
+TRANSFORMER = replace(
+    _TRANSFORMER,
+    only={
+        **_TRANSFORMER.only,
+        "transformer_task": ("feature-extraction",),
+        "modality_config": (_text_only("last_hidden_state"),),
+        "module_output_name": ("token_embeddings",),
+    },
+)
+CROSS_ENCODER_TRANSFORMER = replace(
+    _TRANSFORMER,
+    only={
+        **_TRANSFORMER.only,
+        "transformer_task": ("sequence-classification",),
+        "modality_config": (_text_only("logits"),),
+        "module_output_name": ("scores",),
     },
 )
 TOKENIZER_ARGUMENTS = KnownKeys(
@@ -54,4 +75,11 @@ MODEL = KnownKeys(
     used=frozenset({"prompts", "default_prompt_name", "similarity_fn_name"}),
     harmless=frozenset({"__version__", "requirements"}),
     only={"truncate_dim": (None,), "model_type": ("SentenceTransformer", None)},
+)
+CROSS_ENCODER = KnownKeys(
+    used=frozenset({"activation_fn", "model_type"}),
+    harmless=frozenset(
+        {"__version__", "requirements", "prompts", "keep_in_fp32_modules"}
+    ),  # prompts that no call names
+    only={"default_prompt_name": (None,)},
 )

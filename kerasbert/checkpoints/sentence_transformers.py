@@ -14,6 +14,7 @@ from kerasbert.checkpoints.sentence_modules import MODULES_FILE, Module, read_mo
 from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
+from kerasbert.files.known_keys import KnownKeys
 from kerasbert.processors.prompts import checked_prompts
 
 KERNEL = "2_Dense.linear.weight"  # the tensors of the Dense module, beside those of the encoder
@@ -48,7 +49,7 @@ def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, 
     modules = read_modules(root)
     if modules is None:
         pooling = root / _POOLING_FOLDER / _CONFIG_FILE
-        return (_read_pooling(pooling) if pooling.is_file() else {}) | _read_length(folder, longest, is_complete=False)
+        return (_read_pooling(pooling) if pooling.is_file() else {}) | read_length(folder, longest, is_complete=False)
     by_kind = _by_kind(modules, root / MODULES_FILE)
     if (place := by_kind.get("Normalize")) is not None and (place / _CONFIG_FILE).is_file():
         sentence_keys.NORMALIZE.check(read_json_object(place / _CONFIG_FILE), place / _CONFIG_FILE)
@@ -56,7 +57,7 @@ def read_settings(folder: Path, hidden_size: object, longest: int) -> dict[str, 
     if "Dense" in by_kind:
         settings |= _read_dense(by_kind["Dense"] / _CONFIG_FILE, hidden_size)
     settings |= _read_model(root / MODEL_CONFIG, is_normalized=settings["normalize"])
-    return settings | _read_length(folder, longest, is_complete=True)
+    return settings | read_length(folder, longest, is_complete=True)
 
 
 def write_prompts(folder: Path, prompts: Mapping[str, str], default_prompt_name: str | None) -> None:
@@ -239,17 +240,23 @@ def _check_names(tensors: Mapping[str, np.ndarray], folder: Path) -> None:
         raise mismatch(folder, f"the tensors {names}", received[:100] or "none", "correct its config.json")
 
 
-def _read_length(folder: Path, longest: int, is_complete: bool) -> dict[str, Any]:
+def read_length(
+    folder: Path, longest: int, is_complete: bool, keys: KnownKeys = sentence_keys.TRANSFORMER
+) -> dict[str, Any]:
     """Return `sequence_length` as sentence-transformers finds it: `max_seq_length`, else the tokenizer's `model_max_length`.
 
     Args:
         folder: The folder of the encoder.
         longest: The number of tokens that the encoder accepts.
         is_complete: Whether the folder is one of sentence-transformers. Its models take as many tokens as they can without a limit.
+        keys: The keys of the encoder's module.
+
+    Raises:
+        KerasBertError: When a file is damaged, or a setting is not supported.
     """
     path, config = _read_transformer_config(folder)
     if config:
-        sentence_keys.TRANSFORMER.check(config, path, _ADVICE)
+        keys.check(config, path, _ADVICE)
     limits = [(path, "max_seq_length", config.get("max_seq_length"))]
     for name in ("processor_kwargs", "tokenizer_args"):
         arguments = config.get(name) or {}

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.checkpoints.cross_encoder import classifier_entries, read_classifier
+from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
@@ -17,6 +20,7 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
@@ -24,12 +28,7 @@ from kerasbert.text import Tokenizer
 
 # `problem=` -> processor
 PROBLEMS: dict[str, type[TextProcessor]] = {each.name: each for each in (SingleLabel, MultiLabel, Regression)}
-# Hugging Face's `problem_type` -> `problem=`
-HUB_PROBLEMS = {
-    "single_label_classification": "single_label",
-    "multi_label_classification": "multi_label",
-    "regression": "regression",
-}
+ACTIVATIONS = ("identity", "sigmoid")  # of the score of a regression
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -43,6 +42,7 @@ class TextClassifier(Task):
         tokenizer: The tokenizer, or None for packed inputs only.
         labels: Class names in the order of the logits; one name, or none, for regression.
         problem: `single_label` (softmax), `multi_label` (sigmoid) or `regression`.
+        activation: For regression, the activation of the score: `identity`, or `sigmoid` for scores from 0 to 1, as cross-encoders have.
         sequence_length: Tokens in the longest row; see `Task`.
         kwargs: Arguments of `keras.Model`.
 
@@ -73,10 +73,12 @@ class TextClassifier(Task):
         labels: Sequence[str] | None = None,
         problem: str = "single_label",
         sequence_length: int | None = None,
+        activation: str = "identity",
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self.labels, self.problem = _checked_labels(labels, problem), problem
+        self.activation = _checked_activation(activation, problem)
         config = encoder.config
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
         self.classifier_input = activation_quantizer(encoder.policy, "classifier.input")
@@ -94,6 +96,7 @@ class TextClassifier(Task):
         labels: Sequence[str] | None = None,
         sequence_length: int | None = None,
         problem: str | None = None,
+        activation: str | None = None,
         **sizes: Any,
     ) -> Self:
         """Load a classifier from a checkpoint folder or the hub. A checkpoint without a classifier needs `labels`, and gets a new head.
@@ -103,6 +106,8 @@ class TextClassifier(Task):
             labels: Class names in the order of the logits; by default the checkpoint's.
             sequence_length: Tokens in the longest row.
             problem: See `TextClassifier`; by default the checkpoint's.
+            activation: See `TextClassifier`; by default the checkpoint's. One label without `problem_type` is a score with a sigmoid, as in
+                sentence-transformers' `CrossEncoder`.
             sizes: Other arguments of `Task.from_pretrained`.
 
         Returns:
@@ -112,23 +117,24 @@ class TextClassifier(Task):
             KerasBertError: When files are damaged or do not match, or labels and the checkpoint's head differ in number.
         """
         return super().from_pretrained(
-            name_or_path, labels=labels, sequence_length=sequence_length, problem=problem, **sizes
+            name_or_path,
+            labels=labels,
+            sequence_length=sequence_length,
+            problem=problem,
+            activation=activation,
+            **sizes,
         )
 
     @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
-        settings = labels_from_config(config)
-        if config.get("problem_type") in HUB_PROBLEMS:
-            settings["problem"] = HUB_PROBLEMS[config["problem_type"]]
-        return settings
+        return {**labels_from_config(config), **read_classifier(config, folder, max_sequence_length(config))}
 
     @property
     def processor(self) -> TextProcessor:
         return PROBLEMS[self.problem](self.labels)
 
     def hub_config(self) -> dict[str, Any]:
-        names = {problem: name for name, problem in HUB_PROBLEMS.items()}
-        return {**labels_to_config(self.labels), "problem_type": names[self.problem]}
+        return {**labels_to_config(self.labels), **classifier_entries(self.problem, self.activation)}
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
@@ -139,12 +145,24 @@ class TextClassifier(Task):
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         logits = self(inputs, training=False, lowering=lowering)
-        if self.problem == "regression":
+        if self.problem == "regression" and self.activation == "identity":
             return {self.output_name: logits}
-        activation = tf.sigmoid if self.problem == "multi_label" else tf.nn.softmax
+        activation = tf.nn.softmax if self.problem == "single_label" else tf.sigmoid
         return {self.output_name: self.answer_quantizer(activation(logits))}
 
+    def encode_targets(self, y: Any, examples: Sequence, features: Features) -> Any:
+        targets = super().encode_targets(y, examples, features)
+        if targets is not None and self.activation == "sigmoid":
+            outside = np.flatnonzero(~((targets >= 0) & (targets <= 1)))
+            if outside.size:
+                raise KerasBertError(
+                    f"row {outside[0]}: expected scores from 0 to 1 for a model with a sigmoid, received {targets[outside[0]]:g}; scale them"
+                )
+        return targets
+
     def default_loss(self) -> keras.losses.Loss:
+        if self.activation == "sigmoid":
+            return keras.losses.BinaryCrossentropy(from_logits=True)
         return {
             "single_label": keras.losses.SparseCategoricalCrossentropy(from_logits=True),
             "multi_label": keras.losses.BinaryCrossentropy(from_logits=True),
@@ -159,7 +177,22 @@ class TextClassifier(Task):
         }[self.problem]
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "labels": list(self.labels), "problem": self.problem}
+        config = {**super().get_config(), "labels": list(self.labels), "problem": self.problem}
+        return config if self.activation == "identity" else {**config, "activation": self.activation}
+
+    @property
+    def soft_loss(self) -> str:
+        return "sigmoid" if self.activation == "sigmoid" else super().soft_loss
+
+
+def _checked_activation(activation: str, problem: str) -> str:
+    if activation not in ACTIVATIONS:
+        raise KerasBertError(f"expected an activation of {' or '.join(ACTIVATIONS)}, received {activation!r}")
+    if activation != "identity" and problem != "regression":
+        raise KerasBertError(
+            f"expected activation={activation!r} with regression, received problem={problem!r}; leave it out"
+        )
+    return activation
 
 
 def _checked_labels(labels: Sequence[str] | None, problem: str) -> tuple[str, ...]:

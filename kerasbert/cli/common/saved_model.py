@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from kerasbert.checkpoints.cross_encoder import problem_of
 from kerasbert.checkpoints.heads import named_class
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.cli.common.progress import progress
@@ -12,8 +13,6 @@ from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.processors import PROCESSORS, Processor, make_processor
 from kerasbert.processors.registry import TASK_NAMES
 from kerasbert.processors.requested_task import requested_task
-
-_HUB_PROBLEMS = {"multi_label_classification": "multi_label", "regression": "regression"}
 
 
 def read_processor(model: str | os.PathLike) -> Processor | None:
@@ -58,7 +57,7 @@ def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | 
     task = requested.name if requested else own.get("task") or _task_name(config)
     if task not in TASK_NAMES:
         return None
-    hub_problem = _HUB_PROBLEMS.get(str(config.get("problem_type")), "single_label")
+    hub_problem = problem_of(config) or "single_label"
     name = (requested and requested.processor) or TASK_NAMES[task].processor or settings.get("problem") or hub_problem
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROCESSORS or not isinstance(labels, list | None):
