@@ -11,6 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.model_names import shipped_model
 from kerasbert.processors import Processor
+from kerasbert.processors.classification import Regression
 from kerasbert.processors.embedding import Embedding, with_prompt
 
 if TYPE_CHECKING:
@@ -173,12 +174,7 @@ class OpenedModel:
         Raises:
             KerasBertError: as `similarity` does, and when `top_k` is below 1.
         """
-        if not isinstance(query, str):
-            raise KerasBertError(f"expected one text as a query, received {type(query).__name__}; call search for each")
-        if isinstance(texts, str):
-            raise KerasBertError("expected several texts to search, received one; use similarity for two texts")
-        if top_k < 1:
-            raise KerasBertError(f"expected a top_k of at least 1, received {top_k}; raise it")
+        _check_search(query, texts, top_k)
         texts = texts if isinstance(texts, np.ndarray) else list(texts)
         if not len(texts):
             return []
@@ -189,6 +185,39 @@ class OpenedModel:
         return [
             {"index": int(i), "score": float(scores[i]), **({"text": str(texts[i])} if has_texts else {})} for i in best
         ]
+
+    def rank(self, query: str, texts: Sequence[str], top_k: int | None = None) -> list[dict[str, Any]]:
+        """Order texts by the score of a model of pairs, such as a cross-encoder. It runs once for each text.
+
+        Args:
+            query: The first text of every pair.
+            texts: The second texts.
+            top_k: The number of texts to return; by default all.
+
+        Returns:
+            The texts with the highest scores first, each as `index`, `score` and `text`.
+
+        Raises:
+            KerasBertError: When the model has no score for pairs, or `top_k` is below 1.
+
+        Example:
+            ```python
+            ranked = kb.open("runs/reranker").rank("where is my parcel", ["it rained on Friday", "it is at the depot"])
+            ranked[0]["text"]
+            ```
+        """
+        if self.processor.name != Regression.name:
+            raise KerasBertError(
+                f"expected a model with one score for a pair, as a cross-encoder has, received the task type {self.processor.name!r}; "
+                + ("use search" if self._embedding is not None else "call it for its predictions")
+            )
+        _check_search(query, texts, top_k)
+        texts = list(texts)
+        if not texts:
+            return []
+        scores = np.array([each["score"] for each in self([(query, text) for text in texts])])
+        best = np.argsort(-scores, kind="stable")[:top_k]
+        return [{"index": int(i), "score": float(scores[i]), "text": str(texts[i])} for i in best]
 
     @property
     def _embedding(self) -> Embedding | None:
@@ -232,9 +261,22 @@ class OpenedModel:
                 "expected top_k for classes, masked words or answers to questions, received it for the task type "
                 f"{self.processor.name!r}; leave it out"
             )
-        if not isinstance(top_k, int | np.integer) or isinstance(top_k, bool) or top_k < 1:
-            raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}; raise it")
+        _check_top_k(top_k)
         return self.processor.listing(int(top_k))
+
+
+def _check_search(query: Any, texts: Any, top_k: int | None) -> None:
+    if not isinstance(query, str):
+        raise KerasBertError(f"expected one text as a query, received {type(query).__name__}; call it for each")
+    if isinstance(texts, str):
+        raise KerasBertError("expected several texts to search, received one; put it in a list")
+    if top_k is not None:
+        _check_top_k(top_k)
+
+
+def _check_top_k(top_k: Any) -> None:
+    if not isinstance(top_k, int | np.integer) or isinstance(top_k, bool) or top_k < 1:
+        raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}; raise it")
 
 
 def _examples(processor: Processor, x: Any, second: Any) -> Any:

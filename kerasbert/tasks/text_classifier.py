@@ -156,7 +156,7 @@ class TextClassifier(Task):
             outside = np.flatnonzero(~((targets >= 0) & (targets <= 1)))
             if outside.size:
                 raise KerasBertError(
-                    f"row {outside[0]}: expected scores from 0 to 1 for a model with a sigmoid, received {targets[outside[0]]:g}; scale them"
+                    f"row {outside[0]}: expected scores from 0 to 1 for a sigmoid, received {targets[outside[0]]:g}; scale them"
                 )
         return targets
 
