@@ -139,6 +139,10 @@ class Predictor:
                 "expected labels to score predictions, received none; pass `y`, or a table with labels"
             )
         examples, features = self._features(x, self.processor.scoring_features)
+        for line in self.processor.notes_on_labels(y, examples):
+            if line not in self._notes:
+                self._notes.append(line)
+                note(line)
         raw_results = self._raw_results(examples, features, report)
         check_finite(raw_results)
         return self.processor.metrics(y, examples, features, raw_results)

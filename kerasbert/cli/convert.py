@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
+from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
     from kerasbert.export.conversion import TFLiteModel
@@ -55,9 +57,11 @@ Inputs = Annotated[
 ]
 
 
+@with_options(answering=OptionGroup(AnswerConfig))
 def convert(
     model: options.Folder,
     out: OutFile,
+    answering: AnswerConfig,
     recipe: options.Recipe = None,
     target: Target = "cpu",
     length: Length = None,
@@ -95,9 +99,10 @@ def convert(
     lengths = _parse_length(length)
     examples = None if calibration is None else _calibration_examples(model, calibration, arguments)
     with progress("loading TensorFlow and the model"):
+        from kerasbert.cli.common.models import change_answers
         from kerasbert.tasks.auto import load_task
 
-        task = load_task(model)
+        task = change_answers(load_task(model), answer_settings(answering))
     from kerasbert.export.conversion import convert as run
     from kerasbert.export.conversion_options import trained_for
 

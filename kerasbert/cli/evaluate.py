@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
     from kerasbert.data.reading import FileOptions
@@ -19,9 +21,11 @@ Data = Annotated[
 ]
 
 
+@with_options(answering=OptionGroup(AnswerConfig, without=("answers",)))
 def evaluate(
     model: options.Model,
     data: Data,
+    answering: AnswerConfig,
     text_column: options.TextColumn = None,
     pair_column: options.PairColumn = None,
     label_column: options.LabelColumn = None,
@@ -49,7 +53,7 @@ def evaluate(
 
     reading, processor = file_options(arguments), read_processor(model)
     table = processor and _read(processor, data, reading)
-    loaded = open_model(model, threads)
+    loaded = open_model(model, threads, answer_settings(answering))
     if table is None:
         table = _read(loaded.processor, data, reading)
     check_labels(loaded.processor, table)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.errors import KerasBertError
+from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
     from kerasbert.processors import Processor
@@ -62,8 +64,10 @@ Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --ou
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
+@with_options(answering=OptionGroup(AnswerConfig, without=("unit",)))
 def predict(
     model: options.Model,
+    answering: AnswerConfig,
     texts: Texts = None,
     pair: Pairs = None,
     choice: Choices = None,
@@ -91,7 +95,7 @@ def predict(
     """
     arguments = dict(locals())
     from kerasbert.cli.common.models import open_model
-    from kerasbert.cli.common.predictions import format_predictions, prediction_records
+    from kerasbert.cli.common.predictions import each_answer, format_predictions, prediction_records
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, write_vectors
@@ -113,7 +117,7 @@ def predict(
         check_has_vectors(processor, out)
         with_prompt(processor, prompt_name, prompt)
     examples = processor and read_examples(processor)
-    loaded = open_model(model, threads)
+    loaded = open_model(model, threads, answer_settings(answering))
     check_has_vectors(loaded.processor, out)
     examples = read_examples(loaded.processor) if processor is None else examples
     processor = loaded.processor
@@ -128,8 +132,11 @@ def predict(
     if problem:
         note(f"warning: the predictions contain {problem}")
     records = prediction_records(processor, processor.examples(examples), predictions)
+    if answering.answers is not None:
+        records = [{**record, "best": record["best"][: answering.answers]} for record in records]
     data = {"model": model, "problem": processor.name, "predictions": records}
-    return Result(data, format_predictions(processor, records, csv_safe), exit_code=1 if problem else 0)
+    shown = records if answering.answers is None else each_answer(records)
+    return Result(data, format_predictions(processor, shown, csv_safe), exit_code=1 if problem else 0)
 
 
 def _nonfinite_values(predictions: Sequence[Any]) -> str:

@@ -14,6 +14,7 @@ from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun
 from kerasbert.errors import KerasBertError
+from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -95,11 +96,14 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
             settings["problem"] = processor_name
         if training.adapters:
             settings["adapters"] = training.adapters
+        settings |= answer_settings(training)
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
             if training.tokenize_as:
                 task.tokenize_as(training.tokenize_as)
+            if isinstance(task, tasks.QuestionAnswerer) and training.no_answer is None:
+                task.no_answer = task.no_answer or None  # `fit` decides by the data
             return task if training.dropout is None else task.with_dropout(training.dropout)
 
 

@@ -297,6 +297,15 @@ class Processor:
         """Return examples like these from which `predictions` can be made; None for a processor that takes any example."""
         return None
 
+    def notes_on_labels(self, y: Any, examples: Sequence) -> list[str]:
+        """Return lines about labels that these settings can never predict.
+
+        Args:
+            y: Labels, as `encode_labels` takes them.
+            examples: The examples.
+        """
+        return []
+
     def listing(self, top_k: int) -> Self:
         """Return a processor whose predictions list at least `top_k` classes, words or answers, where they list any.
 

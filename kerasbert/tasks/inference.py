@@ -185,9 +185,28 @@ class InferenceMixin(ServingMixin):
         y = x.y if y is None and is_table(x) else y
         if y is None and not self.processor.self_supervised:
             raise KerasBertError("expected labels to score predictions by, received none; pass them as y")
+        for line in self.processor.notes_on_labels(y, examples):
+            if line not in self._notes:
+                self._notes.add(line)
+                note(line)
         raw_results = self.raw_results(features, batch_size or 32, report)
         check_finite(raw_results)
         return self.processor.metrics(y, examples, features, raw_results)
+
+    def tuned_score(
+        self, x: Any, batch_size: int | None = None, report: Report | None = None
+    ) -> tuple[dict[str, float], dict[str, Any]]:
+        """Choose the settings of predictions that a task tunes on dev data, such as a threshold, and score with them.
+
+        Args:
+            x: A labelled dataset.
+            batch_size: Rows in a batch.
+            report: Called with the number of finished rows and of all rows.
+
+        Returns:
+            The metrics, as `score` returns them, and the chosen settings by name; most tasks have none.
+        """
+        return self.score(x, batch_size=batch_size, report=report), {}
 
     def _examples(self, x: Any, scoring: bool = False, processor: Processor | None = None) -> tuple[list, Features]:
         """Tokenize examples; see `features`. Packed inputs are an error."""

@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
@@ -13,6 +14,7 @@ from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
+from kerasbert.processors.base import check_finite
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.processors.question_answering.processor import QuestionAnswering
 from kerasbert.tasks.base import Task
@@ -36,7 +38,8 @@ class QuestionAnswerer(Task):
         stride: See `QuestionAnswering`, as the following settings.
         longest_answer: Tokens of the longest answer.
         n_best: Number of spans that a prediction lists.
-        no_answer: Whether a question may have no answer. None: the first `fit` on texts sets it, by whether some questions have none.
+        no_answer: Whether a question may have no answer. None: the first `fit` on texts sets it, by whether some questions have none, and
+            prints a note if so. The checkpoints of other libraries do not tell whether they were trained so.
         no_answer_threshold: See `choose_threshold`.
         unit: Unit of the metrics, "word" or "character".
         kwargs: Arguments of `keras.Model`.
@@ -124,16 +127,44 @@ class QuestionAnswerer(Task):
         return {name: [keras.metrics.SparseCategoricalAccuracy("accuracy")] for name in self.processor.outputs}
 
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if self.no_answer is None and not isinstance(x, dict | tf.data.Dataset):
-            self.no_answer = self._has_unanswerable(x, y)
+        if not isinstance(x, dict | tf.data.Dataset):
+            self._learn_no_answer(x, y)
         return super().fit(x, y, *args, **kwargs)
 
-    def _has_unanswerable(self, x: Any, y: Any) -> bool | None:
-        """Tell whether some questions have no answer; None without answers."""
+    def _learn_no_answer(self, x: Any, y: Any) -> None:
+        """Set `no_answer` by the training data if it is undecided, and print a line where both do not fit."""
         y = x.y if y is None and is_table(x) else y
         if y is None:
-            return None
-        return not all(right_answers(y, self.processor.examples(x.x if is_table(x) else x)))
+            return
+        answers = right_answers(y, self.processor.examples(x.x if is_table(x) else x))
+        unanswered = sum(not each for each in answers)
+        share = f"{unanswered:,} of {len(answers):,} training questions have no answer"
+        if self.no_answer is None:
+            self.no_answer = unanswered > 0
+            if unanswered:
+                note(f"note: {share}: no_answer is on, so that the model may give none")
+        elif unanswered and not self.no_answer:
+            note(f"note: {share}, but no_answer is off: the model will always give one")
+        elif self.no_answer and not unanswered:
+            note(
+                "note: every training question has an answer, so the model does not learn to give none, though no_answer is on"
+            )
+
+    def tuned_score(
+        self, x: Any, batch_size: int | None = None, report: Report | None = None
+    ) -> tuple[dict[str, float], dict[str, Any]]:
+        y = x.y if is_table(x) else None
+        if not self.no_answer or y is None:
+            return super().tuned_score(x, batch_size, report)
+        examples, features = self._examples(x, scoring=True)
+        if all(right_answers(y, examples)):
+            return super().tuned_score(x, batch_size, report)
+        raw_results = self.raw_results(features, batch_size or 32, report)
+        check_finite(raw_results)
+        self.no_answer_threshold, _ = self.processor.best_threshold(y, examples, features, raw_results)
+        return self.processor.metrics(y, examples, features, raw_results), {
+            "no_answer_threshold": self.no_answer_threshold
+        }
 
     def choose_threshold(
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None

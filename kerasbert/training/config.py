@@ -9,6 +9,7 @@ from typing import Any
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.toml_text import read_toml, toml_value
+from kerasbert.training.answer_options import answer_option, answer_settings, check_answers_questions
 from kerasbert.training.config_fields import check_fields, check_value, flag, option
 
 # Help texts that options of other commands share.
@@ -85,6 +86,13 @@ class TrainConfig:
         "CLIENT",
         choices=("mediapipe", "task-library"),
     )
+
+    no_answer: bool | None = answer_option("no_answer")
+    no_answer_threshold: float | None = answer_option("no_answer_threshold")
+    stride: int | None = answer_option("stride")
+    max_answer_length: int | None = answer_option("max_answer_length")
+    answers: int | None = answer_option("answers")
+    unit: str | None = answer_option("unit")
 
     epochs: int | None = option(
         None, "Number of training epochs. Default: as recommended for the model; more for small data.", at_least=1
@@ -169,6 +177,7 @@ class TrainConfig:
             raise KerasBertError(
                 f"expected --labels as two or more different names separated by commas, received {repeated[0]!r} twice"
             )
+        check_answers_questions(answer_settings(self), self.task.replace("-", "_"))
         methods = [name for name in ("freeze", "top_layers", "unfreeze", "adapters") if getattr(self, name)]
         if len(methods) > 1:
             raise KerasBertError(

@@ -25,6 +25,7 @@ def option(
     at_least: float | None = None,
     at_most: float = INFINITE,
     choices: Sequence[str] = (),
+    off: str = "",
 ) -> Any:
     """Declare a field of a config.
 
@@ -35,8 +36,11 @@ def option(
         at_least: The smallest number allowed; None for a field that is not a number.
         at_most: The largest number allowed.
         choices: The strings allowed; any if empty.
+        off: The option that turns a flag off, without dashes; by default `no-` before its name.
     """
-    metadata = {"help": help, "metavar": metavar, "at_least": at_least, "at_most": at_most, "choices": tuple(choices)}
+    metadata = {
+        "help": help, "metavar": metavar, "at_least": at_least, "at_most": at_most, "choices": tuple(choices), "off": off,
+    }  # fmt: skip
     if default is dict or default is list:
         return dataclasses.field(default_factory=default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)

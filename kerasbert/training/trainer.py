@@ -249,7 +249,7 @@ class TrainerCallback(keras.callbacks.Callback):
         lines = [format_metrics({name: value for name, value in record.items() if name != "epoch"})]
         if self.dev is not None:
             self._report_scored(0, 0)  # tokenization comes first, and tracing in the first epoch
-            record["dev"] = self.task.score(self.dev, batch_size=_EVALUATION_BATCH, report=self._report_scored)
+            record |= self._scores()
             lines.append(f"dev {format_metrics(record['dev'])}")
         self.records.append(record)
         self.folder.log({"step": self._step(), **record})
@@ -260,6 +260,15 @@ class TrainerCallback(keras.callbacks.Callback):
         self._save_state()
 
     # -- parts -----------------------------------------------------------------------------------------------------------------------
+
+    def _scores(self) -> dict[str, Any]:
+        """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
+        task = getattr(self.task, "student", self.task)
+        options = {"batch_size": _EVALUATION_BATCH, "report": self._report_scored}
+        if self.config.no_answer_threshold is not None:
+            return {"dev": task.score(self.dev, **options)}
+        metrics, chosen = task.tuned_score(self.dev, **options)
+        return {"dev": metrics, **({"chosen": chosen} if chosen else {})}
 
     def _stop_early(self) -> None:
         patience = self.config.early_stopping
@@ -312,10 +321,25 @@ class TrainerCallback(keras.callbacks.Callback):
             saved = read_file(self.folder.best)
             for number, weight in enumerate(self.task.weights):
                 weight.assign(saved[str(number)])
+        self._restore_chosen(best_epoch)
         if self.dev is not None and len(self.records) > 1:
             self.progress.note(format_kept_epoch([record["dev"] for record in self.records], best_epoch, self.dev_name))
         examples = len(self.records) * self.examples
         return TrainResult(self.records, best_epoch or None, self.seconds, examples / max(self.seconds, 1e-9))
+
+    def _restore_chosen(self, epoch: int) -> None:
+        """Give the task the settings that it chose after an epoch, and print a line about them."""
+        task = getattr(self.task, "student", self.task)
+        chosen = self.records[epoch - 1].get("chosen", {}) if epoch else {}
+        for name, value in chosen.items():
+            setattr(task, name, value)
+            self.progress.note(
+                f"{name} {value:.4f}: the best by {next(iter(self.records[epoch - 1]['dev']))} on {self.dev_name}"
+            )
+        if not chosen and getattr(task, "no_answer", False) and self.config.no_answer_threshold is None:
+            self.progress.note(
+                f"no_answer_threshold {task.no_answer_threshold:.4f}: not tuned, as there are no dev questions without an answer"
+            )
 
 
 def _learning_rate(task: "Task | Distiller") -> float:

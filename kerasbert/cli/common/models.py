@@ -1,12 +1,15 @@
 """One interface for saved folders and `.tflite` files: examples in, predictions and metrics out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kerasbert.cli.common.loading import loading
+from kerasbert.cli.common.progress import note
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.processors import Processor
+from kerasbert.training.answer_options import check_answers_questions
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -47,24 +50,53 @@ class LoadedModel(Protocol):
         ...
 
 
-def open_model(model: str, threads: int = 1) -> LoadedModel:
+def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = MappingProxyType({})) -> LoadedModel:
     """Open a model. A `.tflite` file needs no TensorFlow and runs in a process of its own.
 
     Args:
         model: A `.tflite` file, a saved folder or a hub name.
         threads: The number of CPU threads for a `.tflite` file.
+        answering: Settings of question answering in place of the model's; see `answer_settings`.
 
     Raises:
-        KerasBertError: When there is no such model, it is damaged, or it is a file without kerasbert's metadata.
+        KerasBertError: When there is no such model, it is damaged, or it is a file without kerasbert's metadata; and when there are
+            settings of question answering for another task.
     """
     if is_tflite(model):
         from kerasbert.export.runtime.predictor import open_predictor
 
-        return open_predictor(model, threads, isolated=True)
+        predictor = open_predictor(model, threads, isolated=True)
+        check_answers_questions(answering, predictor.processor.name)
+        return replace(predictor, processor=replace(predictor.processor, **answering)) if answering else predictor
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 
-        return _Folder(load_task(model))
+        return _Folder(change_answers(load_task(model), answering))
+
+
+def change_answers(task: "Task", answering: Mapping[str, Any]) -> "Task":
+    """Replace a task's settings of question answering, and print a line if nothing tells whether questions may have no answer.
+
+    Args:
+        task: The task.
+        answering: The settings; see `answer_settings`.
+
+    Returns:
+        The task.
+
+    Raises:
+        KerasBertError: When there are settings for another task.
+    """
+    if answering or getattr(task, "no_answer", False) is None:
+        check_answers_questions(answering, task.processor.name)
+        for name, value in answering.items():
+            setattr(task, name, value)
+        if getattr(task, "no_answer", False) is None:
+            note(
+                "the model's files do not tell whether questions may have no answer, so each gets one: --no-answer is for models of "
+                "SQuAD 2.0"
+            )
+    return task
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,9 @@ class OptionGroup:
         annotation: Any = list[str] if kind is dict else kind
         if kind is bool:
             # `--no-...` turns off what the default or a file turns on.
-            names = f"{flag(name)}/{flag(f'no_{name}')}" if default or self.given_only else flag(name)
+            off = config_field.metadata["off"]
+            both = default or self.given_only or off
+            names = f"{flag(name)}/{flag(off or f'no_{name}')}" if both else flag(name)
             declared = Option(names, help=text)
         else:
             declared = Option(help=text, metavar=config_field.metadata["metavar"])

@@ -81,4 +81,5 @@ LABEL_WEIGHT_HELP = "Weight of the loss on the labels, beside --objectives."
 NOT_FOR_SAVED_MODELS = (
     "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",
     "rates", "adapters", "layer_mix", "new_head", "distribute",
+    "no_answer", "no_answer_threshold", "stride", "max_answer_length", "answers", "unit",
 )  # fmt: skip

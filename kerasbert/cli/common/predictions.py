@@ -81,6 +81,15 @@ def format_predictions(processor: Processor, predictions: Sequence[dict[str, Any
     return Table([*display.columns, *second], lines)
 
 
+def each_answer(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a record for each of the best answers to each question, in place of one for each question.
+
+    Args:
+        records: The records of `prediction_records` for question answering.
+    """
+    return [{**record, **answer} for record in records for answer in record["best"]]
+
+
 _COSINES = Display(("cosine", "text"), lambda record: [[f"{record['cosine']:.4f}", record["text"], *pair_cell(record)]])
 
 

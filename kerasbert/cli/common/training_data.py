@@ -27,6 +27,7 @@ from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.registry import train_tasks
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
+from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def read_data(training: TrainConfig) -> TrainingData:
     kind = processor_class(tasks[training.task][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
-    processor = make_processor(kind.name, label_names(kind, whole, training.labels))
+    processor = make_processor(kind.name, label_names(kind, whole, training.labels), answer_settings(training))
     note_rare_labels(processor, whole)
     for table in (train, dev):
         if table is not None:

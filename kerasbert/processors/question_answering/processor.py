@@ -92,6 +92,15 @@ class QuestionAnswering(Processor):
     def check_labels(self, y: Any, examples: Sequence) -> None:
         right_answers(y, examples)
 
+    def notes_on_labels(self, y: Any, examples: Sequence) -> list[str]:
+        unanswered = 0 if self.no_answer else sum(not answers for answers in right_answers(y, examples))
+        if not unanswered:
+            return []
+        return [
+            f"note: {unanswered:,} of {len(examples):,} questions have no answer, but no_answer is off: the model always gives one "
+            "(--no-answer turns it on)"
+        ]
+
     def examples(self, x: Any) -> list:
         if isinstance(x, Mapping):
             raise KerasBertError(

@@ -82,3 +82,28 @@ def test_equal_margins_are_answered_together():
 def test_metrics_need_a_question():
     with pytest.raises(KerasBertError, match="received none"):
         squad_scores([], [])
+
+
+# Question: the right answers, the best answer, the margin of no answer over it; and, by hand, F1 with that answer and without one.
+COUNTED = (
+    (["film"], "film", -4.0, 1.0, 0.0),
+    ([], "so", -3.0, 0.0, 1.0),
+    (["a good film"], "film", -2.0, 2 / 3, 0.0),
+    (["book"], "book", 0.5, 1.0, 0.0),
+    ([], "end", 1.0, 0.0, 1.0),
+    (["song"], "book", 2.0, 0.0, 0.0),
+)
+
+
+def test_the_best_threshold_is_that_of_squad_2():
+    """SQuAD 2.0's evaluation counts up from no answer at all (2 of 6 right), in the order of the margins: `best_f1_thresh`.
+
+    After each question: 2 + 1 = 3; 3 - 1 = 2; 2 + 2/3 = 2.67; 2.67 + 1 = 3.67, the best; 3.67 - 1 = 2.67; 2.67 + 0 = 2.67.
+    """
+    right, answers, margins, answered, unanswered = zip(*COUNTED, strict=True)
+    assert [f1(*pair) for pair in zip(right, answers, strict=True)] == pytest.approx(answered)
+    threshold, best = best_threshold(right, answers, margins)
+    assert (threshold, best) == (0.5, pytest.approx((3 + 2 / 3) / 6))
+    for other in margins:
+        chosen = [a if margin <= other else n for a, n, margin in zip(answered, unanswered, margins, strict=True)]
+        assert sum(chosen) / 6 <= best + 1e-12
