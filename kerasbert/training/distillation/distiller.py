@@ -8,6 +8,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.keras_task import KerasTask
@@ -67,6 +68,7 @@ class Distiller(KerasTask):
         **kwargs: Any,
     ):
         super().__init__(**{"name": "distiller", **kwargs})
+        self._compiled_lock = ThreadLock(f"fit or evaluate of {type(self).__name__}", nested=True)
         _check_weights(objectives, label_weight)
         if cache_type not in TYPES:
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
