@@ -66,6 +66,10 @@ def resolve_options(
     Raises:
         KerasBertError: when an argument is unknown, or does not fit the task or another argument.
     """
+    if task.not_exported:
+        raise KerasBertError(
+            f"expected a task for applications, received a {type(task).__name__}, whose heads are for pretraining; {task.not_exported}"
+        )
     chosen_target = target_named(target)
     chosen_target.check_split_k(split_k)
     integer_only = integer_only or is_integer_only(task) or chosen_target.split

@@ -185,7 +185,11 @@ class Processor:
         raise NotImplementedError
 
     def corrupt(
-        self, inputs: dict[str, np.ndarray], tokenizer: Tokenizer, random: np.random.Generator
+        self,
+        inputs: dict[str, np.ndarray],
+        tokenizer: Tokenizer,
+        random: np.random.Generator,
+        alignment: Sequence[Any] = (),
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Mask tokens of a packed batch, for self-supervised processors.
 
@@ -193,6 +197,7 @@ class Processor:
             inputs: int32 arrays `(batch, length)` by input name.
             tokenizer: The tokenizer.
             random: The random generator that chooses the tokens.
+            alignment: The alignment of each row, see `Features`; empty for packed inputs of the user's.
 
         Returns:
             The inputs with masks, and the labels `(batch, length)`.

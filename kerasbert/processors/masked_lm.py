@@ -16,8 +16,9 @@ from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
 from kerasbert.processors.masking import choose_tokens, corrupt_tokens
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
-from kerasbert.processors.word_pieces import readable, word_pieces
+from kerasbert.processors.word_pieces import readable, splits_words_itself, word_numbers, word_pieces
 from kerasbert.text import Tokenizer
+from kerasbert.text.encoded import Encoded
 from kerasbert.text.windows import windows
 
 SCORING_SEED = 20181011  # arbitrary, but constant: metrics are for the same masks every time
@@ -39,12 +40,14 @@ class MaskedPositions:
         tokenizer: The tokenizer, for the words of predictions.
         spans: `(start, end)` characters of each mask in the example's text, if the text itself has masks.
         labels: Ids of the masked tokens if the processor chose them, else None.
+        words: The number of each token's word in the row, `(tokens,)`, where only the tokenizer knows words; else None.
     """
 
     index: np.ndarray
     tokenizer: Tokenizer = field(repr=False)
     spans: tuple[tuple[int, int], ...] = ()
     labels: np.ndarray | None = None
+    words: np.ndarray | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class MaskedWords(Processor):
 
     Attributes:
         share: Fraction of the tokens that are masked, special ones not counted; at least one in a row.
-        whole_words: Whether all tokens of a word are masked together.
+        whole_words: Whether all tokens of a word are masked together. Words are those of the tokenizer: split at spaces and punctuation,
+            each Chinese character by itself, Japanese by MeCab.
         top: Number of words that a prediction lists for a mask.
 
     Raises:
@@ -96,7 +100,8 @@ class MaskedWords(Processor):
         return texts
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
+        encoded = tokenizer.encode(examples, max_length=WHOLE)
+        texts, words = encoded.input_ids, self._words_of(encoded, tokenizer)
         masks = _masks(examples, texts, tokenizer)
         none = MaskedPositions(np.zeros(0, np.int64), tokenizer)
         parts, alignment, truncated = [], [], 0
@@ -104,7 +109,9 @@ class MaskedWords(Processor):
             if number not in masks or len(ids) <= length:
                 for start, end in _windows(len(ids) - 2, length - 2):
                     parts.append((number, start, end))
-                    alignment.append(masks.get(number, none))
+                    positions = masks.get(number, none)
+                    row_words = None if words is None else _window(words[number], start, end)
+                    alignment.append(positions if row_words is None else replace(positions, words=row_words))
                 continue
             truncated += 1
             for start, end, group in _windows_around(masks[number].index - 1, len(ids) - 2, length - 2):
@@ -115,14 +122,16 @@ class MaskedWords(Processor):
 
     def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         """Tokenize whole texts, with the same masks every time."""
-        texts = tokenizer.encode(examples, max_length=WHOLE).input_ids
-        features = _windowed(
-            texts, [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
-        )
+        encoded = tokenizer.encode(examples, max_length=WHOLE)
+        texts, words = encoded.input_ids, self._words_of(encoded, tokenizer)
+        parts = [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
+        features = _windowed(texts, parts)
         pieces, corrupted, alignment = word_pieces(tokenizer), [], []
         for number, ids in enumerate(features.token_lists.input_ids):
             ids, random = np.array(ids, np.int32), np.random.default_rng((SCORING_SEED, number))
-            index = choose_tokens(ids, pieces, self.share, self.whole_words, random)
+            text, start, end = parts[number]
+            numbers = None if words is None else _window(words[text], start, end)
+            index = choose_tokens(ids, pieces, self.share, self.whole_words, random, numbers)
             alignment.append(MaskedPositions(index, tokenizer, labels=ids[index]))
             ids[index] = corrupt_tokens(ids[index], tokenizer.mask_id, pieces, random)
             corrupted.append(ids.tolist())
@@ -131,13 +140,25 @@ class MaskedWords(Processor):
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         raise KerasBertError("expected texts alone for masked words, received labels with them; leave the labels out")
 
+    def _words_of(self, encoded: Encoded, tokenizer: Tokenizer) -> list[np.ndarray] | None:
+        return word_numbers(encoded, tokenizer) if self.whole_words else None
+
     def corrupt(
-        self, inputs: dict[str, np.ndarray], tokenizer: Tokenizer, random: np.random.Generator
+        self,
+        inputs: dict[str, np.ndarray],
+        tokenizer: Tokenizer,
+        random: np.random.Generator,
+        alignment: Sequence[Any] = (),
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        if self.whole_words and not len(alignment) and splits_words_itself(tokenizer):
+            raise KerasBertError(
+                "expected texts for whole_words with a Japanese tokenizer, received packed inputs, which do not show words; give the texts"
+            )
         pieces, ids = word_pieces(tokenizer), inputs["input_ids"].copy()
         labels = np.full_like(ids, IGNORED)
         for row, length in enumerate(inputs["attention_mask"].sum(axis=1)):
-            index = choose_tokens(ids[row, :length], pieces, self.share, self.whole_words, random)
+            numbers = alignment[row].words if len(alignment) else None
+            index = choose_tokens(ids[row, :length], pieces, self.share, self.whole_words, random, numbers)
             labels[row, index] = ids[row, index]
             ids[row, index] = corrupt_tokens(ids[row, index], tokenizer.mask_id, pieces, random)
         return {**inputs, "input_ids": ids}, labels
@@ -217,6 +238,11 @@ class MaskedWords(Processor):
         correct = [raw_result["logits"][:, 0] > raw_result["logits"][:, 1] for raw_result in raw_results]
         parts, wholes = (np.array([count(row) for row in correct], np.float64) for count in (np.sum, np.size))
         return Ratio(np.bincount(features.example, parts), np.bincount(features.example, wholes))
+
+
+def _window(words: np.ndarray, start: int, end: int) -> np.ndarray:
+    """Return the word numbers of a row of `_windowed`."""
+    return np.concatenate([[-1], words[1 + start : 1 + end], [-1]])
 
 
 def _windowed(texts: Sequence[list[int]], parts: Sequence[tuple[int, int, int]]) -> Features:

@@ -8,7 +8,12 @@ MASKED, REPLACED = 0.8, 0.1  # fractions of the chosen tokens; the others stay
 
 
 def choose_tokens(
-    ids: np.ndarray, pieces: WordPieces, share: float, whole_words: bool, random: np.random.Generator
+    ids: np.ndarray,
+    pieces: WordPieces,
+    share: float,
+    whole_words: bool,
+    random: np.random.Generator,
+    numbers: np.ndarray | None = None,
 ) -> np.ndarray:
     """Choose the tokens of a row to mask, at least one if the row has a word.
 
@@ -18,6 +23,7 @@ def choose_tokens(
         share: Fraction of the tokens to choose, special ones not counted.
         whole_words: Whether all tokens of a word are chosen together.
         random: The random generator.
+        numbers: The number of each token's word `(n,)`, by the tokenizer; None to tell words by the vocabulary.
 
     Returns:
         Positions in the row, in their order.
@@ -28,7 +34,8 @@ def choose_tokens(
     count = max(1, round(share * len(free)))
     if not whole_words:
         return np.sort(random.permutation(free)[:count])
-    _, words = np.unique(pieces.word_numbers(ids)[free], return_inverse=True)
+    numbers = pieces.word_numbers(ids) if numbers is None else numbers
+    _, words = np.unique(numbers[free], return_inverse=True)
     order = random.permutation(words.max() + 1)
     sizes = np.bincount(words)[order]
     # The last word may exceed the count by half of its size, so that the mean fraction is right.

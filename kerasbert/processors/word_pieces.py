@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from kerasbert.text import Tokenizer
+from kerasbert.text.encoded import Encoded
 
 _SPACE_MARKS = {
     "sentencepiece": "\u2581",
@@ -58,6 +59,23 @@ def word_pieces(tokenizer: Tokenizer) -> WordPieces:
         continues = np.array([token[:1] not in {space, "", *string.punctuation} for token in vocabulary])
         closed = special | np.array([token[-1:] in {"", *string.punctuation} for token in vocabulary])
     return WordPieces(special, continues & ~special, closed, np.flatnonzero(~special).astype(np.int32))
+
+
+def splits_words_itself(tokenizer: Tokenizer) -> bool:
+    """Tell whether the tokens do not show where words begin: a Japanese tokenizer finds words first, and may split them into characters."""
+    return tokenizer.kind == "japanese"
+
+
+def word_numbers(encoded: Encoded, tokenizer: Tokenizer) -> list[np.ndarray] | None:
+    """Return the number of each token's word by the tokenizer, special tokens included as -1; None where the vocabulary shows words.
+
+    Args:
+        encoded: Encoded texts, without pairs.
+        tokenizer: The tokenizer.
+    """
+    if not splits_words_itself(tokenizer):
+        return None
+    return [np.array([-1 if word is None else word for word in row]) for row in encoded.word_ids]
 
 
 def readable(tokenizer: Tokenizer, token_id: int) -> str:

@@ -55,6 +55,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         pools: Whether the task reads the encoder's pooled vector. None: it does not, but keeps the pooler of a checkpoint that has one.
         grouped: Whether a row has several token lists: inputs are `(batch, group, length)`.
         reads_mask: Whether `serve` itself reads the attention mask, beside the encoder.
+        not_exported: For a task that has no file for applications: what to convert instead.
         predicts_arrays: Whether `predict` on texts returns the outputs as one array, instead of a readable prediction for each example.
         labels: Names of the classes in the order of the outputs, or None.
         recommended: The learning rate and the epochs that the folder of the checkpoint recommends, or None.
@@ -79,6 +80,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     grouped: ClassVar[bool] = False
     reads_mask: ClassVar[bool] = False
     predicts_arrays: ClassVar[bool] = False
+    not_exported: ClassVar[str] = ""
     labels: tuple[str, ...] | None = None
     recommended: Recommendation | None = None
 

@@ -98,24 +98,30 @@ def batches(
     row_weights = None if weights is None else _row_weights(weights, features)
     order = LengthBatches(features.lengths, batch_size, shuffle, seed, start)
     few, processor, pad_id = few_lengths(task), task.processor, task.config.pad_token_id
-    corrupts = processor.self_supervised and labels is None and not inputs_only
+    # A self-supervised processor makes the labels of its first output; labels that are given are those of other outputs, or all.
+    joins = isinstance(labels, dict) and processor.outputs[0] not in labels
+    corrupts = processor.self_supervised and (labels is None or joins) and not inputs_only
 
     def generate() -> Iterator[tuple]:
         for (number, batch), index in order.numbered():
             longest = task.sequence_length if full else int(features.lengths[index].max())
             length = padded_length(longest, task.sequence_length, few=few)
             inputs, batch_labels = features.pack(index, length, pad_id), None
+            if labels is not None:
+                batch_labels = _select_labels(labels, index, length)
             if corrupts:
                 random = np.random.default_rng((seed, number if shuffle else 0, batch))
-                inputs, batch_labels = processor.corrupt(inputs, task.tokenizer, random)
-            elif labels is not None:
-                batch_labels = _select_labels(labels, index, length)
+                alignment = [features.alignment[row] for row in index] if len(features.alignment) else ()
+                inputs, masked = processor.corrupt(inputs, task.tokenizer, random, alignment)
+                batch_labels = {processor.outputs[0]: masked, **batch_labels} if joins else masked
             batch_weights = None if row_weights is None else row_weights[index]
             yield tuple(part for part in (inputs, batch_labels, batch_weights) if part is not None)
 
     shape = (None,) * (2 if features.group == 1 else 3)
     inputs_spec = {name: tf.TensorSpec(shape, tf.int32) for name in INPUT_NAMES}
-    labels_spec = _MASKED_SPEC if corrupts else None if labels is None else _spec(labels)
+    labels_spec: Any = None if labels is None else _spec(labels)
+    if corrupts:
+        labels_spec = {processor.outputs[0]: _MASKED_SPEC, **labels_spec} if joins else _MASKED_SPEC
     weights_spec = None if weights is None else tf.TensorSpec((None,), tf.float32)
     signature = tuple(spec for spec in (inputs_spec, labels_spec, weights_spec) if spec is not None)
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)

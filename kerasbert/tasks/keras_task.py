@@ -149,19 +149,19 @@ class KerasTask(CompilingModel):
             KerasBertError: When there are no labels, or an example, a label or a callback cannot be used.
         """
         check_tf_keras("callbacks", kwargs.get("callbacks"))
+        check_rate_callbacks(self, kwargs.get("callbacks"))
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(self, x, y, sample_weight, validation_split)
         size = batch_size or 32
         seed = int(np.random.randint(2**31)) if seed is None else seed
         start = start or (kwargs.get("initial_epoch", 0), 0)
-        data = self._dataset(x, y, size, shuffle, sample_weight, seed, start)
-        if isinstance(data.element_spec, dict):
-            raise KerasBertError("expected labels for the texts, received none; pass them as y")
-        if validation_data is not None:
-            validation_size = kwargs.pop("validation_batch_size", None) or size
-            validation_data = self._validation_dataset(validation_data, validation_size)
-        check_rate_callbacks(self, kwargs.get("callbacks"))
         with self._compiled_lock.held, string_datasets.own_errors():
+            data = self._dataset(x, y, size, shuffle, sample_weight, seed, start)
+            if isinstance(data.element_spec, dict):
+                raise KerasBertError("expected labels for the texts, received none; pass them as y")
+            if validation_data is not None:
+                validation_size = kwargs.pop("validation_batch_size", None) or size
+                validation_data = self._validation_dataset(validation_data, validation_size)
             self._start = start
             begin_fit(self, data, epochs, start, kwargs.get("steps_per_epoch"))
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
@@ -267,7 +267,7 @@ class KerasTask(CompilingModel):
     ) -> tf.data.Dataset:
         check_not_forked()
         if isinstance(x, tf.data.Dataset):
-            return string_datasets.tokenized(self, x, batch_size)
+            return string_datasets.tokenized(self, x, batch_size, seed=seed if shuffle else None)
         y = x.y if y is None and is_table(x) else y
         examples, features = self.features(x)
         labels = self.encode_targets(y, features.example if examples is None else examples, features)

@@ -101,6 +101,9 @@ def _adapted(task: Any, loss: Any, name: str) -> Any:
         raise KerasBertError(f"expected a loss of single numbers, received {name}; leave it out for the task's own")
     if returned == VALUES:
         return loss
+    if returned == LABELS and task.per_token:  # some tokens have no label
+        note(f"note: {name} is that of {type(task).__name__}: over logits, and tokens with a label")
+        return task.default_loss()
     settings = loss.get_config()
     if settings.get("axis", -1) != -1:
         raise KerasBertError(f"expected {name} over the last axis, received axis={settings['axis']}; leave axis out")

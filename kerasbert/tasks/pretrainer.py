@@ -1,11 +1,15 @@
-"""The pretraining tasks of BERT, ALBERT, MobileBERT and ELECTRA. They read packed inputs only."""
+"""The pretraining tasks of BERT, ALBERT, MobileBERT and ELECTRA."""
 
-from typing import Any, ClassVar
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.data.plain_text import OBJECTIVES, PlainText, pairs_from_text
+from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
+from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
@@ -13,44 +17,34 @@ from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
+from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
+from kerasbert.processors import IGNORED, Features
+from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.inputs import is_packed
 from kerasbert.text import Tokenizer
 
 
-class PretrainingTask(Task):
-    """A task that reads packed inputs only. It defines what the processor defines for other tasks.
-
-    Attributes:
-        main_output: The output of the exported file that `predict` returns.
-    """
-
-    main_output: ClassVar[str]
-
-    @property
-    def output_name(self) -> str:
-        return self.main_output
-
-    @property
-    def per_token(self) -> bool:
-        return True
-
-    @property
-    def soft_loss(self) -> str:
-        return "softmax"
-
-
 @keras.utils.register_keras_serializable("kerasbert")
-class Pretrainer(PretrainingTask):
+class Pretrainer(Task):
     """Masked language modelling with next-sentence prediction (BERT, MobileBERT) or sentence order (ALBERT).
 
-    See Devlin et al. 2018, section 3.1, and Lan et al. 2019, section 3.1. The task reads packed inputs only. Calling it returns
-    `prediction_logits` `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`; class 0 is the
-    original pair.
+    See Devlin et al. 2018, section 3.1, and Lan et al. 2019, section 3.1. Calling it returns `prediction_logits`
+    `(batch, length, vocabulary)`, and `seq_relationship_logits` (ALBERT: `sop_logits`) `(batch, 2)`; class 0 is the original pair.
+
+    `fit`, `evaluate` and `score` take running text: a list of texts in which empty ones separate documents, a list of documents (lists of
+    texts), or the result of `kb.data.read_text`. Half of the pairs of adjacent sentences are changed, the same ones in every epoch; see
+    `kb.data.pairs_from_text`. They also take pairs of texts with labels. Other words are masked in every epoch. `predict` takes packed
+    inputs only, and there is no file for applications: `kb.MaskedLM` and `kb.NextSentencePredictor` load the two heads from the folder.
+
+    Inputs may have `positions`, as those of `MaskedLM`.
 
     Args:
         encoder: An encoder with a pooler.
-        tokenizer: The tokenizer, which is saved with the task; the task itself reads packed inputs.
+        tokenizer: The tokenizer, or None for packed inputs only.
         sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        share: Fraction of the tokens that are masked; see `MaskedLM`.
+        whole_words: Whether all tokens of a word are masked together.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -59,6 +53,8 @@ class Pretrainer(PretrainingTask):
     Example:
         ```python
         pretrainer = kb.Pretrainer.from_pretrained("small-en", sequence_length=32)
+        pretrainer.compile(optimizer=kb.adamw(1e-4))
+        pretrainer.fit(["The hotel was fine. We stayed two nights.", "", "The soup was cold. I complained."])
         packed = pretrainer.pack(["The hotel was fine."], ["We stayed two nights."])
         pretrainer(packed)["seq_relationship_logits"]  # (1, 2)
         ```
@@ -67,18 +63,23 @@ class Pretrainer(PretrainingTask):
     architecture = "ForPreTraining"
     heads = ("masked_lm", "next_sentence")
     pools = True
-    main_output = "prediction_logits"
+    not_exported = "kb.MaskedLM and kb.NextSentencePredictor load its heads from the same folder"
 
     def __init__(
         self,
         encoder: Encoder,
         tokenizer: Tokenizer | None = None,
         sequence_length: int | None = None,
+        share: float = 0.15,
+        whole_words: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         config, policy = encoder.config, encoder.policy
+        self.objective = "sentence_order" if config.model_type == "albert" else "next_sentence"
         self.pair_output_name = "sop_logits" if config.model_type == "albert" else "seq_relationship_logits"
+        self.share, self.whole_words = share, whole_words
+        _ = self.processor  # reports wrong settings at once
         self.masked_lm = masked_lm_head(config, policy)
         self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
         self.next_sentence_input = activation_quantizer(policy, "next_sentence.input")
@@ -93,27 +94,122 @@ class Pretrainer(PretrainingTask):
     ) -> dict[str, tf.Tensor]:
         encoded = self.encoder(inputs, training=training, lowering=lowering)
         pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)  # (B, H)
+        sequence = encoded.sequence  # (B, S, H)
+        if "positions" in inputs:
+            sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
         return {
-            self.output_name: self.masked_lm(
-                encoded.sequence, self.encoder.embeddings.word, training=training, lowering=lowering
-            ),
+            self.output_name: self.masked_lm(sequence, self.encoder.embeddings.word, training=training),
             self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
         }
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return self(inputs, training=False, lowering=lowering)
 
+    @property
+    def processor(self) -> PretrainingPairs:
+        labels = OBJECTIVES[self.objective]
+        return PretrainingPairs(labels, self.share, self.whole_words, pair_output=self.pair_output_name)
+
+    @property
+    def soft_loss(self) -> str:
+        return "softmax"
+
+    def default_loss(self) -> dict[str, keras.losses.Loss]:
+        names = (self.output_name, self.pair_output_name)
+        return {name: keras.losses.SparseCategoricalCrossentropy(from_logits=True) for name in names}
+
+    def default_metrics(self) -> dict[str, list[keras.metrics.Metric]]:
+        names = (self.output_name, self.pair_output_name)
+        return {name: [keras.metrics.SparseCategoricalAccuracy("accuracy")] for name in names}
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        return super().train_step(self._masked_only(data))
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        return super().test_step(self._masked_only(data))
+
+    def _masked_only(self, data: Any) -> Any:
+        """Reduce the words of a batch to the masked ones, as `MaskedLM` does."""
+        inputs, labels, weights = keras.utils.unpack_x_y_sample_weight(data)
+        if labels is None:
+            return data
+        words, pairs = labels[self.output_name], labels[self.pair_output_name]
+        positions = tf.where(words != IGNORED)
+        if weights is not None:
+            weights = {self.output_name: tf.gather(weights, positions[:, 0]), self.pair_output_name: weights}
+        labels = {self.output_name: tf.gather_nd(words, positions), self.pair_output_name: pairs}
+        return {**inputs, "positions": positions}, labels, weights
+
+    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return super().fit(*self._pairs(x, y), *args, **kwargs)
+
+    def score(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> dict[str, float]:
+        return super().score(*self._pairs(x, y), *args, **kwargs)
+
+    def predictions(self, x: Any, *args: Any, **kwargs: Any) -> list:
+        return self.processor.predictions((), Features(None, np.zeros(0, np.int64)), ())  # an error that says what predicts
+
+    def _dataset(self, x: Any, y: Any, *args: Any, **kwargs: Any) -> tf.data.Dataset:
+        return super()._dataset(*self._pairs(x, y), *args, **kwargs)
+
+    def encode_targets(self, y: Any, examples: Any, features: Any) -> Any:
+        if y is None:
+            names = " or ".join(map(repr, OBJECTIVES[self.objective]))
+            raise KerasBertError(
+                f"expected labels of the pairs, {names}, received none; give them as y, or give documents instead of pairs"
+            )
+        return super().encode_targets(y, examples, features)
+
+    def _pairs(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Make pairs and their labels of running text; other data are returned as they are."""
+        if isinstance(x, tf.data.Dataset):
+            if not isinstance(x.element_spec, tuple) or not isinstance(x.element_spec[0], dict):
+                raise KerasBertError(
+                    "expected texts as a list or of kb.data.read_text, received a tf.data.Dataset, whose documents are not known; give "
+                    "lists, or packed inputs with labels"
+                )
+            return x, y
+        if is_packed(x) or is_table(x) and not isinstance(x, PlainText):
+            return x, y
+        if not isinstance(x, PlainText):
+            documents = _documents(x)
+            if documents is None:
+                return x, y
+            x = documents
+        if y is not None:
+            raise KerasBertError(
+                "expected documents alone, received labels with them; leave the labels out, or give pairs"
+            )
+        table = pairs_from_text(x, self.objective)
+        return table.x, table.y
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "share": self.share, "whole_words": self.whole_words}
+
+
+def _documents(x: Any) -> list[str] | None:
+    """Return texts with empty ones between documents; None for pairs of texts."""
+    rows = list(x) if isinstance(x, list) or hasattr(x, "__array__") else []
+    if rows and all(isinstance(row, list) and all(isinstance(text, str) for text in row) for row in rows):
+        return [text for row in rows for text in (*row, "")]
+    return None if not rows or isinstance(rows[0], tuple | list) else rows
+
 
 @keras.utils.register_keras_serializable("kerasbert")
-class ReplacedTokenDetector(PretrainingTask):
-    """Replaced token detection (ELECTRA, Clark et al. 2020, section 2).
+class ReplacedTokenDetector(Task):
+    """Replaced token detection (ELECTRA, Clark et al. 2020, section 2). Calling it returns logits `(batch, length)`, positive for replaced
+    tokens.
 
-    The task reads packed inputs only. Calling it returns logits `(batch, length)`, positive for replaced tokens.
+    `fit(texts)` replaces other tokens in every epoch, and `score(texts)` always the same ones, by tokens of the same batch. The paper takes
+    the replacements from a small generator, which makes the task harder: for that, give packed inputs with the generator's tokens, and
+    labels `(rows, length)`, 1 for replaced tokens, 0 for others and -100 where there is none. `predict(texts)` returns the tokens of each
+    text with the probability that each was replaced. There is no file for applications.
 
     Args:
         encoder: The encoder.
-        tokenizer: The tokenizer, which is saved with the task; the task itself reads packed inputs.
+        tokenizer: The tokenizer, or None for packed inputs only.
         sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        share: Fraction of the tokens that are replaced, special tokens not counted.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -122,22 +218,27 @@ class ReplacedTokenDetector(PretrainingTask):
     Example:
         ```python
         detector = kb.ReplacedTokenDetector(encoder, task.tokenizer, sequence_length=32)
-        detector(detector.pack(["the film was a joy"]))  # logits (1, 32)
+        detector.compile(optimizer=kb.adamw(1e-4))
+        detector.fit(["the film was a joy", "a dull book"])
+        detector.predict(["the film was a joy"])[0]["tokens"][0]
         ```
     """
 
     architecture = "ForPreTraining"
     heads = ("discriminator",)
-    main_output = "logits"
+    not_exported = "convert a task that was trained from it, such as kb.TextClassifier.from_pretrained(folder)"
 
     def __init__(
         self,
         encoder: Encoder,
         tokenizer: Tokenizer | None = None,
         sequence_length: int | None = None,
+        share: float = 0.15,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        self.share = share
+        _ = self.processor  # reports wrong settings at once
         self.discriminator = ReplacedTokenHead(encoder.config, encoder.policy)
         self._create_variables()
 
@@ -150,3 +251,20 @@ class ReplacedTokenDetector(PretrainingTask):
 
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self(inputs, training=False, lowering=lowering)}
+
+    @property
+    def processor(self) -> ReplacedTokens:
+        return ReplacedTokens(share=self.share)
+
+    @property
+    def soft_loss(self) -> str:
+        return "sigmoid"
+
+    def default_loss(self) -> keras.losses.Loss:
+        return TokenBinaryCrossEntropy()
+
+    def default_metrics(self) -> list[keras.metrics.Metric]:
+        return [TokenBinaryAccuracy("accuracy")]
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "share": self.share}

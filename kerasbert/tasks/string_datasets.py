@@ -1,7 +1,9 @@
 """`tf.data` pipelines of texts: tokenized in the pipeline, with labels by name or number."""
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,13 @@ from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors import Features
 from kerasbert.tasks.inputs import few_lengths, prefetched
 
-_failures: list[KerasBertError] = []  # raised inside a pipeline; TensorFlow replaces them by errors of its own
+# Errors that are raised inside the pipelines of one call; TensorFlow replaces them by errors of its own. Pipelines run in TensorFlow's
+# threads, so each takes the list of the call that makes it.
+_failures: ContextVar[list[KerasBertError] | None] = ContextVar("pipeline_failures", default=None)
 
 
 def tokenized(
-    task: keras.Model, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool = False
+    task: keras.Model, dataset: tf.data.Dataset, batch_size: int, inputs_only: bool = False, seed: int | None = None
 ) -> tf.data.Dataset:
     """Return a dataset with its texts tokenized. A dataset without texts is returned as it is.
 
@@ -32,9 +36,10 @@ def tokenized(
         dataset: The dataset. If it is not batched, it is batched first.
         batch_size: Rows in a batch, for a dataset that is not batched.
         inputs_only: Leave labels and weights out.
+        seed: For a self-supervised task: the seed of its masks, other ones in each epoch; None for the same ones.
 
     Raises:
-        KerasBertError: When a dict has no text, or the task has no names of labels.
+        KerasBertError: When a dict has no text, the task has no names of labels, or a self-supervised task receives labels.
     """
     named = _as_texts_and_labels(dataset)
     if not all(isinstance(part, tf.TensorSpec) and part.dtype == tf.string for part in _text_specs(named)):
@@ -45,22 +50,31 @@ def tokenized(
         named = named.map(lambda inputs, *_: (inputs,))
     spec: Any = named.element_spec
     parts: tuple[Any, ...] = spec if isinstance(spec, tuple) else (spec,)
-    labelled = len(parts) > 1
-    read_labels = _label_reader(task) if labelled and _is_string(parts[1]) else None
+    labelled, failures = len(parts) > 1, _failures.get()
+    failures = [] if failures is None else failures  # not `or`: an empty list is that of the call
+    if task.processor.self_supervised and not inputs_only:
+        if labelled:
+            raise KerasBertError(
+                f"expected texts alone in a dataset for {type(task).__name__}, received labels with them; leave the labels out"
+            )
+        return _corrupted(task, named, failures, seed)
+    read_labels = _label_reader(task, failures) if labelled and _is_string(parts[1]) else None
+    grouped = task.processor.name == "embedding" and isinstance(parts[0], tuple)
 
     def tokenize(*columns: np.ndarray) -> list[np.ndarray]:
-        with _kept():
-            encoded = task.encode(*([text.decode("utf-8") for text in column] for column in columns))
-        features = Features.from_encoded(encoded)
-        length = padded_length(int(features.lengths.max()), task.sequence_length, few=few_lengths(task))
-        packed = features.pack(range(len(features)), length, task.config.pad_token_id)
-        return [packed[name] for name in INPUT_NAMES]
+        with _kept(failures):
+            texts = [[text.decode("utf-8") for text in column] for column in columns]
+            if grouped:  # two vectors for a pair, not one
+                features = task.processor.features(list(zip(*texts, strict=True)), task.tokenizer, task.sequence_length)
+            else:
+                features = Features.from_encoded(task.encode(*texts))
+        return _packed(task, features)
 
     def step(*element: Any) -> Any:
         strings = element[0] if isinstance(element[0], tuple) else (element[0],)
         arrays = tf.numpy_function(tokenize, strings, [tf.int32] * 3)
         for array in arrays:
-            array.set_shape((None, None))
+            array.set_shape((None,) * (3 if grouped else 2))
         packed = dict(zip(INPUT_NAMES, arrays, strict=True))
         if not labelled:
             return packed
@@ -70,7 +84,59 @@ def tokenized(
     return prefetched(named.map(step, num_parallel_calls=tf.data.AUTOTUNE))
 
 
-def _label_reader(task: keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:
+def _packed(task: keras.Model, features: Features) -> list[np.ndarray]:
+    """Return all rows, padded to the longest, in the order of `INPUT_NAMES`."""
+    length = padded_length(int(features.lengths.max()), task.sequence_length, few=few_lengths(task))
+    packed = features.pack(range(len(features)), length, task.config.pad_token_id)
+    return [packed[name] for name in INPUT_NAMES]
+
+
+def _corrupted(
+    task: keras.Model, dataset: tf.data.Dataset, failures: list[KerasBertError], seed: int | None
+) -> tf.data.Dataset:
+    """Return batches of a self-supervised task: inputs and labels made from batches of texts, windows of long texts included."""
+    passes = itertools.count()
+
+    def corrupt(columns: tuple[np.ndarray, ...], epoch: int, batch: int) -> list[np.ndarray]:
+        processor, random = task.processor, np.random.default_rng((seed or 0, epoch, batch))
+        with _kept(failures):
+            texts = [[text.decode("utf-8") for text in column] for column in columns]
+            examples = processor.examples(texts[0] if len(texts) == 1 else tuple(texts))
+            features = processor.features(examples, task.tokenizer, task.sequence_length)
+            inputs = dict(zip(INPUT_NAMES, _packed(task, features), strict=True))
+            inputs, labels = processor.corrupt(inputs, task.tokenizer, random, features.alignment)
+        return [*(inputs[name] for name in INPUT_NAMES), labels]
+
+    def generate_pass() -> Iterator[int]:
+        number = 0 if seed is None else next(passes)
+        while True:
+            yield number
+
+    def step(number: tuple[tf.Tensor, tf.Tensor], element: Any) -> Any:
+        columns = _columns(element)
+
+        def run(epoch: np.ndarray, batch: np.ndarray, *texts: np.ndarray) -> list[np.ndarray]:
+            return corrupt(texts, int(epoch), int(batch))
+
+        arrays = tf.numpy_function(run, (*number, *columns), [tf.int32] * 4)
+        for array in arrays:
+            array.set_shape((None, None))
+        return dict(zip(INPUT_NAMES, arrays[:3], strict=True)), arrays[3]
+
+    epochs = tf.data.Dataset.from_generator(generate_pass, output_signature=tf.TensorSpec((), tf.int64))
+    epochs = epochs.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
+    numbers = tf.data.Dataset.zip((epochs, tf.data.Dataset.counter()))
+    return prefetched(tf.data.Dataset.zip((numbers, dataset)).map(step, num_parallel_calls=tf.data.AUTOTUNE))
+
+
+def _columns(element: Any) -> tuple:
+    """Return the texts of an element, one tensor for each column."""
+    while isinstance(element, tuple) and len(element) == 1:
+        element = element[0]
+    return element if isinstance(element, tuple) else (element,)
+
+
+def _label_reader(task: keras.Model, failures: list[KerasBertError]) -> Callable[[tf.Tensor], tf.Tensor]:
     """Return a function from labels as strings to labels as the loss takes them, for a pipeline."""
     processor = task.processor
     dtype = processor.label_dtype
@@ -81,7 +147,7 @@ def _label_reader(task: keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:
         )
 
     def encode(labels: np.ndarray) -> np.ndarray:
-        with _kept():
+        with _kept(failures):
             return task.processor.numbers([label.decode("utf-8") for label in labels.reshape(-1)])
 
     def read(strings: tf.Tensor) -> tf.Tensor:
@@ -94,27 +160,30 @@ def _label_reader(task: keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:
 
 @contextlib.contextmanager
 def own_errors() -> Iterator[None]:
-    """Raise the error from inside a pipeline in place of TensorFlow's error about it."""
-    _failures.clear()
+    """Raise the error from inside a pipeline that is made in this block, in place of TensorFlow's error about it."""
+    failures: list[KerasBertError] = []
+    token = _failures.set(failures)
     try:
         yield
     except tf.errors.OpError as error:
-        if _failures:
-            raise _failures[0] from error
+        if failures:
+            raise failures[0] from error
         raise
+    finally:
+        _failures.reset(token)
 
 
 @contextlib.contextmanager
-def _kept() -> Iterator[None]:
+def _kept(failures: list[KerasBertError]) -> Iterator[None]:
     """Keep an error for `own_errors`."""
     try:
         yield
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        _failures.append(KerasBertError(f"expected texts in UTF-8, received byte 0x{byte:02x}; convert them"))
+        failures.append(KerasBertError(f"expected texts in UTF-8, received byte 0x{byte:02x}; convert them"))
         raise
     except KerasBertError as error:
-        _failures.append(error)
+        failures.append(error)
         raise
 
 

@@ -195,3 +195,42 @@ def test_pairs_and_empty_texts_are_rejected(tokenizer):
 def test_settings_out_of_range_are_rejected(settings):
     with pytest.raises(KerasBertError, match=next(iter(settings))):
         make_processor("masked_lm", settings=settings)
+
+
+def test_whole_words_are_those_of_mecab_in_japanese():
+    pytest.importorskip("fugashi")
+    from kerasbert.text import JapaneseTokenizer
+    from kerasbert.text.mecab import mecab_words
+
+    text = "東京は晴れですが大阪は雨でした"
+    words = [word.surface for word in mecab_words(text, "unidic_lite")]
+    assert "東京" in words
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = JapaneseTokenizer([*special, *sorted(set(text))], subwords="character")
+    processor = make_processor("masked_lm", settings={"whole_words": True, "share": 0.4})
+    for length in (32, 12):  # in windows as well
+        features = processor.features([text] * 20, tokenizer, length)
+        packed = features.pack(range(len(features)), length, tokenizer.pad_id)
+        for batch in range(3):
+            random = np.random.default_rng(batch)
+            _, targets = processor.corrupt(packed, tokenizer, random, features.alignment)
+            chosen = "".join("x" if i else "." for row in targets[: 40 // length] for i in row[1 : len(text) + 1] != IGNORED)
+            assert "x" in chosen
+        if length == 32:
+            for row in targets:
+                place = 1
+                for word in words:
+                    taken = row[place : place + len(word)] != IGNORED
+                    assert taken.all() or not taken.any(), word
+                    place += len(word)
+    with pytest.raises(KerasBertError, match="received packed inputs, which do not show words"):
+        processor.corrupt(packed, tokenizer, np.random.default_rng(0))
+
+
+def test_a_chinese_character_is_a_word():
+    from kerasbert.text import WordPiece
+
+    text = "北京天气好"
+    tokenizer = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *text])
+    (ids,) = tokenizer.encode([text], max_length=16).input_ids
+    assert word_pieces(tokenizer).word_numbers(np.array(ids)).tolist() == list(range(7))

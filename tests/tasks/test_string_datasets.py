@@ -1,5 +1,7 @@
 """`tf.data` of texts and labels, and `validation_split`, do what lists of strings do."""
 
+import threading
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -123,3 +125,34 @@ def test_validation_split_with_weights_and_wrong_fractions(tiny):
     ):
         with pytest.raises(KerasBertError, match=told):
             model.fit(x, labels[: len(x)] if isinstance(x, list) else None, validation_split=share, verbose=0)
+
+
+def test_calls_of_several_threads_raise_their_own_errors(tiny):
+    texts, _ = tiny.rows(8)
+    both, errors = threading.Barrier(2), {}
+
+    def fit(name):
+        model = compiled(tiny.narrow())
+        both.wait()
+        try:
+            model.fit(slices(texts, ["positive"] * 7 + [name]), batch_size=1, verbose=0)
+        except KerasBertError as error:
+            errors[name] = str(error)
+
+    for _ in range(3):
+        threads = [threading.Thread(target=fit, args=(name,)) for name in ("one", "other")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert "received 'one'" in errors["one"] and "received 'other'" in errors["other"]
+
+
+def test_pairs_of_a_sentence_encoder_have_two_vectors(tiny):
+    model = tiny.sentence_encoder()
+    model.compile("sgd", run_eagerly=True)
+    texts, _ = tiny.rows(4)
+    pairs, scores = (texts, texts[::-1]), np.array([0.5, 1.0, 0.0, 0.25], np.float32)
+    expected = model.evaluate(pairs, scores, verbose=0)
+    assert model.evaluate(slices(pairs, scores).batch(4), verbose=0) == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(model.predict(slices(pairs, scores)), model.predict(pairs), atol=1e-6)

@@ -85,7 +85,7 @@ class DistillationDataset:
             KerasBertError: When labels are missing; and when the data do not allow a cache or a teacher with another tokenization.
         """
         if isinstance(x, tf.data.Dataset):
-            return self._from_dataset(x, batch_size, labelled)
+            return self._from_dataset(x, batch_size, labelled, options.get("seed") if options.get("shuffle") else None)
         student, y = self.student, x.y if y is None and is_table(x) else y
         examples, features = student.features(x)
         targets = student.encode_targets(y, features.example if examples is None else examples, features)
@@ -103,9 +103,11 @@ class DistillationDataset:
         data, _ = task_inputs.batches(student, features, row_targets, batch_size=batch_size, **options)
         return data.map(lambda inputs, targets, *weights: _element(inputs, targets, weights, teacher_part))
 
-    def _from_dataset(self, x: tf.data.Dataset, batch_size: int, labelled: bool) -> tf.data.Dataset:
+    def _from_dataset(
+        self, x: tf.data.Dataset, batch_size: int, labelled: bool, seed: int | None = None
+    ) -> tf.data.Dataset:
         self._check_reads_student_inputs()
-        data = string_datasets.tokenized(self.student, x, batch_size)
+        data = string_datasets.tokenized(self.student, x, batch_size, seed=seed)
         if not isinstance(data.element_spec, tuple):
             if labelled:
                 raise KerasBertError("expected a dataset with labels, received one without; label_weight=0 needs none")

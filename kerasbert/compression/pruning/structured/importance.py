@@ -187,8 +187,10 @@ class _WatchingObserver:
 def _mean_loss(task: Task) -> _Loss:
     """The task's own loss as a function of targets and outputs, the mean over the batch."""
     try:
-        loss = task.default_loss()
+        loss = None if task.not_exported else task.default_loss()  # heads of pretraining are not pruned for
     except NotImplementedError:
+        loss = None
+    if loss is None:
         raise KerasBertError(
             f"expected a task with a loss, received a {type(task).__name__}: importance is found from the loss's gradients"
         ) from None
