@@ -147,7 +147,9 @@ class Pretrainer(Task):
         return super().score(*self._pairs(x, y), *args, **kwargs)
 
     def predictions(self, x: Any, *args: Any, **kwargs: Any) -> list:
-        return self.processor.predictions((), Features(None, np.zeros(0, np.int64)), ())  # an error that says what predicts
+        return self.processor.predictions(
+            (), Features(None, np.zeros(0, np.int64)), ()
+        )  # an error that says what predicts
 
     def _dataset(self, x: Any, y: Any, *args: Any, **kwargs: Any) -> tf.data.Dataset:
         return super()._dataset(*self._pairs(x, y), *args, **kwargs)

@@ -59,13 +59,14 @@ def tokenized(
             )
         return _corrupted(task, named, failures, seed)
     read_labels = _label_reader(task, failures) if labelled and _is_string(parts[1]) else None
-    grouped = task.processor.name == "embedding" and isinstance(parts[0], tuple)
+    embeds = task.processor.name == "embedding"  # a pair has two vectors, and a text may have a prompt
+    grouped = embeds and isinstance(parts[0], tuple)
 
     def tokenize(*columns: np.ndarray) -> list[np.ndarray]:
         with _kept(failures):
             texts = [[text.decode("utf-8") for text in column] for column in columns]
-            if grouped:  # two vectors for a pair, not one
-                features = task.processor.features(list(zip(*texts, strict=True)), task.tokenizer, task.sequence_length)
+            if embeds:
+                features = task.features(list(zip(*texts, strict=True)) if grouped else texts[0])[1]
             else:
                 features = Features.from_encoded(task.encode(*texts))
         return _packed(task, features)

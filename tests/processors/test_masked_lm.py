@@ -214,7 +214,9 @@ def test_whole_words_are_those_of_mecab_in_japanese():
         for batch in range(3):
             random = np.random.default_rng(batch)
             _, targets = processor.corrupt(packed, tokenizer, random, features.alignment)
-            chosen = "".join("x" if i else "." for row in targets[: 40 // length] for i in row[1 : len(text) + 1] != IGNORED)
+            chosen = "".join(
+                "x" if i else "." for row in targets[: 40 // length] for i in row[1 : len(text) + 1] != IGNORED
+            )
             assert "x" in chosen
         if length == 32:
             for row in targets:

@@ -62,7 +62,10 @@ def test_fit_takes(pretrainer, tmp_path, form):
     history = pretrainer.fit(FORMS[form](tmp_path), epochs=2, seed=0, verbose=0, validation_split=0.25).history
     assert history["loss"][1] < history["loss"][0] and "val_loss" in history
     after = pretrainer.score(DOCUMENTS)
-    assert list(after) == ["masked accuracy", "perplexity", "pair accuracy"] and after["perplexity"] != before["perplexity"]
+    assert (
+        list(after) == ["masked accuracy", "perplexity", "pair accuracy"]
+        and after["perplexity"] != before["perplexity"]
+    )
 
 
 def test_pairs_and_packed_inputs_need_labels(pretrainer):
@@ -86,7 +89,9 @@ def test_what_cannot_be_done_is_refused_with_what_to_do(pretrainer, detector):
         pretrainer.fit(tf.data.Dataset.from_tensor_slices(DOCUMENTS), verbose=0)
     with pytest.raises(KerasBertError, match="received a Pretrainer, whose heads are for pretraining; kb.MaskedLM"):
         kb.export.convert(pretrainer)
-    with pytest.raises(KerasBertError, match="received a ReplacedTokenDetector, .*; convert a task that was trained from it"):
+    with pytest.raises(
+        KerasBertError, match="received a ReplacedTokenDetector, .*; convert a task that was trained from it"
+    ):
         kb.export.convert(detector)
 
 
