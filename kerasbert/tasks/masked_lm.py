@@ -9,7 +9,7 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.heads import masked_lm_head
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.processors import IGNORED, Features, RawResult
+from kerasbert.processors import IGNORED, Features, Processor, RawResult
 from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
@@ -96,8 +96,8 @@ class MaskedLM(Task):
         processor = self.processor
         return [processor.raw_result_at(part, features, int(row)) for part, row in zip(parts, index, strict=True)]
 
-    def _examples(self, x: Any, scoring: bool = False) -> tuple[list, Features]:
-        examples, features = super()._examples(x, scoring)
+    def _examples(self, x: Any, scoring: bool = False, processor: Processor | None = None) -> tuple[list, Features]:
+        examples, features = super()._examples(x, scoring, processor)
         if not scoring:
             self.processor.check_masks(examples, features)
         return examples, features
