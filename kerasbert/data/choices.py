@@ -9,18 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.choice_columns import QuestionColumns
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import ObjectRecords, ObjectRow, data_suffix, read_objects, read_records
 from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 
-# Column names that are recognized by default, in the order of preference; case is ignored.
-_PROMPTS = ("prompt", "question", "premise", "sent1", "context")
-_LABELS = ("label", "answer")
 _NUMBER = re.compile("[0-9]{1,9}")
-_CHOICE = re.compile(r"(?:choice|option|ending)[ _]?(\d+)", re.IGNORECASE)
+_BLANK = "_"  # in a question, where its answer belongs
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,19 @@ def read_choices(
     The file name's suffix determines the format: `.jsonl` or `.json` with one object on each line, `.csv` or `.tsv` with a header. Each
     may also be compressed as `.gz`.
 
+    The forms of ARC, CommonsenseQA, COPA, HellaSwag, RACE and SWAG are recognized. A question about a passage is put before each choice, or
+    the choice in its blank (RACE). In SWAG, each choice begins with `sent2`.
+
     Args:
         path: The file.
-        prompt: The column of the prompt. Default: the first of prompt, question, premise, sent1, context.
-        choices: The columns of the choices in their order. Default: `choices` (a list, in a `.csv` as JSON), or all columns that are
-            named choice, option or ending with a number. Trailing empty or missing cells are not choices.
-        label: The column of the correct choice. Default: label or answer, if one exists. If all labels are whole numbers, or
-            strings of digits, they are indices of choices from 0 on.
+        prompt: The column of the prompt. Default: article, passage, premise or context beside a question, else the first of prompt,
+            question, question_stem, premise, sent1, ctx, context.
+        choices: The columns of the choices in their order. Default: `choices`, `options` or `endings` (a list, in a `.csv` as JSON, or
+            texts with keys), or all columns that are named choice, option, ending or answer with a number. Trailing empty or missing
+            cells are not choices.
+        label: The column of the correct choice. Default: label, answer or answerKey, if one exists. If all labels are whole numbers, or
+            strings of digits, they are indices of choices from 0 on. They count from 1 if the columns do, and a label is the number of
+            the last one.
         max_rows: The maximum number of rows to read.
         delimiter: As for `read_table`.
         skip_bad_rows: As for `read_table`.
@@ -89,80 +94,17 @@ def read_choices(
     records = list(islice(_read_rows(path, delimiter, bad, encoding), None if skip_bad_rows else max_rows))
     if not records:
         raise KerasBertError(f"{path}: expected rows, received none")
-    columns = _QuestionColumns.find(_Columns.of(path, records), prompt, choices, label)
+    columns = QuestionColumns.find(path, records, prompt, choices, label)
     questions = list(islice(_parse_rows(records, columns, bad), max_rows))
     if not questions:
         raise KerasBertError(f"{path}: expected rows, received none that can be read; {bad.describe()}")
-    labels = None if columns.label is None else _unify_labels([question.label for question in questions])
+    labels = None if columns.label is None else _unify_labels(path, questions, columns)
     x = [(question.prompt, question.choices) for question in questions]
     return ChoiceTable(path, x, labels, lines=[question.line for question in questions], bad=bad)
 
 
 class _Fault(Exception):
     """The reason to refuse a row, as "expected ..., received ..."."""
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The names of all columns of a file."""
-
-    path: Path
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, path: Path, records: Iterable[ObjectRow]) -> "_Columns":
-        return cls(path, tuple(dict.fromkeys(name for _, record in records for name in record)))
-
-    def require(self, column: str, role: str) -> str:
-        """Return the column itself, or raise if it is missing."""
-        if column not in self.names:
-            raise KerasBertError(
-                f"{self.path}: expected a column {column!r}, received the columns {', '.join(self.names)}; name one with `{role}=`"
-            )
-        return column
-
-    def find(self, candidates: Sequence[str]) -> str | None:
-        """Return the first column among the candidates, ignoring case, or None."""
-        known = {name.strip().casefold(): name for name in reversed(self.names)}
-        return next((known[name] for name in candidates if name in known), None)
-
-
-@dataclass(frozen=True)
-class _QuestionColumns:
-    """The columns of the prompt, the choices and the label."""
-
-    prompt: str
-    choices: tuple[str, ...]
-    label: str | None
-
-    @classmethod
-    def find(
-        cls, columns: _Columns, prompt: str | None, choices: Sequence[str] | None, label: str | None
-    ) -> "_QuestionColumns":
-        prompt = columns.find(_PROMPTS) if prompt is None else columns.require(prompt, "prompt")
-        if prompt is None:
-            raise KerasBertError(
-                f"{columns.path}: expected a column of prompts, one of {', '.join(_PROMPTS)}, received the columns "
-                f"{', '.join(columns.names)}; name one with `prompt=`"
-            )
-        choice_columns = _find_choice_columns(columns, choices)
-        return cls(prompt, choice_columns, columns.find(_LABELS) if label is None else columns.require(label, "label"))
-
-
-def _find_choice_columns(columns: _Columns, requested: Sequence[str] | None) -> tuple[str, ...]:
-    if requested is not None:
-        requested = [requested] if isinstance(requested, str) else requested
-        return tuple(columns.require(name, "choices") for name in requested)
-    if list_column := columns.find(("choices",)):
-        return (list_column,)
-    matches = ((_CHOICE.fullmatch(name.strip()), name) for name in columns.names)
-    numbered = [(int(match[1]), name) for match, name in matches if match]
-    if not numbered:
-        raise KerasBertError(
-            f"{columns.path}: expected columns of choices, choices or choice0, choice1, ..., received the columns "
-            f"{', '.join(columns.names)}"
-        )
-    return tuple(name for _, name in sorted(numbered, key=lambda item: item[0]))
 
 
 def _read_rows(path: Path, delimiter: str | None, bad: BadRows, encoding: str | None) -> Iterator[ObjectRow]:
@@ -191,27 +133,59 @@ class _Question(NamedTuple):
     label: int | str | None
 
 
-def _parse_rows(records: Iterable[ObjectRow], columns: _QuestionColumns, bad: BadRows) -> Iterator[_Question]:
+def _parse_rows(records: Iterable[ObjectRow], columns: QuestionColumns, bad: BadRows) -> Iterator[_Question]:
     for line, record in records:
         try:
-            prompt, choices = _parse_prompt(record, columns.prompt), _parse_choices(record, columns.choices)
-            label = None if columns.label is None else _parse_label(record, columns.label)
-            yield _Question(line, prompt, choices, label)
+            yield _parse_row(line, record, columns)
         except _Fault as fault:
             bad.refuse(line, str(fault))
 
 
-def _parse_prompt(record: dict, column: str) -> str:
+def _parse_row(line: int, record: dict, columns: QuestionColumns) -> _Question:
+    prompt_column, choice_columns = columns.prompt, columns.choices
+    nested = record.get(prompt_column)
+    if isinstance(nested, dict):  # {"stem": ..., "choices": [...]}
+        record = {**record, prompt_column: nested.get("stem"), "choices": nested.get("choices")}
+        choice_columns = ("choices",) if choice_columns == (prompt_column,) else choice_columns
+    prompt = _parse_text(record, prompt_column)
+    choices, keys = _parse_choices(record, choice_columns)
+    label = None if columns.label is None else _parse_label(record, columns.label)
+    if isinstance(label, str) and keys:
+        if label not in keys:
+            raise _Fault(f"expected {columns.label!r} as one of {', '.join(keys)}, received {label!r}")
+        label = keys.index(label)
+    if columns.stem is None:
+        return _Question(line, prompt, choices, label)
+    if isinstance(label, str) and label in choices:
+        label = choices.index(label)
+    stem = record.get(columns.stem)
+    return _Question(line, prompt, tuple(_with_stem(stem, choice) for choice in choices), label)
+
+
+def _with_stem(stem: object, choice: str) -> str:
+    """Return the choice after the stem, or in the place of its blank. `cause` and `effect` are the questions of COPA."""
+    if stem is None or not str(stem).strip():
+        return choice
+    text = _COPA.get(str(stem), str(stem))
+    return text.replace(_BLANK, choice) if _BLANK in text else f"{text} {choice}"
+
+
+# What COPA asks (Roemmele et al. 2011), where its files say cause or effect only.
+_COPA = {"cause": "What was the cause of this?", "effect": "What happened as a result?"}
+
+
+def _parse_text(record: dict, column: str) -> str:
     value = record.get(column)
     if not isinstance(value, str) or not value.strip():
         raise _Fault(f"expected {column!r} as a text, received {value!r}")
     return value
 
 
-def _parse_choices(record: dict, columns: Sequence[str]) -> tuple[str, ...]:
-    values = [record.get(column) for column in columns]
+def _parse_choices(record: dict, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the choices, and the keys by which a label names them (such as A, B or 1, 2), if they have any."""
+    values, keys = [record.get(column) for column in columns], ()
     if len(columns) == 1:
-        values = _parse_list(values[0])
+        values, keys = _parse_list(values[0])
     while values and values[-1] in (None, ""):  # an empty choice elsewhere would renumber the ones after it
         values.pop()
     choices = []
@@ -221,17 +195,26 @@ def _parse_choices(record: dict, columns: Sequence[str]) -> tuple[str, ...]:
         choices.append(value)
     if not choices:
         raise _Fault("expected choices, received none")
-    return tuple(choices)
+    return tuple(choices), keys
 
 
-def _parse_list(value: object) -> list:
-    """Return the choices of a single cell: a list, or a list in JSON."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
+def _parse_list(value: object) -> tuple[list, tuple[str, ...]]:
+    """Return the choices of a single cell, and their keys: a list, a list in JSON, or texts with keys as in ARC."""
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
             value = parse_json(value, "choices")
         except KerasBertError:  # a text that begins with a bracket
-            return [value]
-    return list(value) if isinstance(value, list) else [value]
+            return [value], ()
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        value = {name: [item.get(name) for item in value] for name in ("text", "label")}
+    if isinstance(value, dict):
+        texts, keys = value.get("text"), value.get("label")
+        if not isinstance(texts, list) or not isinstance(keys, list) or len(texts) != len(keys):
+            raise _Fault(
+                f"expected choices with as many 'text' as 'label', received the keys {', '.join(map(str, value))}"
+            )
+        return list(texts), tuple(map(str, keys))
+    return (list(value) if isinstance(value, list) else [value]), ()
 
 
 def _parse_label(record: dict, column: str) -> int | str:
@@ -241,8 +224,18 @@ def _parse_label(record: dict, column: str) -> int | str:
     return value
 
 
-def _unify_labels(labels: Sequence[int | str | None]) -> list:
-    """Return integers if all labels are numbers. Otherwise a choice whose text is a number would be read as an index."""
-    if all(isinstance(label, int) or (label is not None and _NUMBER.fullmatch(label)) for label in labels):
-        return [int(label) for label in labels if label is not None]
-    return list(labels)
+def _unify_labels(path: Path, questions: Sequence[_Question], columns: QuestionColumns) -> list:
+    """Return integers if all labels are numbers. Otherwise a choice whose text is a number would be read as an index.
+
+    Columns such as option1 and option2 may have labels that count from 1 too.
+    """
+    labels = [question.label for question in questions]
+    if not all(isinstance(label, int) or (label is not None and _NUMBER.fullmatch(label)) for label in labels):
+        return labels
+    numbers = [int(label) for label in labels if label is not None]
+    counts = [len(question.choices) for question in questions]
+    from_one = min(numbers) >= 1 and any(number == count for number, count in zip(numbers, counts, strict=True))
+    if columns.numbered_from == 1 and from_one:
+        note(f"note: {path}: the labels count from 1, as the columns of the choices do")
+        return [number - 1 for number in numbers]
+    return numbers

@@ -99,3 +99,134 @@ def test_missing_columns_raise(tmp_path):
         read_choices(tmp_path / "empty.csv")
     with pytest.raises(KerasBertError, match="max_rows"):
         read_choices(path, max_rows=0)
+
+
+# The texts of choices are those of transformers' recipes: run_swag.py (4.40), and utils_multiple_choice.py (2.0) for RACE.
+FORMS = {
+    "SWAG": (
+        {
+            "video-id": "v",
+            "sent1": "A man sits.",
+            "sent2": "He",
+            "gold-source": "gold",
+            "ending0": "sleeps.",
+            "ending1": "eats.",
+            "label": 1,
+        },
+        ("A man sits.", ("He sleeps.", "He eats.")),
+        1,
+    ),
+    "HellaSwag": (
+        {"ctx_a": "A man", "ctx_b": "he", "ctx": "A man sits. He", "endings": ["sleeps.", "eats."], "label": "1"},
+        ("A man sits. He", ("sleeps.", "eats.")),
+        1,
+    ),
+    "RACE": (
+        {
+            "example_id": "a",
+            "article": "Long text.",
+            "question": "Who?",
+            "options": ["Ann", "Bob", "Eve", "Max"],
+            "answer": "C",
+        },
+        ("Long text.", ("Who? Ann", "Who? Bob", "Who? Eve", "Who? Max")),
+        2,
+    ),
+    "RACE with a blank": (
+        {"article": "Long text.", "question": "It was _ .", "options": ["cold", "warm"], "answer": "B"},
+        ("Long text.", ("It was cold .", "It was warm .")),
+        1,
+    ),
+    "ARC": (
+        {
+            "id": "a",
+            "question": "Which?",
+            "choices": {"text": ["x", "y", "z"], "label": ["1", "2", "3"]},
+            "answerKey": "3",
+        },
+        ("Which?", ("x", "y", "z")),
+        2,
+    ),
+    "ARC as distributed": (
+        {
+            "id": "a",
+            "question": {"stem": "Which?", "choices": [{"text": "x", "label": "A"}, {"text": "y", "label": "B"}]},
+            "answerKey": "B",
+        },
+        ("Which?", ("x", "y")),
+        1,
+    ),
+    "OpenBookQA": (
+        {"question_stem": "It is", "choices": {"text": ["x", "y"], "label": ["A", "B"]}, "answerKey": "A"},
+        ("It is", ("x", "y")),
+        0,
+    ),
+    "CosmosQA": (
+        {"context": "We ate.", "question": "Why?", "answer0": "hunger", "answer1": "fun", "label": 0},
+        ("We ate.", ("Why? hunger", "Why? fun")),
+        0,
+    ),
+    "COPA": (
+        {
+            "premise": "It fell.",
+            "choice1": "It broke.",
+            "choice2": "It flew.",
+            "question": "effect",
+            "idx": 0,
+            "label": 0,
+        },
+        ("It fell.", ("What happened as a result? It broke.", "What happened as a result? It flew.")),
+        0,
+    ),
+    "a label as text": (
+        {"context": "c", "question": "q", "choices": ["A", "x"], "answer": "x"},
+        ("c", ("q A", "q x")),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_data_sets(tmp_path, form):
+    row, example, label = FORMS[form]
+    table = read_choices(written(tmp_path / "a.jsonl", [row]))
+    assert table.x == [example]
+    problem = make_processor("multiple_choice")
+    assert problem.encode_labels(table.y, problem.examples(table.x), Features(None, [0])).tolist() == [label]
+
+
+def test_the_columns_of_a_choice_are_noted(tmp_path, capsys):
+    path = written(tmp_path / "a.jsonl", [FORMS["RACE"][0]])
+    read_choices(path)
+    assert "the prompt is 'article', and each choice is 'question' with a choice" in capsys.readouterr().err
+    assert read_choices(path, prompt="question").x[0][1] == ("Ann", "Bob", "Eve", "Max")
+    assert read_choices(path, prompt="article").x == [FORMS["RACE"][1]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "read"),
+    [(["1", "2"], [0, 1]), ([1, 1], [1, 1]), ([0, 1], [0, 1]), ([1, 0], [1, 0]), (["2", "2"], [1, 1])],
+)
+def test_labels_count_from_one_if_the_columns_do(tmp_path, labels, read):
+    rows = [{"prompt": "p", "option1": "x", "option2": "y", "answer": label} for label in labels]
+    assert read_choices(written(tmp_path / "a.jsonl", rows)).y == read
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (
+            {"question": "q", "choices": {"text": ["x"], "label": ["A", "B"]}},
+            "expected choices with as many 'text' as 'label'",
+        ),
+        (
+            {"question": "q", "choices": {"text": ["x"], "label": ["A"]}, "answerKey": "C"},
+            "expected 'answerKey' as one of A, received 'C'",
+        ),
+        ({"question": {"stem": "q"}}, "expected choices that are texts, received None|expected choices, received none"),
+        ({"question": "q"}, "expected columns of choices"),
+    ],
+)
+def test_incomplete_forms_raise(tmp_path, row, told):
+    with pytest.raises(KerasBertError, match=told):
+        read_choices(written(tmp_path / "a.jsonl", [row]))
