@@ -312,6 +312,23 @@ def test_no_answer_if_allowed_and_its_score_is_higher(tokenizer):
     )
 
 
+@pytest.mark.parametrize(
+    ("half", "threshold", "answer"),
+    [
+        (4, 1.5, "book"), (4, 1, "book"), (4, 0.5, ""), (3, 0, "book"), (3, -1, "book"), (3, -1.5, ""), (-5, -16.75, "book"),
+        (-5, -17.25, ""),
+    ],
+)  # fmt: skip
+def test_the_threshold_is_a_margin_which_may_be_negative(tokenizer, half, threshold, answer):
+    """The span has the score 7, no answer twice `half`. The cores in Kotlin and JavaScript have the same cases."""
+    features = question_answering().features([SHORT], tokenizer, 16)
+    logits = raw_results(features, {0: [(8, 8, 3.5)]}, cls=half)
+    settings = {"no_answer": True, "no_answer_threshold": float(threshold)}
+    assert question_answering(**settings).predictions([SHORT], features, logits)[0]["answer"] == answer
+    always = question_answering(**{**settings, "no_answer": False})
+    assert always.predictions([SHORT], features, logits)[0]["answer"] == "book"
+
+
 def test_one_window_with_an_answer_is_enough(tokenizer):
     processor = question_answering(no_answer=True)
     features = processor.features([LONG], tokenizer, 12)

@@ -70,14 +70,18 @@ test("no answer, where the model knows it", async () => {
   assert.equal((await (await taskOf({ n_best: 2 }, { engine })).answer("who", "a x y")).answer.text, "x y");
 });
 
-test("the threshold is a margin", async () => {
-  const answer = async (threshold) => {
-    const task = await taskOf({ no_answer: true, no_answer_threshold: threshold }, { engine: engineOf(4) });
-    return (await task.answer("who", "a x y")).answer.text;
-  };
-  assert.equal(await answer(1.5), "x y");
-  assert.equal(await answer(1), "x y");
-  assert.equal(await answer(0.5), "");
+/** Half the score of no answer, the threshold, and the answer, whose score is 7. Python and Kotlin have the same cases. */
+const MARGINS = [
+  [4, 1.5, "x y"], [4, 1, "x y"], [4, 0.5, ""], [3, 0, "x y"], [3, -1, "x y"], [3, -1.5, ""], [-5, -16.75, "x y"], [-5, -17.25, ""],
+];
+
+test("the threshold is a margin, which may be negative", async () => {
+  for (const [half, threshold, expected] of MARGINS) {
+    const settings = { no_answer: true, no_answer_threshold: threshold };
+    const answer = async (given) => (await (await taskOf(given, { engine: engineOf(half) })).answer("who", "a x y")).answer.text;
+    assert.equal(await answer(settings), expected, `${half} ${threshold}`);
+    assert.equal(await answer({ ...settings, no_answer: false }), "x y");
+  }
 });
 
 test("a long context is read in windows, and an answer of any of them is found", async () => {

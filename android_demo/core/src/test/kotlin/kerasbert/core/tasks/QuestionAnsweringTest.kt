@@ -73,12 +73,21 @@ class QuestionAnsweringTest {
         assertEquals("x y", task("n_best" to 2L).answer("who", "a x y").answer.text)
     }
 
+    /** Half the score of no answer, the threshold, and the answer, whose score is 7. Python and JavaScript have the same cases. */
     @Test
-    fun `the threshold is a margin`() {
-        noAnswer = 4f
-        assertEquals("x y", task("no_answer" to true, "no_answer_threshold" to 1.5).answer("who", "a x y").answer.text)
-        assertEquals("x y", task("no_answer" to true, "no_answer_threshold" to 1L).answer("who", "a x y").answer.text)
-        assertEquals("", task("no_answer" to true, "no_answer_threshold" to 0.5).answer("who", "a x y").answer.text)
+    fun `the threshold is a margin, which may be negative`() {
+        val margins: List<Triple<Float, Number, String>> = listOf(
+            Triple(4f, 1.5, "x y"), Triple(4f, 1L, "x y"), Triple(4f, 0.5, ""), Triple(3f, 0L, "x y"), Triple(3f, -1L, "x y"),
+            Triple(3f, -1.5, ""), Triple(-5f, -16.75, "x y"), Triple(-5f, -17.25, ""),
+        )
+        for ((half, threshold, expected) in margins) {
+            noAnswer = half
+            val answer = { allowed: Boolean ->
+                task("no_answer" to allowed, "no_answer_threshold" to threshold).answer("who", "a x y").answer.text
+            }
+            assertEquals("$half $threshold", expected, answer(true))
+            assertEquals("x y", answer(false))
+        }
     }
 
     @Test
