@@ -172,7 +172,7 @@ def label_names(config: Mapping[str, Any]) -> list[str]:
     """Return the labels of a `config.json` in the order of their numbers; none without `id2label`.
 
     Raises:
-        KerasBertError: when a key of `id2label` is not a whole number, or a label is not a string.
+        KerasBertError: when a key of `id2label` is not a whole number, numbers are left out, or a label is not a string.
     """
     id2label = config.get("id2label")
     if id2label is None:
@@ -182,7 +182,11 @@ def label_names(config: Mapping[str, Any]) -> list[str]:
         raise mismatch(
             CONFIG_FILE, "id2label as an object of labels by number", short_repr(id2label), "correct the config"
         )
-    return [id2label[number] for number in sorted(id2label, key=int)]
+    numbers = sorted(id2label, key=int)
+    if [int(number) for number in numbers] != list(range(len(numbers))):
+        received = f"the numbers {', '.join(numbers[:8])}"
+        raise mismatch(CONFIG_FILE, "id2label numbered from 0 without gaps", received, "correct the config")
+    return [id2label[number] for number in numbers]
 
 
 def _read_object(path: Path) -> dict[str, Any]:

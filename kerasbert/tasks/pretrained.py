@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from kerasbert.checkpoints.config_keys import check_keys
+from kerasbert.checkpoints.config_keys import check_keys, with_defaults
 from kerasbert.checkpoints.heads import NamedClass, has_pooler, named_class, plan_heads
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_map import LoadReport
@@ -219,6 +219,7 @@ def _read_checkpoint(
     kind = encoder_class(config.get("model_type")).config_class
     known = {kind.aliases.get(field.name, field.name) for field in fields(kind)}
     check_keys(config, known, folder / "config.json")
+    config = with_defaults(config, known, folder / "config.json")
     return _resize(config, read_tensors(folder, base), max_position_embeddings, vocab_size)
 
 

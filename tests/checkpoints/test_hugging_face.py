@@ -238,7 +238,8 @@ def test_distilbert_config_keys(tmp_path):
 
 def test_label_names_are_in_order():
     assert label_names({}) == []
-    assert label_names({"id2label": {"10": "k", "2": "c", "0": "a"}}) == ["a", "c", "k"]
+    numbered = {str(number): f"name {number}" for number in (10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)}
+    assert label_names({"id2label": numbered}) == [f"name {number}" for number in range(11)]
     for wrong in ({"x": "a"}, {"0": 5}, ["a"], {"1" * 5000: "a"}, 3):
         with pytest.raises(KerasBertError, match="id2label as an object of labels by number"):
             label_names({"id2label": wrong})
@@ -248,3 +249,9 @@ def test_max_sequence_length_of_roberta_depends_on_its_padding_id():
     assert max_sequence_length({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}) == 512
     with pytest.raises(KerasBertError, match="pad_token_id as a whole number"):
         max_sequence_length({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": "1"})
+
+
+@pytest.mark.parametrize("numbers", [("1", "2"), ("0", "2"), ("0", "00")])
+def test_labels_without_all_numbers_from_0_are_errors(numbers):
+    """Their rows in the head would be others."""
+    assert "numbered from 0 without gaps" in complaint(label_names, {"id2label": dict.fromkeys(numbers, "a")})

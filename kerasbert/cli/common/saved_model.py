@@ -5,7 +5,7 @@ from typing import Any
 
 from kerasbert.checkpoints.cross_encoder import problem_of
 from kerasbert.checkpoints.heads import named_class
-from kerasbert.checkpoints.hugging_face import read_config, resolve
+from kerasbert.checkpoints.hugging_face import label_names, read_config, resolve
 from kerasbert.cli.common.progress import progress
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
@@ -74,8 +74,7 @@ def _task_name(config: dict[str, Any]) -> str | None:
 
 
 def _hub_labels(config: dict[str, Any]) -> list | None:
-    names: Any = config.get("id2label")
     try:
-        return [name for _, name in sorted(names.items(), key=lambda item: int(item[0]))]
-    except (AttributeError, ValueError, TypeError):
+        return label_names(config)
+    except KerasBertError:
         return None
