@@ -142,6 +142,7 @@ MEASUREMENTS = (
 # Scripts that run.py does not run, with the reason.
 HELPERS = {
     "run": "runs the measurements",
+    "training.defaults": "trains for many hours, and continues its result file",
     "training.finetuning_pytorch": "a child process of training.finetuning",
     "training.training_keras": "a child process of training.training_throughput",
     "training.training_pytorch": "a child process of training.training_throughput",

@@ -204,6 +204,11 @@ def _not_resumable(folder: RunFolder) -> str:
     if folder.unfinished:
         command = "`kerasbert train`" if folder.config.is_file() else "another command"
         return f"{expected} that this command began, received one that {command} began; resume it with that command"
+    if folder.state.is_file():
+        return (
+            f"{expected}, received one without {CONFIG_FILE}, which holds its settings; restore {folder.config}, or replace --resume by "
+            "--overwrite to start again"
+        )
     if is_model_folder(folder.model):
         epochs = sum("learning_rate" not in record for record in folder.records())
         length = f" after {epochs} epoch{'s'[: epochs > 1]}" if epochs else ""

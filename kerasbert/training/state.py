@@ -4,17 +4,16 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.traversal import sublayers
+from kerasbert.training.checked_tensors import read_checked, write_checked
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -56,7 +55,7 @@ def save_state(path: str | os.PathLike, task: "Task | Distiller", position: Mapp
     tensors = {name: np.asarray(variable.numpy()) for name, variable in state_variables(task).items()}
     tensors |= {f"metric.{name}": value for name, value in metric_sums(task).items()}
     tensors[_POSITION] = np.frombuffer(json.dumps(dict(position)).encode(), np.uint8)
-    write_tensors(Path(path), tensors)
+    write_checked(path, tensors)
 
 
 def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -71,7 +70,7 @@ def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str
     Raises:
         KerasBertError: When the file is damaged.
     """
-    tensors = read_file(Path(path))
+    tensors = read_checked(path)
     try:
         position = parse_json(tensors.pop(_POSITION).tobytes(), path)
     except KeyError:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
+from kerasbert.training.checked_tensors import read_checked, write_checked
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.recommended import settled
 from kerasbert.training.run_folder import RunFolder
@@ -245,6 +246,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.seconds += time.monotonic() - self._clock
+        self._check_weights()
         record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
         lines = [format_metrics({name: value for name, value in record.items() if name != "epoch"})]
         if self.dev is not None:
@@ -298,10 +300,22 @@ class TrainerCallback(keras.callbacks.Callback):
             f"{rows / max(seconds, 1e-9):,.0f} examples/s",
         ]
 
-    def _diverged(self, loss: float) -> str:
+    def _check_weights(self) -> None:
+        """Check that the last step left finite weights: no later loss shows that."""
+        paths = {id(variable): path for path, variable in self.task.variables_by_path().items()}
+        for weight in self.task.weights:
+            if weight.dtype.is_floating and not bool(tf.reduce_all(tf.math.is_finite(weight))):
+                raise KerasBertError(
+                    self._diverged(
+                        "NaN or infinity in the weights", "finite weights", paths.get(id(weight), weight.name)
+                    )
+                )
+
+    def _diverged(self, received: object, expected: str = "a finite loss", where: str = "") -> str:
         saved = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
         return (
-            f"expected a finite loss, received {loss} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}){saved}; "
+            f"expected {expected}, received {received} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}"
+            f"{where and ', ' + where}){saved}; "
             "try a lower --learning-rate"
         )
 
@@ -312,13 +326,13 @@ class TrainerCallback(keras.callbacks.Callback):
             return
         self.best = (value if self.dev is not None else 0.0, record["epoch"])
         self.task.save_pretrained(self.folder.model)
-        write_tensors(self.folder.best, {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)})
+        write_checked(self.folder.best, {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)})
 
     def finish(self) -> TrainResult:
         """Restore the weights of the best epoch, and return the result of the run."""
         best_epoch = self.best[1]
         if best_epoch and best_epoch != self.records[-1]["epoch"]:
-            saved = read_file(self.folder.best)
+            saved = read_checked(self.folder.best)
             for number, weight in enumerate(self.task.weights):
                 weight.assign(saved[str(number)])
         self._restore_chosen(best_epoch)

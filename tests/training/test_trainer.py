@@ -171,6 +171,49 @@ def test_a_nan_loss_stops_the_run_and_keeps_the_saved_model(parts):
     assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
 
 
+def test_weights_that_diverge_in_the_last_step_are_not_saved(parts):
+    """No later loss shows it: the loss of a step is that of the weights before it."""
+    task = parts.task()
+
+    class Poison(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if int(task.optimizer.iterations) == STEPS * EPOCHS:
+                task.classifier.bias.assign([np.inf, 0])
+
+    parts.folder.begin(TrainConfig(model="m", epochs=2))
+    message = (
+        rf"infinity in the weights at step {STEPS * EPOCHS} .*classifier.bias.*keeps the model of epoch {EPOCHS - 1}"
+    )
+    with pytest.raises(KerasBertError, match=message):
+        train(task, parts.table("train", ROWS), None, parts.config, parts.folder, callbacks=(Poison(),))
+    assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
+
+
+def test_a_flipped_bit_in_the_state_is_found(parts):
+    with pytest.raises(Killed):
+        parts.run(callbacks=(KillAfter(STEPS + 2),))
+    content = bytearray(parts.folder.state.read_bytes())
+    for place in (len(content) - 5, len(content) // 2):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        parts.folder.state.write_bytes(damaged)
+        with pytest.raises(
+            KerasBertError,
+            match="state.safetensors: expected a file as it was written, by its checksum, received other",
+        ):
+            parts.run(resume=True)
+    parts.folder.state.write_bytes(content)
+    parts.run(resume=True)
+
+
+def test_a_state_without_its_settings_is_no_finished_run(parts):
+    with pytest.raises(Killed):
+        parts.run(callbacks=(KillAfter(STEPS + 2),))
+    parts.folder.config.unlink()
+    with pytest.raises(KerasBertError, match="received one without config.toml, which holds its settings; restore"):
+        check_resumable(parts.folder, TrainConfig(model="m"))
+
+
 def test_runs_that_cannot_be_resumed(parts, tiny):
     with pytest.raises(KerasBertError, match="received none; leave out --resume"):
         check_resumable(parts.folder, TrainConfig(model="m"))
