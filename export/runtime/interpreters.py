@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert import __version__
+from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
 from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
@@ -23,6 +24,7 @@ from kerasbert.optional import import_optional
 
 # Kernel set -> the interpreter's op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
+_MOST_THREADS = 1024
 DEFAULT_LENGTH = 128  # tokens, for resizable files
 
 
@@ -94,10 +96,12 @@ def open_model(
         model.inputs  # shape and dtype by input name
         ```
     """
-    if kernels not in KERNELS:
-        raise KerasBertError(f"expected kernels among {', '.join(KERNELS)}, received {kernels!r}; name one of these")
-    if threads < 1:
-        raise KerasBertError(f"expected at least one thread, received {threads}; raise the count")
+    if not isinstance(kernels, str) or kernels not in KERNELS:
+        raise KerasBertError(
+            f"expected kernels among {', '.join(KERNELS)}, received {shown(kernels)}; name one of these"
+        )
+    threads = check_threads(threads)
+    length = None if length is None else check_whole_number(length, "a sequence length")
     if isinstance(path_or_bytes, VerifiedFile):
         name, metadata, source = (
             str(path_or_bytes.path),
@@ -128,6 +132,15 @@ def open_model(
         raise KerasBertError(
             f"expected a model that {_title(runtime)} can open, received {name} ({one_line(error)}); convert it again"
         ) from error
+
+
+def check_threads(threads: Any) -> int:
+    """Return the number of threads of a runtime.
+
+    Raises:
+        KerasBertError: When it is not a whole number of at least 1, or larger than any machine needs: each is a thread of the system.
+    """
+    return check_whole_number(threads, "threads", most=_MOST_THREADS)
 
 
 def open_at_any_length(

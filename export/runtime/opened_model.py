@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from kerasbert.data.table import is_table
+from kerasbert.arguments import check_flag, check_path, check_whole_number, to_list
 from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.call_arguments import check_search, examples_of, text_of, unit_vectors
+from kerasbert.export.runtime.interpreters import check_threads
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.model_names import shipped_model
 from kerasbert.processors import Processor
@@ -43,7 +45,8 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
         model(["the film was really lovely", "the soup was simply dull"], top_k=1)  # a list of such predictions
         ```
     """
-    name = os.fspath(name_or_path)
+    name, threads = check_path(name_or_path, "a file, a folder or the name of a model"), check_threads(threads)
+    check_flag(isolated, "isolated")
     if not os.path.exists(name) and (shipped := shipped_model(name)) is not None:
         name_or_path = shipped
     if is_tflite(name_or_path):
@@ -112,7 +115,7 @@ class OpenedModel:
         return self._predict(x, second, top_k, with_prompt(listing, prompt_name, prompt) or listing)
 
     def _predict(self, x: Any, second: Any, top_k: int | None, processor: Processor) -> Any:
-        examples = _examples(self.processor, x, second)
+        examples = examples_of(self.processor, x, second)
         if isinstance(examples, list) and not examples:
             return [] if self._embedding is None else np.zeros((0, self._embedding.width or 0), np.float32)
         predictions: Any = self._predictor.predictions(examples, processor=processor)
@@ -174,16 +177,17 @@ class OpenedModel:
         Raises:
             KerasBertError: as `similarity` does, and when `top_k` is below 1.
         """
-        _check_search(query, texts, top_k)
-        texts = texts if isinstance(texts, np.ndarray) else list(texts)
+        top_k = check_search(query, texts, top_k)
+        texts = texts if isinstance(texts, np.ndarray) and texts.ndim else to_list(texts, "several texts to search")
         if not len(texts):
             return []
         queries, documents = (None, None) if self._embedding is None else self._embedding.for_search()
         scores = (self._unit_vectors([query], queries) @ self._unit_vectors(texts, documents).T)[0]
         best = np.argsort(-scores, kind="stable")[:top_k]
-        has_texts = not isinstance(texts, np.ndarray) or texts.ndim == 1
+        has_texts = not isinstance(texts, np.ndarray) or texts.dtype.kind != "f"
         return [
-            {"index": int(i), "score": float(scores[i]), **({"text": str(texts[i])} if has_texts else {})} for i in best
+            {"index": int(i), "score": float(scores[i]), **({"text": text_of(texts[i])} if has_texts else {})}
+            for i in best
         ]
 
     def rank(self, query: str, texts: Sequence[str], top_k: int | None = None) -> list[dict[str, Any]]:
@@ -211,13 +215,13 @@ class OpenedModel:
                 f"expected a model with one score for a pair, as a cross-encoder has, received the task type {self.processor.name!r}; "
                 + ("use search" if self._embedding is not None else "call it for its predictions")
             )
-        _check_search(query, texts, top_k)
-        texts = list(texts)
+        top_k = check_search(query, texts, top_k)
+        texts = to_list(texts, "several texts to rank")
         if not texts:
             return []
         scores = np.array([each["score"] for each in self([(query, text) for text in texts])])
         best = np.argsort(-scores, kind="stable")[:top_k]
-        return [{"index": int(i), "score": float(scores[i]), "text": str(texts[i])} for i in best]
+        return [{"index": int(i), "score": float(scores[i]), "text": text_of(texts[i])} for i in best]
 
     @property
     def _embedding(self) -> Embedding | None:
@@ -239,18 +243,14 @@ class OpenedModel:
                 f"expected a sentence encoder to compare texts, received a model of the task type {self.processor.name!r}; call it for its "
                 "predictions"
             )
-        width = self._embedding.width
         if isinstance(texts, np.ndarray) and texts.dtype.kind == "f":
-            vectors = np.atleast_2d(texts)
-            if width and vectors.shape[-1] != width:
-                raise KerasBertError(
-                    f"expected vectors of {width} dimensions, received {vectors.shape[-1]}; encode the texts with this model"
-                )
-        else:
-            texts = [texts] if isinstance(texts, str) else list(texts)
-            vectors = np.atleast_2d(self._predict(texts, None, None, processor or self.processor))
-        norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        return (vectors / np.where(norms == 0, 1.0, norms)).astype(np.float32)
+            return unit_vectors(texts, self._embedding.width)
+        examples = self._embedding.examples([texts] if isinstance(texts, str) else to_list(texts, "texts, or vectors"))
+        if examples and isinstance(examples[0], tuple):
+            raise KerasBertError(
+                "expected texts to compare, received pairs; call the model for the cosine of each pair"
+            )
+        return unit_vectors(self._predict(examples, None, None, processor or self.processor), None)
 
     def _processor_listing(self, top_k: int | None) -> Processor:
         """Return a processor whose predictions list at least `top_k` entries."""
@@ -261,53 +261,4 @@ class OpenedModel:
                 "expected top_k for classes, masked words or answers to questions, received it for the task type "
                 f"{self.processor.name!r}; leave it out"
             )
-        _check_top_k(top_k)
-        return self.processor.listing(int(top_k))
-
-
-def _check_search(query: Any, texts: Any, top_k: int | None) -> None:
-    if not isinstance(query, str):
-        raise KerasBertError(f"expected one text as a query, received {type(query).__name__}; call it for each")
-    if isinstance(texts, str):
-        raise KerasBertError("expected several texts to search, received one; put it in a list")
-    if top_k is not None:
-        _check_top_k(top_k)
-
-
-def _check_top_k(top_k: Any) -> None:
-    if not isinstance(top_k, int | np.integer) or isinstance(top_k, bool) or top_k < 1:
-        raise KerasBertError(f"expected a top_k of at least 1, received {top_k!r}; raise it")
-
-
-def _examples(processor: Processor, x: Any, second: Any) -> Any:
-    """Combine both arguments of a call into examples as the processor takes them."""
-    if is_table(x):
-        return x
-    if second is None and (isinstance(x, list | tuple) or hasattr(x, "__array__")):
-        return x
-    single = isinstance(x, str)
-    firsts = [x] if single else _to_list(x)
-    if second is None:
-        return firsts
-    if processor.second_input == "none":
-        raise KerasBertError(
-            f"expected single texts for a model of the task type {processor.name!r}, received second ones; leave them out"
-        )
-    one_second = single if processor.second_input == "choices" else isinstance(second, str)
-    seconds = [second] if one_second else _to_list(second)
-    if processor.second_input == "context" and isinstance(second, str):
-        seconds *= len(firsts)
-    if len(firsts) != len(seconds):
-        raise KerasBertError(
-            f"expected one second text for each first one, received {len(seconds)} for {len(firsts)}; pass as many"
-        )
-    return list(zip(firsts, seconds, strict=True))
-
-
-def _to_list(values: Any) -> list:
-    try:
-        return list(values)
-    except TypeError:
-        raise KerasBertError(
-            f"expected a text or several, received {type(values).__name__}; pass a string or a list"
-        ) from None
+        return self.processor.listing(check_whole_number(top_k, "a top_k"))

@@ -1,9 +1,10 @@
 """Recognizes `.tflite` files among the models that a user names, without heavy imports."""
 
 import os
-from pathlib import Path
 
 
 def is_tflite(name_or_path: str | os.PathLike) -> bool:
     """Return whether a name can only mean a `.tflite` file: it is a file, or has that ending."""
-    return Path(name_or_path).is_file() or os.fspath(name_or_path).endswith(".tflite")
+    return os.path.isfile(name_or_path) or os.fspath(name_or_path).endswith(
+        ".tflite"
+    )  # False for names too long for a file

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.arguments import check_path
 from kerasbert.console.numbers import format_bytes
 from kerasbert.errors import KerasBertError
 from kerasbert.files.lfs_pointer import refuse_pointer
@@ -190,7 +191,7 @@ def check_identifier(path_or_bytes: str | os.PathLike | bytes) -> str:
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         head, name = bytes(path_or_bytes[:8]), "the given bytes"
     else:
-        path = Path(path_or_bytes)
+        path = Path(check_path(path_or_bytes, "the path of a .tflite file"))
         name = str(path)
         if not path.is_file():
             raise KerasBertError(f"expected a .tflite file, received {name}, which is {_kind(path)}; check the path")

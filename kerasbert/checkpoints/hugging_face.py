@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import check_path
 from kerasbert.checkpoints import peft, tf1
 from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
@@ -63,7 +64,7 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
 
 
 def _resolve(name_or_path: str | os.PathLike, revision: str | None) -> Path:
-    text = os.fspath(name_or_path)
+    text = check_path(name_or_path, "a folder or the name of a model")
     local = os.path.expanduser(text)
     if not os.path.isdir(local) and "\0" not in local:
         recover(local)

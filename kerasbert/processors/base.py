@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from kerasbert.arguments import check_list
 from kerasbert.data.reading import FileOptions, read_texts
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.class_metrics import ClassMetrics
@@ -329,8 +330,9 @@ def check_same_number(y: Sized, examples: Sized, noun: str = "labels") -> None:
         noun: The plural noun for the entries in the error.
 
     Raises:
-        KerasBertError: When it has more or fewer.
+        KerasBertError: When it has more or fewer, or is no list.
     """
+    check_list(y, noun)
     if len(y) != len(examples):
         raise KerasBertError(f"expected one of the {noun} for each text, received {len(y)} for {len(examples)} texts")
 

@@ -1,7 +1,7 @@
 """Classification and regression: a text or a pair of texts to a class, several classes, or a score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from kerasbert.data.labels import LabelSet
 from kerasbert.data.reading import read_label_sets
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_metrics, metrics
-from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.arrays import as_array
+from kerasbert.processors.base import OMITTED_IF_NONE, Processor, RawResult, check_same_number, concatenate
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record, likeliest_classes, pair_cell
 from kerasbert.processors.features import Features
-from kerasbert.processors.texts import text_examples, text_features
+from kerasbert.processors.texts import check_form, text_examples, text_features
 from kerasbert.text import Tokenizer
 
 
@@ -37,10 +38,18 @@ def _score_lines(record: Record) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class TextProcessor(Processor):
-    """The base of processors with one row and one output vector for each text or pair of texts."""
+    """The base of processors with one row and one output vector for each text or pair of texts.
+
+    Attributes:
+        paired: Whether the training data was pairs of texts; None if that is not known. Examples of the other form are errors.
+    """
+
+    paired: bool | None = field(default=None, metadata=OMITTED_IF_NONE)
 
     def examples(self, x: Any) -> list:
-        return text_examples(x)
+        examples = text_examples(x)
+        check_form(examples, self.paired)
+        return examples
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         return text_features(examples, tokenizer, length)
@@ -99,7 +108,7 @@ class SingleLabel(TextProcessor):
 
     def numbers(self, y: Any) -> np.ndarray:
         check_one_kind(y)
-        y = np.asarray(y)
+        y = as_array(y, "labels")
         if y.ndim != 1:
             raise KerasBertError(f"expected one label a text, received labels of shape {y.shape}")
         if y.dtype.kind not in "iuf":

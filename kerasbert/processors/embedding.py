@@ -10,6 +10,7 @@ from kerasbert.data.labels import LabelSet
 from kerasbert.data.reading import read_sentences
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
+from kerasbert.processors.arrays import as_finite_numbers
 from kerasbert.processors.base import OMITTED_IF_NONE, Processor, RawResult, check_same_number, concatenate
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio
 from kerasbert.processors.display import Display, Record
@@ -105,7 +106,7 @@ class Embedding(Processor):
         check_same_number(y, examples)
         if features.group == 2:
             return LabelSet.to_scores(y)
-        y = np.asarray(y, np.float32)
+        y = as_finite_numbers(y, "target vectors")
         if y.ndim != 2 or (self.width and y.shape[1] != self.width):
             raise KerasBertError(f"expected target vectors of shape (rows, {self.width}), received {y.shape}")
         return y

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import is_sized, shown
 from kerasbert.data.reading import read_prompts
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
@@ -51,7 +52,7 @@ class MultipleChoice(Processor):
     display = Display(("choice", "probability", "prompt"), _lines, _fields, lambda record: record["text"])
 
     def examples(self, x: Any) -> list:
-        if isinstance(x, str | Mapping) or not hasattr(x, "__len__"):
+        if not is_sized(x):
             raise KerasBertError(f"expected a list of (prompt, choices), received {type(x).__name__}")
         return [_example(value, row) for row, value in enumerate(x)]
 
@@ -115,11 +116,11 @@ def _example(value: Any, row: int) -> tuple[str, tuple[str, ...]]:
     elif isinstance(value, tuple | list) and len(value) == 2:
         prompt, choices = value
     else:
-        raise KerasBertError(f"row {row}: expected (prompt, choices), received {str(value)[:40]!r}")
+        raise KerasBertError(f"row {row}: expected (prompt, choices), received {shown(value)}")
     if not isinstance(prompt, str | bytes):
-        raise KerasBertError(f"row {row}: expected a prompt that is a text, received {prompt!r}")
-    if isinstance(choices, str | bytes) or not hasattr(choices, "__len__"):
-        raise KerasBertError(f"row {row}: expected a list of choices, received {choices!r}")
+        raise KerasBertError(f"row {row}: expected a prompt that is a text, received {shown(prompt)}")
+    if not is_sized(choices):
+        raise KerasBertError(f"row {row}: expected a list of choices, received {shown(choices)}")
     if not len(choices):
         raise KerasBertError(f"row {row}: expected a prompt with choices, received none for {prompt[:40]!r}")
     try:

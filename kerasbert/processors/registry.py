@@ -5,7 +5,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from kerasbert.data.reading import FileOptions
 from kerasbert.errors import KerasBertError
@@ -150,7 +150,7 @@ def _check_setting(key: str, value: object, kind: Any) -> None:
         KerasBertError: When the setting cannot have the value.
     """
     if isinstance(value, bool):
-        valid = kind is bool
+        valid = kind is bool or bool in get_args(kind)
     elif isinstance(value, int) and kind is not float:
         valid = isinstance(value, kind) and 0 < value <= _LARGEST_SETTING
     elif isinstance(value, int | float):

@@ -1,10 +1,12 @@
 """Examples that are a text or a pair of texts, in all accepted forms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import is_sized
+from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
@@ -28,6 +30,38 @@ def text_examples(x: Any) -> list:
             f"expected one pair for each text, received {len(texts)} texts, {len(pairs)} pairs; pass as many of each"
         )
     return list(zip(as_strings(texts), as_strings(pairs, "pairs"), strict=True))
+
+
+def check_form(examples: Sequence, paired: bool | None) -> None:
+    """Check that examples are pairs of texts, or single texts, as the training data was.
+
+    Args:
+        examples: The result of `text_examples`.
+        paired: Whether the training data was pairs; None if that is not known.
+
+    Raises:
+        KerasBertError: When they are of the other form.
+    """
+    if paired is None or not examples or isinstance(examples[0], tuple) == paired:
+        return
+    if paired:
+        raise KerasBertError(
+            f"row 0: expected a pair of texts, as in the model's training data, received one text: {examples[0][:40]!r}; pass the second "
+            "text too"
+        )
+    raise KerasBertError(
+        f"row 0: expected one text, as in the model's training data, received a pair: {examples[0][0][:40]!r} with "
+        f"{examples[0][1][:40]!r}; leave the second text out"
+    )
+
+
+def is_paired(x: Any) -> bool | None:
+    """Return whether data that `text_examples` accepts are pairs; None for packed inputs and for none."""
+    if is_table(x):
+        x = x.x
+    if isinstance(x, Mapping) or not isinstance(x, list | tuple | np.ndarray) or not is_sized(x) or not len(x):
+        return None
+    return split_pairs(x)[1] is not None
 
 
 def split_pairs(x: Any) -> tuple[list, list | None]:

@@ -5,13 +5,14 @@ stays on in frozen parts, and saving, quantizing and converting include all weig
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tf_keras as keras
 
+from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import sublayers
-from kerasbert.optimizers.parameter_groups import depths, parts_named, unknown_part
+from kerasbert.optimizers.parameter_groups import depths, group_names, parts_named, unknown_part
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -28,7 +29,7 @@ def freeze(task: "Task", *parts: str) -> None:
             or `head`.
 
     Raises:
-        KerasBertError: When the task does not have a part. For single variables see `kb.adamw(rates={pattern: 0})`.
+        KerasBertError: When the task does not have a part, or none is named. For single variables see `kb.adamw(rates={pattern: 0})`.
 
     Example:
         ```python
@@ -37,6 +38,10 @@ def freeze(task: "Task", *parts: str) -> None:
         task.compile(optimizer=kb.adamw(5e-4))
         ```
     """
+    if not parts:
+        raise KerasBertError(
+            f"expected the parts to freeze ({', '.join(['encoder', *group_names(_checked(task))])}), received none; name one or several"
+        )
     _set_trainable(task, parts, False)
 
 
@@ -78,7 +83,7 @@ def train_only(task: "Task", top: int) -> None:
         task.compile(optimizer=kb.adamw(5e-4))
         ```
     """
-    layers = len(task.encoder.layers)
+    layers, top = len(_checked(task).encoder.layers), check_whole_number(top, "top layers to train", least=0)
     if top and depths(task, "train_only") and not 0 < top <= layers:
         raise KerasBertError(f"expected from 0 to {layers} layers to train from the top, received {top}")
     unfreeze(task)
@@ -104,7 +109,9 @@ def freeze_paths(task: keras.Model, paths: Iterable[str]) -> None:
 def _set_trainable(task: "Task", names: Iterable[str], trainable: bool) -> None:
     parts = []
     for name in names:
-        named = parts_named(task, name)
+        if not isinstance(name, str):
+            raise KerasBertError(f"expected the name of a part, such as 'encoder', received {shown(name)}; pass a text")
+        named = parts_named(_checked(task), name)
         if not named:
             raise unknown_part(task, name)
         parts += named
@@ -113,6 +120,12 @@ def _set_trainable(task: "Task", names: Iterable[str], trainable: bool) -> None:
     for part in parts:
         for layer in _layers(task, part):
             layer.trainable = trainable
+
+
+def _checked(task: Any) -> "Task":
+    if not hasattr(task, "variables_by_path") or not hasattr(task, "encoder") or isinstance(task, type):
+        raise KerasBertError(f"expected a task, such as that of kb.load_task, received {shown(task)}; pass it first")
+    return task
 
 
 def _layers(task: "Task", part: str) -> list[keras.layers.Layer]:

@@ -161,7 +161,7 @@ class InferenceMixin(ServingMixin):
             KerasBertError: When `x` is packed inputs, or the processor rejects an example.
         """
         examples, features = self._examples(x, processor=processor)
-        raw_results = self.raw_results(features, batch_size or 32, report)
+        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
         return (processor or self.processor).predictions(examples, features, raw_results)
 
     def score(
@@ -189,7 +189,7 @@ class InferenceMixin(ServingMixin):
             if line not in self._notes:
                 self._notes.add(line)
                 note(line)
-        raw_results = self.raw_results(features, batch_size or 32, report)
+        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
         check_finite(raw_results)
         return self.processor.metrics(y, examples, features, raw_results)
 

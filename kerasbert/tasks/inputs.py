@@ -7,9 +7,11 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import check_whole_number, shown
 from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES, check_ids
+from kerasbert.processors.arrays import as_finite_numbers
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 AHEAD = 4  # batches that are prepared while the model works on one
@@ -17,6 +19,50 @@ _MASKED_SPEC = tf.TensorSpec((None, None), tf.int32)  # of labels that a self-su
 
 # Encoded labels, as `Processor.encode_labels` returns them.
 EncodedLabels = np.ndarray | Sequence[np.ndarray] | dict[str, Any]
+
+
+_BATCH_SIZE = 32
+
+
+def rows_in_batch(batch_size: int | None) -> int:
+    """Return the number of rows in a batch: by default 32.
+
+    Raises:
+        KerasBertError: When it is not a whole number of at least 1.
+    """
+    return _BATCH_SIZE if batch_size is None else check_whole_number(batch_size, "a batch_size")
+
+
+def check_called(inputs: Any, task: str) -> None:
+    """Check the inputs of a call of a task as a Keras layer.
+
+    Args:
+        inputs: Arrays or tensors of token ids, by input name or alone.
+        task: The name of the task's class.
+
+    Raises:
+        KerasBertError: When they are something else, such as texts.
+    """
+    named = isinstance(inputs, Mapping)
+    if not named or "input_ids" in inputs or "hidden" in inputs:
+        try:
+            if all(map(_is_numbers, inputs.values() if named else [inputs])):
+                return
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            pass
+    received = f"a dict with {', '.join(map(shown, list(inputs)[:3])) or 'no keys'}" if named else shown(inputs)
+    raise KerasBertError(
+        f"expected packed inputs, a dict of input_ids and more as arrays (rows, length), for a call of {task}, received {received}; "
+        "call predict with texts"
+    )
+
+
+def _is_numbers(value: Any) -> bool:
+    """Return whether a value is a tensor or an array of numbers with at least two axes, or can become one."""
+    if not (hasattr(value, "dtype") and hasattr(value, "shape")):
+        value = np.asarray(value)
+    dtype, rank = tf.as_dtype(value.dtype), tf.TensorShape(value.shape).rank
+    return (dtype.is_integer or dtype.is_floating) and (rank is None or rank >= 2)
 
 
 def is_packed(x: object) -> TypeGuard[dict[str, Any]]:
@@ -146,10 +192,10 @@ def prefetched(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 def _row_weights(weights: Sequence[float] | np.ndarray, features: Features) -> np.ndarray:
     """Return the weight of each row, from the weights of the examples."""
-    example_weights, examples = np.asarray(weights, np.float32), int(features.example.max(initial=-1)) + 1
-    if len(example_weights) != examples:
+    example_weights, examples = as_finite_numbers(weights, "sample weights"), int(features.example.max(initial=-1)) + 1
+    if example_weights.shape != (examples,):
         raise KerasBertError(
-            f"expected one of the sample weights for each text, received {len(example_weights)} for {examples} texts"
+            f"expected one of the sample weights for each text, received {example_weights.shape} for {examples} texts"
         )
     return example_weights[features.example]
 

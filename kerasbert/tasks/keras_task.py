@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.arguments import check_whole_number
 from kerasbert.data.table import is_table
 from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
@@ -16,7 +17,7 @@ from kerasbert.tasks import string_datasets
 from kerasbert.tasks.compiling import CompilingModel
 from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.keras3 import check_tf_keras
-from kerasbert.tasks.validation_split import split_off
+from kerasbert.tasks.validation_split import check_share, split_off
 
 if TYPE_CHECKING:
     from kerasbert.sharing import ThreadLock
@@ -37,6 +38,8 @@ class KerasTask(CompilingModel):
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args or "inputs" in kwargs:
+            task_inputs.check_called(args[0] if args else kwargs["inputs"], type(self).__name__)
         return super().__call__(*args, **kwargs)
 
     @tf.autograph.experimental.do_not_convert
@@ -109,7 +112,14 @@ class KerasTask(CompilingModel):
         Raises:
             KerasBertError: When an example or a label cannot be used.
         """
-        return self._dataset(x, y, batch_size, shuffle, sample_weight, seed)
+        return self._dataset(
+            x,
+            y,
+            task_inputs.rows_in_batch(batch_size),
+            shuffle,
+            sample_weight,
+            check_whole_number(seed, "a seed", least=0),
+        )
 
     def fit(
         self,
@@ -150,9 +160,12 @@ class KerasTask(CompilingModel):
         """
         check_tf_keras("callbacks", kwargs.get("callbacks"))
         check_rate_callbacks(self, kwargs.get("callbacks"))
-        if validation_split and validation_data is None:
+        self.learn_form(x)
+        epochs = check_whole_number(epochs, "epochs", least=0)
+        seed = None if seed is None else check_whole_number(seed, "a seed", least=0)
+        if check_share(validation_split) and validation_data is None:
             x, y, sample_weight, validation_data = split_off(self, x, y, sample_weight, validation_split)
-        size = batch_size or 32
+        size = task_inputs.rows_in_batch(batch_size)
         seed = int(np.random.randint(2**31)) if seed is None else seed
         start = start or (kwargs.get("initial_epoch", 0), 0)
         with self._compiled_lock.held, string_datasets.own_errors():
@@ -166,10 +179,21 @@ class KerasTask(CompilingModel):
             begin_fit(self, data, epochs, start, kwargs.get("steps_per_epoch"))
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
 
+    def learn_form(self, x: Any) -> None:
+        """Note whether the training data is pairs of texts, for a task that reads both. `fit` calls it.
+
+        Args:
+            x: The training data, as `fit` takes it.
+        """
+
     def _validation_dataset(self, data: Any, batch_size: int) -> tf.data.Dataset:
         """Return the batches of `validation_data`: a dataset, or a tuple of examples, labels and sample weights."""
-        if not isinstance(data, tuple | list) or isinstance(data[0], str):
+        if not isinstance(data, tuple | list) or not data or isinstance(data[0], str):
             return self._dataset(data, None, batch_size)
+        if len(data) not in (2, 3):
+            raise KerasBertError(
+                f"expected validation_data as (texts, labels) or (texts, labels, weights), received {len(data)} parts; pass these"
+            )
         x, y, *weights = data
         return self._dataset(x, y, batch_size, sample_weight=weights[0] if weights else None)
 
@@ -198,7 +222,9 @@ class KerasTask(CompilingModel):
             KerasBertError: When an example or a label cannot be used.
         """
         with self._compiled_lock.held, string_datasets.own_errors():
-            return super().evaluate(self._dataset(x, y, batch_size or 32, sample_weight=sample_weight), **kwargs)
+            return super().evaluate(
+                self._dataset(x, y, task_inputs.rows_in_batch(batch_size), sample_weight=sample_weight), **kwargs
+            )
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, **kwargs: Any) -> Any:
         """Predict on examples, packed inputs or a pipeline.
@@ -220,7 +246,7 @@ class KerasTask(CompilingModel):
         display: Any = verbose  # Keras accepts numbers and "auto"; its annotation has the latter only
         if isinstance(x, tf.data.Dataset):
             with self._predict_lock.held, string_datasets.own_errors():
-                data = string_datasets.tokenized(self, x, batch_size or 32, inputs_only=True)
+                data = string_datasets.tokenized(self, x, task_inputs.rows_in_batch(batch_size), inputs_only=True)
                 return super().predict(data, verbose=display, **kwargs)
         if not (self.predicts_arrays or task_inputs.is_packed(x)):
             return self.predictions(x, batch_size)
@@ -244,7 +270,7 @@ class KerasTask(CompilingModel):
         display: Any = verbose
         rank = 2 if features.group == 1 else 3
         data, order = task_inputs.batches(
-            self, features, batch_size=batch_size or 32, full=self.per_token, inputs_only=True
+            self, features, batch_size=task_inputs.rows_in_batch(batch_size), full=self.per_token, inputs_only=True
         )
         with self._predict_lock.held:
             if getattr(self, "_predicted_rank", rank) != rank:  # Keras would trace one graph of unknown rank for both

@@ -6,7 +6,6 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
@@ -14,7 +13,6 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
-from kerasbert.processors import Features, Processor
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
@@ -83,17 +81,9 @@ class NextSentencePredictor(Task):
     def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
         return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, lowering=lowering)))}
 
-    def features(
-        self, x: Any, scoring: bool = False, processor: Processor | None = None
-    ) -> tuple[list | None, Features]:
-        examples, features = super().features(x, scoring, processor)
-        if examples is not None and not isinstance(examples[0], tuple):
-            raise KerasBertError(f"row 0: expected a pair of texts, received one text: {examples[0][:40]!r}")
-        return examples, features
-
     @property
     def processor(self) -> SingleLabel:
-        return SingleLabel(self.labels)
+        return SingleLabel(self.labels, paired=True)
 
     def default_loss(self) -> keras.losses.Loss:
         return keras.losses.SparseCategoricalCrossentropy(from_logits=True)

@@ -17,6 +17,7 @@ from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.processors.base import check_finite
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.processors.question_answering.processor import QuestionAnswering
+from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.inference import Report
 from kerasbert.text import Tokenizer
@@ -159,7 +160,7 @@ class QuestionAnswerer(Task):
         examples, features = self._examples(x, scoring=True)
         if all(right_answers(y, examples)):
             return super().tuned_score(x, batch_size, report)
-        raw_results = self.raw_results(features, batch_size or 32, report)
+        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
         check_finite(raw_results)
         self.no_answer_threshold, _ = self.processor.best_threshold(y, examples, features, raw_results)
         return self.processor.metrics(y, examples, features, raw_results), {
@@ -187,7 +188,7 @@ class QuestionAnswerer(Task):
         y = x.y if y is None and is_table(x) else y
         if y is None:
             raise KerasBertError("expected answers to choose a threshold by, received none; pass them as y")
-        raw_results = self.raw_results(features, batch_size or 32, report)
+        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
         self.no_answer_threshold, best = self.processor.best_threshold(y, examples, features, raw_results)
         self.no_answer = True
         return best

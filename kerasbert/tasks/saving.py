@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kerasbert.arguments import check_path
 from kerasbert.checkpoints.hugging_face import converted, write_folder_files
 from kerasbert.checkpoints.safetensors_file import write_tensors
 from kerasbert.checkpoints.sentence_transformers import BIAS, KERNEL, write_dense_tensors
@@ -24,7 +25,7 @@ def save_task(task: "Task", folder: str | os.PathLike, dtype: str = "float32", s
     Raises:
         KerasBertError: When the folder has files but no model of kerasbert.
     """
-    folder = Path(folder)
+    folder = Path(check_path(folder, "a folder"))
     if folder.exists() and not is_replaceable(folder):
         raise KerasBertError(
             f"expected a new or empty folder, or one of kerasbert's, received {folder}; name another, or empty it"

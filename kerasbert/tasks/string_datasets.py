@@ -85,6 +85,12 @@ def tokenized(
     return prefetched(named.map(step, num_parallel_calls=tf.data.AUTOTUNE))
 
 
+def is_paired(dataset: tf.data.Dataset) -> bool | None:
+    """Return whether the elements of a dataset are pairs of texts; None for a dataset without texts."""
+    specs = _text_specs(_as_texts_and_labels(dataset))
+    return len(specs) == 2 if all(map(_is_string, specs)) else None
+
+
 def _packed(task: keras.Model, features: Features) -> list[np.ndarray]:
     """Return all rows, padded to the longest, in the order of `INPUT_NAMES`."""
     length = padded_length(int(features.lengths.max()), task.sequence_length, few=few_lengths(task))

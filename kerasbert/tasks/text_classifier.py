@@ -22,6 +22,8 @@ from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
+from kerasbert.processors.texts import is_paired
+from kerasbert.tasks import string_datasets
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
 from kerasbert.text import Tokenizer
@@ -44,10 +46,12 @@ class TextClassifier(Task):
         problem: `single_label` (softmax), `multi_label` (sigmoid) or `regression`.
         activation: For regression, the activation of the score: `identity`, or `sigmoid` for scores from 0 to 1, as cross-encoders have.
         sequence_length: Tokens in the longest row; see `Task`.
+        paired: Whether the training data was pairs of texts; examples of the other form are then errors. None if that is not known;
+            `fit` finds it in its data.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
-        KerasBertError: When the problem is unknown, or does not fit the labels.
+        KerasBertError: When the problem is unknown, or does not fit the labels; or `paired` is neither True, False nor None.
 
     Example:
         ```python
@@ -74,9 +78,13 @@ class TextClassifier(Task):
         problem: str = "single_label",
         sequence_length: int | None = None,
         activation: str = "identity",
+        paired: bool | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        if paired is not None and not isinstance(paired, bool):
+            raise KerasBertError(f"expected paired as True, False or None, received {paired!r}; pass one of them")
+        self.paired = paired
         self.labels, self.problem = _checked_labels(labels, problem), problem
         self.activation = _checked_activation(activation, problem)
         config = encoder.config
@@ -131,7 +139,12 @@ class TextClassifier(Task):
 
     @property
     def processor(self) -> TextProcessor:
-        return PROBLEMS[self.problem](self.labels)
+        return PROBLEMS[self.problem](self.labels, paired=self.paired)
+
+    def learn_form(self, x: Any) -> None:
+        paired = string_datasets.is_paired(x) if isinstance(x, tf.data.Dataset) else is_paired(x)
+        if paired is not None:
+            self.paired = paired
 
     def hub_config(self) -> dict[str, Any]:
         return {**labels_to_config(self.labels), **classifier_entries(self.problem, self.activation)}
@@ -178,7 +191,9 @@ class TextClassifier(Task):
 
     def get_config(self) -> dict[str, Any]:
         config = {**super().get_config(), "labels": list(self.labels), "problem": self.problem}
-        return config if self.activation == "identity" else {**config, "activation": self.activation}
+        paired = {} if self.paired is None else {"paired": self.paired}
+        activation = {} if self.activation == "identity" else {"activation": self.activation}
+        return {**config, **activation, **paired}
 
     @property
     def soft_loss(self) -> str:

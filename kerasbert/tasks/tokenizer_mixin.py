@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kerasbert.arguments import check_whole_number
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features
 from kerasbert.sharing import ThreadLock
@@ -13,6 +14,8 @@ from kerasbert.text.encoded import Encoded
 
 if TYPE_CHECKING:
     from kerasbert.processors import Processor
+
+_LONGEST = 1 << 20  # tokens in a row
 
 
 class TokenizerMixin:
@@ -106,7 +109,7 @@ class TokenizerMixin:
         Raises:
             KerasBertError: When the task has no tokenizer, or an entry is not a text.
         """
-        length = length or self.sequence_length
+        length = self.sequence_length if length is None else check_whole_number(length, "a length", most=_LONGEST)
         features = Features.from_encoded(self.tokenizer.encode(self.prompted(texts), pairs, max_length=length))
         return features.pack(range(len(features)), length, self.tokenizer.pad_id)
 

@@ -2,17 +2,32 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import shown
 from kerasbert.console.output import note
 from kerasbert.data.example_keys import example_keys
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import is_packed
+
+
+def check_share(fraction: Any) -> float:
+    """Return a fraction of the examples, 0 for none.
+
+    Raises:
+        KerasBertError: When it is no number.
+    """
+    if isinstance(fraction, bool) or not isinstance(fraction, Real):
+        raise KerasBertError(
+            f"expected a validation share above 0 and below 1, received {shown(fraction)}; pass a number"
+        )
+    return float(fraction)
 
 
 def split_off(task: keras.Model, x: Any, y: Any, sample_weight: Any, fraction: float) -> tuple[Any, Any, Any, tuple]:

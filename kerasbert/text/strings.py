@@ -1,7 +1,8 @@
 """Conversion of the texts that users pass (lists, tuples, arrays, bytes) to a list of strings."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from kerasbert.arguments import is_single
 from kerasbert.errors import KerasBertError
 
 
@@ -19,7 +20,7 @@ def as_strings(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
         KerasBertError: When a single string is passed, an array has more than one dimension, or an entry is not valid text. The message
             names the entry.
     """
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+    if is_single(values) or not isinstance(values, Iterable):
         raise KerasBertError(
             f"expected {name} as a list of strings, received {type(values).__name__}; put a single text into a list"
         )

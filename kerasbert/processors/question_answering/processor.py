@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from kerasbert.arguments import shown
 from kerasbert.data.reading import read_questions
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import Processor, RawResult, check_same_number
@@ -222,7 +223,7 @@ class QuestionAnswering(Processor):
 def _pair(example: Mapping, number: int) -> tuple:
     for key in ("question", "context"):
         if not isinstance(example.get(key), str | bytes):
-            raise KerasBertError(f"row {number}: expected a {key} that is a text, received {example.get(key)!r}")
+            raise KerasBertError(f"row {number}: expected a {key} that is a text, received {shown(example.get(key))}")
     return example["question"], example["context"]
 
 
@@ -230,7 +231,7 @@ def _no_pair_message(rows: list) -> str:
     """Return the message about the first row that is no pair."""
     are_pairs = (isinstance(row, tuple | list) and len(row) == 2 for row in rows)
     number = next(i for i, is_pair in enumerate(are_pairs) if not is_pair)
-    return f"row {number}: expected (question, context), or a dict with both, received {str(rows[number])[:40]!r}"
+    return f"row {number}: expected (question, context), or a dict with both, received {shown(rows[number])}"
 
 
 def answer_texts(y: Any, examples: Sequence) -> list[list[str]]:

@@ -1,12 +1,13 @@
 """Token classification: a tag for every word of a sentence, and the entities that tags mark."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import is_single
 from kerasbert.console.strictness import unknown
 from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
@@ -138,7 +139,7 @@ class Tagging(Processor):
 
     def examples(self, x: Any) -> list:
         """Return texts, or tuples of words."""
-        if isinstance(x, str | bytes | Mapping) or not isinstance(x, Iterable):
+        if is_single(x) or not isinstance(x, Iterable):
             raise KerasBertError(
                 f"expected a list of sentences or texts, received {type(x).__name__}; put it in a list"
             )

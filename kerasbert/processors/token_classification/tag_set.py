@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import shown
 from kerasbert.data.class_numbers import NUMBER, classes_of_numbers
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
@@ -148,12 +149,12 @@ class TagSet:
                     f"row {row}: expected class numbers from 0 to {len(self.labels or ()) - 1}, received {tag}"
                 )
             return int(tag)
-        if str(tag) not in self._index:
+        if not isinstance(tag, str) or tag not in self._index:
             more = ", ..." if len(self._index) > _LISTED else ""
             raise KerasBertError(
-                f"row {row}: expected a tag among {', '.join(list(self._index)[:_LISTED])}{more}, received {str(tag)!r}"
+                f"row {row}: expected a tag among {', '.join(list(self._index)[:_LISTED])}{more}, received {shown(tag)}"
             )
-        return self._index[str(tag)]
+        return self._index[tag]
 
     def encode_packed(self, y: Any, features: Features) -> list[np.ndarray]:
         """Return the class numbers of the tokens of packed rows, `IGNORED` for none.

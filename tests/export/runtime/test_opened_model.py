@@ -116,7 +116,7 @@ def test_invalid_arguments_are_refused(classifier, encoder, tmp_path):
             lambda: model.similarity("a", "b"),
             "sentence encoder to compare texts, received a model of the task type 'single_label'",
         ),
-        (lambda: model(5), "a text or several, received int"),
+        (lambda: model(5), "a text or several, received 5"),
         (lambda: model(["a"], ["b", "c"]), "received 2 for 1"),
         (lambda: encoder(TEXTS, top_k=2), "for the task type 'embedding'"),
         (lambda: encoder.search(TEXTS, TEXTS), "one text as a query, received list"),

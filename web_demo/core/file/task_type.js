@@ -24,12 +24,13 @@ function entry(key, second, outputs, { rank = 2, perToken = false, settings = {}
 }
 
 const { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT } = SettingKind;
+const paired = { settings: { paired: FLAG } }; // whether the training data was pairs of texts
 
 /** The types of tasks. */
 export const TaskType = Object.freeze({
-  SINGLE_LABEL: entry("single_label", SecondInput.PAIR, ["probabilities"]),
-  MULTI_LABEL: entry("multi_label", SecondInput.PAIR, ["probabilities"]),
-  REGRESSION: entry("regression", SecondInput.PAIR, ["score"]),
+  SINGLE_LABEL: entry("single_label", SecondInput.PAIR, ["probabilities"], paired),
+  MULTI_LABEL: entry("multi_label", SecondInput.PAIR, ["probabilities"], paired),
+  REGRESSION: entry("regression", SecondInput.PAIR, ["score"], paired),
   EMBEDDING: entry("embedding", SecondInput.PAIR, ["embedding"], { settings: { width: COUNT_OR_NULL } }),
   TAGGING: entry("tagging", SecondInput.NONE, ["probabilities"], { rank: 3, perToken: true, settings: { stride: COUNT_OR_NULL } }),
   QUESTION_ANSWERING: entry("question_answering", SecondInput.CONTEXT, ["start_logits", "end_logits"], {

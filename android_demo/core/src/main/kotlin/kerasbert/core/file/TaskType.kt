@@ -6,6 +6,9 @@ internal enum class SettingKind { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT }
 /** What an example has beside its text. */
 enum class SecondInput { NONE, PAIR, CONTEXT, CHOICES }
 
+/** The setting whether the training data was pairs of texts. */
+private val PAIRED = mapOf("paired" to SettingKind.FLAG)
+
 /**
  * The type of a task, which says what a model's outputs mean.
  *
@@ -23,9 +26,9 @@ enum class TaskType(
     val perToken: Boolean = false,
     internal val settings: Map<String, SettingKind> = emptyMap(),
 ) {
-    SINGLE_LABEL("single_label", SecondInput.PAIR, listOf("probabilities")),
-    MULTI_LABEL("multi_label", SecondInput.PAIR, listOf("probabilities")),
-    REGRESSION("regression", SecondInput.PAIR, listOf("score")),
+    SINGLE_LABEL("single_label", SecondInput.PAIR, listOf("probabilities"), settings = PAIRED),
+    MULTI_LABEL("multi_label", SecondInput.PAIR, listOf("probabilities"), settings = PAIRED),
+    REGRESSION("regression", SecondInput.PAIR, listOf("score"), settings = PAIRED),
     EMBEDDING("embedding", SecondInput.PAIR, listOf("embedding"), settings = mapOf("width" to SettingKind.COUNT_OR_NULL)),
     TAGGING(
         "tagging", SecondInput.NONE, listOf("probabilities"), rank = 3, perToken = true,
