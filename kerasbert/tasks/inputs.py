@@ -33,24 +33,26 @@ def rows_in_batch(batch_size: int | None) -> int:
     return _BATCH_SIZE if batch_size is None else check_whole_number(batch_size, "a batch_size")
 
 
-def check_called(inputs: Any, task: str) -> None:
-    """Check the inputs of a call of a task as a Keras layer.
+def called_inputs(inputs: Any, task: str) -> dict[str, Any]:
+    """Return the inputs of a call of a task as a Keras layer, by name.
 
     Args:
-        inputs: Arrays or tensors of token ids, by input name or alone.
+        inputs: Arrays or tensors of token ids and more by input name, or token ids alone.
         task: The name of the task's class.
 
     Raises:
         KerasBertError: When they are something else, such as texts.
     """
-    named = isinstance(inputs, Mapping)
-    if not named or "input_ids" in inputs or "hidden" in inputs:
-        try:
-            if all(map(_is_numbers, inputs.values() if named else [inputs])):
-                return
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            pass
-    received = f"a dict with {', '.join(map(shown, list(inputs)[:3])) or 'no keys'}" if named else shown(inputs)
+    named = inputs if isinstance(inputs, Mapping) else {"input_ids": inputs}
+    try:
+        arrays = {name: value if hasattr(value, "dtype") else np.asarray(value) for name, value in named.items()}
+        if ("input_ids" in arrays or "hidden" in arrays) and all(map(_is_numbers, arrays.values())):
+            return arrays
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        pass
+    received = shown(inputs)
+    if named is inputs:
+        received = f"a dict with {', '.join(map(shown, list(named)[:3])) or 'no keys'}"
     raise KerasBertError(
         f"expected packed inputs, a dict of input_ids and more as arrays (rows, length), for a call of {task}, received {received}; "
         "call predict with texts"
@@ -58,9 +60,7 @@ def check_called(inputs: Any, task: str) -> None:
 
 
 def _is_numbers(value: Any) -> bool:
-    """Return whether a value is a tensor or an array of numbers with at least two axes, or can become one."""
-    if not (hasattr(value, "dtype") and hasattr(value, "shape")):
-        value = np.asarray(value)
+    """Return whether an array or a tensor is one of numbers with at least two axes."""
     dtype, rank = tf.as_dtype(value.dtype), tf.TensorShape(value.shape).rank
     return (dtype.is_integer or dtype.is_floating) and (rank is None or rank >= 2)
 

@@ -38,8 +38,10 @@ class KerasTask(CompilingModel):
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if args or "inputs" in kwargs:
-            task_inputs.check_called(args[0] if args else kwargs["inputs"], type(self).__name__)
+        if not args and "inputs" in kwargs:
+            args = (kwargs.pop("inputs"),)
+        if args:
+            args = (task_inputs.called_inputs(args[0], type(self).__name__), *args[1:])
         return super().__call__(*args, **kwargs)
 
     @tf.autograph.experimental.do_not_convert

@@ -11,7 +11,7 @@ import tf_keras as keras
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.checkpoints.sentence_transformers import lowercases, read_settings, write_modules, write_prompts
-from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
@@ -197,7 +197,8 @@ class SentenceEncoder(Task):
             vectors = self.call(flat, training=training, lowering=lowering)
             return tf.reshape(vectors, (-1, group, vectors.shape[-1]))
         sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
-        pooled = pool(sequence, inputs["attention_mask"], self.pooling)  # (B, H)
+        mask = complete_inputs(inputs)[1]
+        pooled = pool(sequence, mask, self.pooling)  # (B, H)
         if self.projection is not None:
             pooled = self.projection(self.projection_input(pooled, training=training), training=training)  # (B, W)
             if self.projection.activation is not None:
