@@ -1,5 +1,6 @@
 """The metrics that several processors share, with NumPy only."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,7 +48,12 @@ def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
 
 def matthews(truth: np.ndarray, predicted: np.ndarray) -> float:
     """Compute the Matthews correlation (Matthews 1975) of two classes; 0 where one side has a single class."""
-    return pearson(truth, predicted)
+    truth, predicted = np.asarray(truth) > 0, np.asarray(predicted) > 0
+    count, positive, found = len(truth), int(truth.sum()), int(predicted.sum())
+    covariance = count * int((truth & predicted).sum()) - positive * found
+    product = positive * (count - positive) * found * (count - found)
+    root = math.isqrt(product)  # exact for perfect predictions, where a sum of floats gives 0.9999999999999998
+    return covariance / (root if root * root == product else math.sqrt(product)) if product else 0.0
 
 
 def pearson(a: np.ndarray, b: np.ndarray) -> float:

@@ -71,6 +71,7 @@ class InferenceMixin(ServingMixin):
         check_not_forked()
         if task_inputs.is_packed(x):
             return None, task_inputs.packed_features(self, x)
+        task_inputs.check_containers(x)
         processor = processor or self.processor
         examples = processor.examples(x.x if is_table(x) else x)
         if not examples:

@@ -14,6 +14,12 @@ from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors.arrays import as_finite_numbers
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
+_KERAS_SEQUENCES = {
+    "Sequence",
+    "PyDataset",
+    "DataLoader",
+    "IterableDataset",
+}  # classes of Keras 2 and 3, of PyTorch and of datasets
 AHEAD = 4  # batches that are prepared while the model works on one
 _MASKED_SPEC = tf.TensorSpec((None, None), tf.int32)  # of labels that a self-supervised processor makes
 
@@ -68,6 +74,24 @@ def _is_numbers(value: Any) -> bool:
 def is_packed(x: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether x is packed inputs: a dict with `input_ids`."""
     return isinstance(x, dict) and "input_ids" in x
+
+
+def check_containers(x: object, y: object = None) -> None:
+    """Refuse generators, iterators and Keras' `Sequence`, whose examples cannot be counted, sorted by length or read twice.
+
+    Args:
+        x: The examples.
+        y: The labels, or None.
+
+    Raises:
+        KerasBertError: When one of the two is such an object.
+    """
+    for name, values in (("examples", x), ("labels", y)):
+        if hasattr(values, "__next__") or _KERAS_SEQUENCES & {each.__name__ for each in type(values).__mro__}:
+            raise KerasBertError(
+                f"expected {name} as a list, a dataset of kerasbert.data or a tf.data.Dataset, received a {type(values).__name__}; put "
+                "them into a list, or use tf.data.Dataset.from_generator"
+            )
 
 
 def packed_features(task: keras.Model, x: Mapping[str, Any]) -> Features:

@@ -14,6 +14,7 @@ from kerasbert.optimizers.fit_schedule import begin_fit, check_rate_callbacks
 from kerasbert.processors import Features
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks import string_datasets
+from kerasbert.tasks.class_weight import class_weights_by_number
 from kerasbert.tasks.compiling import CompilingModel
 from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.keras3 import check_tf_keras
@@ -152,7 +153,7 @@ class KerasTask(CompilingModel):
             seed: Random seed of the orders; by default from NumPy's global generator.
             start: The epoch, and the number of its batches to skip, to resume a training; both count from 0.
             validation_split: The fraction of the examples, the last ones, that becomes `validation_data`.
-            kwargs: Other arguments of Keras' `fit`.
+            kwargs: Other arguments of Keras' `fit`. Keys of `class_weight` are names or numbers of labels; missing ones weigh 1.
 
         Returns:
             Keras' `History`.
@@ -161,6 +162,9 @@ class KerasTask(CompilingModel):
             KerasBertError: When there are no labels, or an example, a label or a callback cannot be used.
         """
         check_tf_keras("callbacks", kwargs.get("callbacks"))
+        if kwargs.get("class_weight") is not None:
+            kwargs["class_weight"] = class_weights_by_number(self, kwargs["class_weight"])
+        task_inputs.check_containers(x, y)
         check_rate_callbacks(self, kwargs.get("callbacks"))
         self.learn_form(x)
         epochs = check_whole_number(epochs, "epochs", least=0)
@@ -296,6 +300,7 @@ class KerasTask(CompilingModel):
         check_not_forked()
         if isinstance(x, tf.data.Dataset):
             return string_datasets.tokenized(self, x, batch_size, seed=seed if shuffle else None)
+        task_inputs.check_containers(x, y)
         y = x.y if y is None and is_table(x) else y
         examples, features = self.features(x)
         labels = self.encode_targets(y, features.example if examples is None else examples, features)

@@ -1,5 +1,6 @@
 """Comparison of a client's token ids with those of a model's tokenizer."""
 
+import unicodedata
 from collections.abc import Sequence
 
 from kerasbert.text.tokenizer import Tokenizer
@@ -42,6 +43,13 @@ def _excerpt(text: str, place: int) -> str:
     """Return the word at a character, or the end of the text, with as many neighbours as fit."""
     begin = max(text.rfind(" ", 0, place) + 1, place - _EXCERPT // 4)
     end = begin + 1
-    while end < len(text) and len(ascii(text[begin : end + 1])) <= _EXCERPT:
+    while end < len(text) and len(_readable(text[begin : end + 1])) <= _EXCERPT:
         end += 1
-    return ascii(text[begin:end]) + ("..." if end < len(text) else "")
+    return _readable(text[begin:end]) + ("..." if end < len(text) else "")
+
+
+def _readable(text: str) -> str:
+    """Return the text in quotes; what cannot be seen, and accents that are characters of their own, are escaped."""
+    return "".join(
+        ascii(character)[1:-1] if unicodedata.combining(character) else character for character in repr(text)
+    )

@@ -28,6 +28,13 @@ def test_class_metrics_are_scikit_learns(classes):
             assert metrics.matthews(*positive) == pytest.approx(sklearn.metrics.matthews_corrcoef(*positive), abs=1e-12)
 
 
+@pytest.mark.parametrize("rows", [2, 3, 7, 10, 49, 872, 10_000])
+def test_mcc_of_perfect_and_of_opposite_predictions_is_exact(rows):
+    truth = np.arange(rows) % 3 == 0
+    assert (metrics.matthews(truth, truth), metrics.matthews(truth, ~truth)) == (1.0, -1.0)
+    assert metrics.matthews(truth, np.ones(rows, bool)) == 0.0
+
+
 def test_a_class_that_is_only_predicted_counts():
     processor = make_processor("single_label", ("a", "b", "c"))
     raw_results = [{"probabilities": np.eye(3)[[number]]} for number in (0, 1, 2)]

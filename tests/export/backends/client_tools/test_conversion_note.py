@@ -10,7 +10,7 @@ from kerasbert.processors.classification import Regression, SingleLabel
 from kerasbert.processors.question_answering.processor import QuestionAnswering
 from kerasbert.processors.token_classification.processor import Tagging
 from kerasbert.text import ClientWordPiece, WordPiece
-from kerasbert.text.client_differences import differences
+from kerasbert.text.client_differences import _readable, differences
 
 VOCABULARY = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "film", "cafe", "caf", "##é")
 
@@ -27,7 +27,7 @@ def card(tokenizer=None, **fields) -> Metadata:
 def test_the_note_counts_texts_that_differ():
     line = client_note(card(), ["the film", "The café, a film", "the\u00a0film", "a film \u200b"])
     assert line == (
-        "note: MediaPipe and the Task Library tokenize 3 of 4 calibration examples otherwise, such as 'caf\\xe9, a film': "
+        "note: MediaPipe and the Task Library tokenize 3 of 4 calibration examples otherwise, such as 'café, a film': "
         "train with --tokenize-as mediapipe, or count them with validate --on mediapipe"
     )
     answerer = card(processor=QuestionAnswering())
@@ -64,11 +64,16 @@ def test_no_note_for_a_model_with_client_tokenization():
     assert client_note(replace(card(), vocabulary=None)) == ""
 
 
+def test_excerpts_are_readable():
+    assert _readable("st\u00fcrzt \u65e5\u672c") == "'st\u00fcrzt \u65e5\u672c'"
+    assert _readable("u\u0308 \u200b\x1b") == "'u\\u0308 \\u200b\\x1b'"
+
+
 def test_excerpts_start_at_the_difference():
     tokenizer = WordPiece(VOCABULARY)
     client = ClientWordPiece.of(tokenizer, "mediapipe")
     texts = ["the film", "the film \u200b", "", "\u200b", "x" * 200 + " café", "the film café"]
     found = differences(tokenizer, texts, client.encode(texts, max_length=8).input_ids, 8)
-    assert found == {1: "'film \\u200b'", 3: "'\\u200b'", 4: "'caf\\xe9'", 5: "'caf\\xe9'"}
+    assert found == {1: "'film \\u200b'", 3: "'\\u200b'", 4: "'café'", 5: "'café'"}
     padded = [row + [0] * (8 - len(row)) for row in tokenizer.encode(texts, max_length=8).input_ids]
     assert differences(tokenizer, texts, padded, 8) == {}
