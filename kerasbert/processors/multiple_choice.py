@@ -169,13 +169,21 @@ _TOO_MANY_DIGITS = 10  # for the number of a choice; Python refuses to parse tho
 
 
 def _number_of_text(text: str, choices: Sequence[str], row: int) -> int:
-    if text in choices:
-        return choices.index(text)
+    """Return the number of the choice that a text names: the choice itself, else its letter or its number."""
     plain = text.strip().upper()
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) < _TOO_MANY_DIGITS else None
+    if text in choices:
+        place = choices.index(text)
+        if number is not None and number != place and number < len(choices):
+            raise KerasBertError(
+                f"row {row}: expected the right choice, received {text!r}, the text of choice {place} and the number of another; "
+                "give numbers"
+            )
+        return place
     if len(plain) == 1 and plain in string.ascii_uppercase:
         return string.ascii_uppercase.index(plain)
-    if plain.isascii() and plain.isdigit() and len(plain) < _TOO_MANY_DIGITS:
-        return int(plain)
+    if number is not None:
+        return number
     raise KerasBertError(f"row {row}: expected one of the choices {', '.join(choices)}, received {text!r}")
 
 

@@ -133,6 +133,9 @@ def from_folder(
     own, model_type = read_own_config(folder), config["model_type"]
     found = _named_class(task_class, own, config, folder, new_head)
     settings, names = _settings(task_class, found, own, config, tensors, folder, "labels" in overrides)
+    problem = settings.get("problem", "single_label")
+    if names and overrides.get("problem", problem) != problem:
+        note_once(f"note: {name_or_path}: trained as problem {problem!r}, loaded as {overrides['problem']!r}")
     settings |= overrides
     has_labels = bool(names) and "labels" in overrides and not new_head
     if has_labels:

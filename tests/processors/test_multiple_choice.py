@@ -44,6 +44,14 @@ def test_a_label_is_read_as_a_text_before_a_letter():
     assert PROCESSOR.encode_labels(["B"], examples, Features(None, np.arange(1), 3)).tolist() == [2]
 
 
+def test_text_that_is_a_choice_and_the_number_of_another_is_an_error():
+    examples = PROCESSOR.examples([("how many", ["2", "1", "0"])])
+    with pytest.raises(KerasBertError, match="row 0: .*received '2', the text of choice 0 and the number of another"):
+        PROCESSOR.encode_labels(["2"], examples, Features(None, np.arange(1), 3))
+    for label, number in (("1", 1), (2, 2)):
+        assert PROCESSOR.encode_labels([label], examples, Features(None, np.arange(1), 3)).tolist() == [number]
+
+
 def test_padded_choices_are_ignored(tokenizer):
     examples = PROCESSOR.examples(EXAMPLES)
     features = PROCESSOR.features(examples, tokenizer, 16)

@@ -175,6 +175,14 @@ def test_folder_without_architectures_is_loaded_by_the_name_of_its_task(changed,
         kb.load_task(folder, task="classifcation")  # fmt: skip
 
 
+def test_head_of_another_problem_is_noted(changed, capsys):
+    strictness.note_once.cache_clear()
+    folder = changed(problem_type="multi_label_classification")
+    assert kb.load_task(folder).problem == "multi_label" and "trained as" not in capsys.readouterr().err
+    assert kb.load_task(folder, task="classification").problem == "single_label"
+    assert f"note: {folder}: trained as problem 'multi_label', loaded as 'single_label'" in capsys.readouterr().err
+
+
 def test_pretraining_checkpoint_is_loaded_as_each_of_its_tasks(tiny, tmp_path):
     kb.Pretrainer(tiny.encoder(), tiny.tokenizer(), sequence_length=16).save_pretrained(tmp_path / "saved")
     (tmp_path / "saved" / "kerasbert.json").unlink()
