@@ -100,7 +100,9 @@ class QuestionAnswerer(Task):
 
     @property
     def processor(self) -> QuestionAnswering:
-        return QuestionAnswering(**{**self._settings(), "no_answer": bool(self.no_answer)})
+        return QuestionAnswering(
+            **{**self._settings(), "no_answer": False if self.no_answer is None else self.no_answer}
+        )
 
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _SETTINGS}

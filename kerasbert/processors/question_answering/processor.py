@@ -22,6 +22,8 @@ from kerasbert.processors.texts import split_pairs
 from kerasbert.text import Tokenizer
 from kerasbert.text.strings import as_strings
 
+_LARGEST_THRESHOLD = 2**20  # as in the metadata of a file
+
 
 def _fields(example: tuple[str, str]) -> dict[str, Any]:
     question, context = example
@@ -87,6 +89,14 @@ class QuestionAnswering(Processor):
             whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
             if not whole and not (name == "stride" and value is None):
                 raise KerasBertError(f"expected {name} as a whole number of at least 1, received {value!r}")
+        if not isinstance(self.no_answer, bool):
+            raise KerasBertError(f"expected no_answer as True or False, received {self.no_answer!r}")
+        number = isinstance(self.no_answer_threshold, int | float) and not isinstance(self.no_answer_threshold, bool)
+        if not number or not abs(self.no_answer_threshold) <= _LARGEST_THRESHOLD:
+            raise KerasBertError(
+                f"expected no_answer_threshold as a number from -{_LARGEST_THRESHOLD} to {_LARGEST_THRESHOLD}, received "
+                f"{self.no_answer_threshold!r}"
+            )
         if self.unit not in UNITS:
             raise KerasBertError(f"expected unit to be one of {', '.join(UNITS)}, received {self.unit!r}")
 
@@ -194,7 +204,8 @@ class QuestionAnswering(Processor):
         for (_, context), (spans, no_answer_score) in zip(examples, best, strict=True):
             answers.append(context[spans[0].start : spans[0].end] if spans else "")
             margins.append(no_answer_score - spans[0].score if spans else np.inf)
-        return best_threshold(answer_texts(y, examples), answers, margins, self.unit)
+        threshold, best_f1 = best_threshold(answer_texts(y, examples), answers, margins, self.unit)
+        return float(np.clip(threshold, -_LARGEST_THRESHOLD, _LARGEST_THRESHOLD)), best_f1
 
     def _best_spans(self, features: Features, raw_results: Sequence[RawResult]) -> list[tuple[list[ScoredSpan], float]]:
         """Return the best spans for each question, and the score of no answer."""

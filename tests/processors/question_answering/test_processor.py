@@ -1,6 +1,7 @@
 """Questions about texts, without a model."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
+from kerasbert.processors.question_answering.processor import QuestionAnswering
 from kerasbert.processors.registry import processor_settings
 
 SHORT = ("the film", "we saw a good book")
@@ -392,6 +394,30 @@ def test_the_best_threshold(tokenizer):
 def test_settings_are_json_able_and_complete():
     processor = question_answering(stride=3, unit="character")
     assert question_answering(**json.loads(json.dumps(processor_settings(processor)))) == processor
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"no_answer": "false"}, "no_answer as True or False, received 'false'"),
+        ({"no_answer": None}, "no_answer as True or False, received None"),
+        ({"no_answer_threshold": "1"}, "no_answer_threshold as a number .*received '1'"),
+        ({"no_answer_threshold": float("nan")}, "no_answer_threshold as a number .*received nan"),
+        ({"no_answer_threshold": True}, "no_answer_threshold as a number .*received True"),
+        ({"no_answer_threshold": 2.0**21}, "from -1048576 to 1048576"),
+    ],
+)
+def test_wrong_settings_of_no_answer_are_rejected(settings, told):
+    with pytest.raises(KerasBertError, match=told):
+        QuestionAnswering(**settings)
+
+
+def test_a_threshold_of_questions_without_any_span_can_be_stored(tokenizer):
+    examples = [("the film", ""), ("the film", "")]
+    processor = question_answering(no_answer=True)
+    features = processor.features(examples, tokenizer, 16)
+    threshold, score = processor.best_threshold([None, None], examples, features, raw_results(features, {}))
+    assert score == 1.0 and replace(processor, no_answer_threshold=threshold).no_answer_threshold == threshold
 
 
 @pytest.mark.parametrize(
