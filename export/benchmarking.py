@@ -222,7 +222,9 @@ def benchmark(
 
 def _counts(name: str, values: object) -> tuple[int, ...]:
     """Return one or several whole numbers as a tuple."""
-    counts = (values,) if isinstance(values, int) else tuple(values) if isinstance(values, list | tuple) else (None,)
+    counts: tuple[Any, ...] = (None,)
+    if isinstance(values, int | list | tuple):
+        counts = (values,) if isinstance(values, int) else tuple(values)
     if not all(_is_count(count) for count in counts):
         raise KerasBertError(
             f"expected {name} as a whole number of at least 1, or a list of such, received {values!r}; correct it"

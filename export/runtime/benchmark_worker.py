@@ -201,7 +201,7 @@ def measure(
     find_runtime()  # imported before the memory is read: it belongs to the process, not to the model
     _reset_peak()
     memory_before, start = _resident_memory(), time.perf_counter()
-    longest = [None if rows is None else each["longest"] for each in rows or paths]
+    longest = [None] * len(paths) if rows is None else [each["longest"] for each in rows]
     runners = [_open_runner(path, length, threads, most) for path, most in zip(paths, longest, strict=True)]
     texts = [list(zip(each["input_ids"], each["token_type_ids"], strict=True)) for each in rows or ()]
     for runner, own_texts in zip(runners, texts, strict=False):

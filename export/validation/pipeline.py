@@ -208,7 +208,7 @@ def _differences(rows: _Rows) -> tuple[OutputDifference, ...]:
 
     Rows that fill a shorter length are left out: in a MobileBERT, the embedding of the last token depends on the token after it.
     """
-    kept = np.flatnonzero(~rows.filled)
+    kept = np.flatnonzero(~rows.filled).tolist()
     expected, outputs = ([side[row] for row in kept] for side in (rows.expected, rows.outputs))
     compared_as = rows.reference.processor.compared_as
     names = sorted(outputs[0].compared) if outputs else ()
@@ -225,7 +225,8 @@ def _equal(first: Any, second: Any) -> bool:
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(_equal, first, second))
     if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
-        return np.array_equal(first, second, equal_nan=np.asarray(first).dtype.kind == "f")
+        arrays = np.asarray(first), np.asarray(second)
+        return np.array_equal(*arrays, equal_nan=arrays[0].dtype.kind == "f")
     return first is second or first == second or (first != first and second != second)  # NaN is another fault
 
 

@@ -1,5 +1,7 @@
 """Pooling: one vector for a text from the vectors of its tokens."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from kerasbert.encoders.base import first_token
@@ -42,6 +44,6 @@ def pool(sequence: tf.Tensor, attention_mask: tf.Tensor, mode: str) -> tf.Tensor
 
 def _positions(sequence: tf.Tensor) -> tf.Tensor:
     """Return 1/S, 2/S, ..., 1 of shape (1, S, 1), a constant where the length is known."""
-    length = sequence.shape[1] if sequence.shape[1] is not None else tf.shape(sequence)[1]
+    length: Any = sequence.shape[1] if sequence.shape[1] is not None else tf.shape(sequence)[1]
     positions = tf.cast(tf.range(1, length + 1), sequence.dtype) / tf.cast(length, sequence.dtype)
     return tf.reshape(positions, (1, -1, 1))

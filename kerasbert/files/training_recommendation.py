@@ -42,8 +42,9 @@ def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation 
     entry = own.get("training")
     if entry is None:
         return None
-    values = entry if isinstance(entry, Mapping) else {}
-    rate, epochs, source = values.get("learning_rate"), values.get("epochs"), values.get("source", folder.name)
+    values: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
+    rate: Any = values.get("learning_rate")
+    epochs, source = values.get("epochs"), values.get("source", folder.name)
     is_rate = type(rate) in (int, float) and 0 < rate < math.inf
     if not is_rate or type(epochs) is not int or epochs < 1 or not isinstance(source, str):
         raise KerasBertError(

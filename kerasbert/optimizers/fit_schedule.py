@@ -38,13 +38,14 @@ class FitSchedule(keras.optimizers.schedules.LearningRateSchedule):
             first, steps, warmup_steps, known = self.first, self.steps, round(self.warmup * self.steps), True
         else:
             return tf.constant(self.peak, tf.float32)
-        shape = schedule(self.decay, self.peak, self.warmup, 1)
+        shape: Any = schedule(self.decay, self.peak, self.warmup, 1)
         shape.warmup_steps, shape.steps = warmup_steps, steps
         return tf.where(known, shape(tf.cast(step, tf.float32) - first), self.peak)
 
     def make_variables(self) -> None:
         """Make the variables that a traced training step reads. Call it in the scope of the distribution strategy."""
-        self._variables = tuple(tf.Variable(value, trainable=False, dtype=tf.int64) for value in self._values())
+        values: Any = self._values()
+        self._variables = tuple(tf.Variable(value, trainable=False, dtype=tf.int64) for value in values)
 
     def begin(self, steps: int, first: int) -> None:
         """Begin the schedule of a `fit`.

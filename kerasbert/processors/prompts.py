@@ -82,7 +82,8 @@ def search_prompts(prompts: Mapping[str, str] | None, default: str | None) -> tu
     query = prompts.get(QUERY)
     document = next((prompts[name] for name in DOCUMENTS if prompts.get(name)), None)
     if not query and not document:
-        return (chosen_prompt(prompts, default, None, None),) * 2
+        both = chosen_prompt(prompts, default, None, None)
+        return both, both
     return query or "", document or ""
 
 

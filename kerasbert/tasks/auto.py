@@ -1,6 +1,7 @@
 """The task of a saved folder, by the name in its files."""
 
 import os
+from typing import Any
 
 from kerasbert.checkpoints.heads import NamedClass, named_class
 from kerasbert.checkpoints.hugging_face import read_config, resolve
@@ -40,9 +41,8 @@ def load_task(
         ```
     """
     if (requested := requested_task() if task is None else RequestedTask.of(task)) is not None:
-        return from_folder(
-            TASKS[requested.name], name_or_path, new_head=new_head, trained=True, base=base, **requested.settings
-        )
+        settings: dict[str, Any] = dict(requested.settings)
+        return from_folder(TASKS[requested.name], name_or_path, new_head=new_head, trained=True, base=base, **settings)
     folder = resolve(name_or_path)
     own, config = read_own_config(folder), read_config(folder, base)
     name = own.get("task")

@@ -183,7 +183,7 @@ def batches(
                 random = np.random.default_rng((seed, number if shuffle else 0, batch))
                 alignment = [features.alignment[row] for row in index] if len(features.alignment) else ()
                 inputs, masked = processor.corrupt(inputs, task.tokenizer, random, alignment)
-                batch_labels = {processor.outputs[0]: masked, **batch_labels} if joins else masked
+                batch_labels = {processor.outputs[0]: masked, **(batch_labels or {})} if joins else masked
             batch_weights = None if row_weights is None else row_weights[index]
             yield tuple(part for part in (inputs, batch_labels, batch_weights) if part is not None)
 

@@ -27,7 +27,7 @@ _LOSSES = {
     for name, each in vars(keras.losses).items()
     if isinstance(each, type) and issubclass(each, keras.losses.Loss) and each is not keras.losses.Loss
 }
-_BY_FUNCTION = {each().fn: name for name, each in _LOSSES.items()}
+_BY_FUNCTION = {getattr(each(), "fn"): name for name, each in _LOSSES.items()}  # noqa: B009 (Keras' base class has no types)
 
 
 @keras.utils.register_keras_serializable("kerasbert")
@@ -73,7 +73,7 @@ def losses_on_logits(task: Any, loss: Any) -> Any:
     except TypeError:  # not hashable, so no function
         name = None
     if name is not None:
-        return _adapted(task, _LOSSES[name](), loss.__name__)
+        return _adapted(task, _LOSSES[name](), str(getattr(loss, "__name__", name)))
     return _adapted(task, loss, type(loss).__name__)
 
 

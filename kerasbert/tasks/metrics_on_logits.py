@@ -76,7 +76,7 @@ class OfProbabilities(keras.metrics.Metric):
         else:
             labels = class_probabilities(y_true, logits)
             if self.one_class and logits.shape[-1] == 2:
-                labels, probabilities = labels[..., 1:], probabilities[..., 1:]
+                labels, probabilities = (tf.split(each, 2, axis=-1)[1] for each in (labels, probabilities))
         return self.metric.update_state(labels, probabilities, sample_weight)
 
     def result(self) -> Any:

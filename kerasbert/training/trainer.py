@@ -265,7 +265,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _scores(self) -> dict[str, Any]:
         """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
-        task = getattr(self.task, "student", self.task)
+        task: Any = getattr(self.task, "student", self.task)
         options = {"batch_size": _EVALUATION_BATCH, "report": self._report_scored}
         if self.config.no_answer_threshold is not None:
             return {"dev": task.score(self.dev, **options)}
@@ -343,7 +343,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _restore_chosen(self, epoch: int) -> None:
         """Give the task the settings that it chose after an epoch, and print a line about them."""
-        task = getattr(self.task, "student", self.task)
+        task: Any = getattr(self.task, "student", self.task)
         chosen = self.records[epoch - 1].get("chosen", {}) if epoch else {}
         for name, value in chosen.items():
             setattr(task, name, value)

@@ -94,7 +94,8 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
     schedule = config.schedule()
     callbacks: list[Any] = [PreserveSparsity()] if config.keep_zeros else []
     if schedule:
-        steps = -(-len(task.features(data.x)[1]) // run.config.batch_size) * run.config.epochs
+        run.settle(task, len(data))
+        steps = -(-len(task.features(data.x)[1]) // run.config.batch_size) * (run.config.epochs or 1)
         schedule.check(task, steps)
         callbacks.append(MagnitudePruning(schedule))
     before = score(task, dev, "the original model")

@@ -59,6 +59,19 @@ class TrainingRun:
             if self.options is config:  # with the rate and the epochs that the interrupted run chose
                 self.options = self.config = TrainConfig(**TrainConfig.read(self.folder.config))
 
+    def settle(self, task: "Task | Distiller", rows: int) -> None:
+        """Give the config the recommended rate and epochs where it has none, and print them.
+
+        Args:
+            task: The task, or its `Distiller`.
+            rows: The number of training rows.
+        """
+        own_config = self.options is self.config
+        self.config, lines = settled(self.config, task, rows, self.rate_share)
+        self.options = self.config if own_config else self.options
+        for line in lines:
+            note(line)
+
     def fit(
         self,
         task: "Task | Distiller",
@@ -82,11 +95,7 @@ class TrainingRun:
         from kerasbert.training.preparation import prepare
         from kerasbert.training.trainer import TRAINING, ProgressCallback, train
 
-        own_config = self.options is self.config
-        self.config, lines = settled(self.config, task, len(data), self.rate_share)
-        self.options = self.config if own_config else self.options
-        for line in lines:
-            note(line)
+        self.settle(task, len(data))
         with progress(TRAINING) as bar:
 
             def report(stage: str, done: int, total: int, figures: Sequence[str]) -> None:
