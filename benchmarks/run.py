@@ -135,6 +135,7 @@ MEASUREMENTS = (
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
     Measurement("robustness.kills"),
     Measurement("robustness.power_cuts"),
+    Measurement("robustness.validate_mutations"),
     Measurement("code.structure"),
     Measurement("code.converted_files", "--against {digests}"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from kerasbert.console.numbers import format_bytes
 from kerasbert.console.tables import Block, Facts, Table, render
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights
 from kerasbert.export.tflite.macs import count_macs
 from kerasbert.export.tflite.model_size import model_size
@@ -68,6 +69,7 @@ class Inspection:
         signatures: The entry points.
         subgraphs: The number of graphs.
         metadata: The packed metadata without the vocabulary; None for a file without any.
+        recipe: The recipe that operators and tensors have, whatever the metadata say.
 
     Example:
         ```python
@@ -93,15 +95,16 @@ class Inspection:
     signatures: tuple[SignatureSummary, ...]
     subgraphs: int
     metadata: dict[str, Any] | None
+    recipe: str = ""
 
     @property
-    def recipe(self) -> str:
-        """The recipe in the metadata; without metadata the one that the tensors indicate."""
-        return str(self.metadata["recipe"]) if self.metadata else guess_recipe(self)
+    def described_recipe(self) -> str:
+        """The recipe in the metadata; empty without metadata."""
+        return str(self.metadata["recipe"]) if self.metadata else ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields and the recipe, JSON-able."""
-        return {**asdict(self), "recipe": self.recipe}
+        """Return the fields, JSON-able."""
+        return asdict(self)
 
     def table(self) -> str:
         """Return the inspection as plain text."""
@@ -125,20 +128,34 @@ class Inspection:
         return [
             ("file", self.path),
             ("size", f"{format_bytes(self.size)} ({self.size:,} bytes)"),
-            ("parameters", f"{self.parameters:,} ({self.bytes_per_parameter:.3f} bytes each)"),
+            (
+                "parameters",
+                f"{self.parameters:,} ({self.bytes_per_parameter:.3f} bytes each){self._other_parameters()}",
+            ),
             ("in 8 bits", quantized),
             ("multiply-accumulates", f"{self.macs:,} ({mac_shares})"),
-            ("recipe", self.recipe + ("" if self.metadata else " (judged by its tensors)")),
+            ("recipe", self.recipe + self._other_recipe()),
             ("minimum runtime", self.minimum_runtime),
             ("Flex operators", ", ".join(self.flex_operators) or "none"),
             ("custom operators", ", ".join(self.custom_operators) or "none"),
         ]
 
+    def _other_recipe(self) -> str:
+        if self.metadata is None:
+            return " (judged by its tensors)"
+        return (
+            "" if self.described_recipe == self.recipe else f" by its tensors; the metadata say {self.described_recipe}"
+        )
+
+    def _other_parameters(self) -> str:
+        described = (self.metadata or {}).get("parameters")
+        return "" if described in (None, self.parameters) else f"; the graph's: the metadata say {described:,}"
+
     def _metadata_facts(self) -> list[tuple[str, str]]:
         return [
             (key.replace("_", " "), ("no", "yes")[value] if isinstance(value, bool) else str(value))
             for key, value in (self.metadata or {"kerasbert metadata": "none"}).items()
-            if key != "recipe" and value not in ({}, None)
+            if key not in ("recipe", "parameters") and value not in ({}, None)
         ]
 
     def _signature_facts(self) -> list[tuple[str, str]]:
@@ -207,19 +224,8 @@ def inspect_structure(
         signatures=tuple(_summarize_signature(file, signature) for signature in file.signatures),
         subgraphs=len(file.subgraphs),
         metadata=_summarize_metadata(metadata),
+        recipe=graph_recipe(file),
     )
-
-
-def guess_recipe(inspection: Inspection) -> str:
-    """Guess the recipe of a file without metadata, by the arithmetic of its products and the types of its weights."""
-    if inspection.mac_shares["static"] > 0:
-        return "static_wi8_ai8"
-    if inspection.mac_shares["dynamic"] > 0:
-        return "dynamic_wi8_afp32"
-    if inspection.quantized_parameter_share > 0.1:
-        return "weight_only_wi8"
-    has_float16 = any("float16" in operator.dtypes for operator in inspection.operators)
-    return "float16" if has_float16 else "float32"
 
 
 def _custom_operators(file: FileStructure) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -261,7 +267,7 @@ def _summarize_signature(file: FileStructure, signature: Signature) -> Signature
 def _summarize_metadata(metadata: packed_metadata.Metadata | None) -> dict[str, Any] | None:
     if metadata is None:
         return None
-    hidden = ("tokenizer", "format", "parameters")
+    hidden = ("tokenizer", "format")
     summary = {key: value for key, value in metadata.as_dict().items() if key not in hidden}
     summary["vocabulary"] = None if metadata.vocabulary is None else f"{len(metadata.vocabulary):,} tokens"
     summary["labels"] = None if metadata.labels is None else ", ".join(metadata.labels)

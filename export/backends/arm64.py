@@ -76,7 +76,7 @@ def _check_operators(context: ValidationContext, folder: Path) -> Check:
             faults.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")
     processors = ", ".join(processor.name for processor in PROCESSORS)
     equal = f"{len(expected)} Dense layers give the same bits as on x86-64 on {processors}"
-    return Check(name, FAILED if faults else PASSED, "; ".join(faults) or equal, rows=_DRAWS)
+    return Check(name, FAILED if faults else PASSED, "; ".join(faults) or equal, rows=_DRAWS, arithmetic="int8")
 
 
 def _write_random_inputs(path: Path, alone: OperatorsAlone) -> None:

@@ -13,6 +13,7 @@ from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.partitioned_model import PartitionedModel
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.tflite.arithmetic import FP32, arithmetic
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
 from kerasbert.export.validation.examples import Examples, RowOutputs, blocks
@@ -90,6 +91,10 @@ class ValidationContext:
             return None
         subgraphs = {signature.name: signature.subgraph for signature in structure.signatures}
         return len(structure.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
+
+    def arithmetic(self, floats: str = FP32) -> str:
+        """Name the arithmetic of this file where it computes its floats as `floats`."""
+        return arithmetic(self.file.structure, floats)
 
     def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> RunnableModel:
         """Return `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
@@ -173,14 +178,17 @@ class ValidationContext:
         broken = any(difference.broken for difference in differences)
         examples = self.examples.part(rows) if metric and not broken else None
         metrics = examples.metrics(expected, outputs) if examples else ()
+        calibration = examples.calibration(expected, outputs) if examples else None
+        fields.setdefault("arithmetic", self.arithmetic())
         verdict = judge(
             limits or self.tolerance, differences, metrics, self.examples.processor.compared_as, rows=len(rows),
-            spot_check=self.proven and len(rows) < len(self.examples), sample=sample,
+            spot_check=self.proven and len(rows) < len(self.examples), sample=sample, calibration=calibration,
         )  # fmt: skip
         problems = "; ".join(filter(None, [*faults, verdict.reason]))
         return Check(
             name, FAILED if faults else verdict.status, "; ".join(filter(None, [problems, "" if faults else remark])), rows=len(rows),
-            outputs=differences, metrics=metrics, judgements=verdict.judgements, latency=Latency.of(seconds), **fields,
+            outputs=differences, metrics=metrics, judgements=verdict.judgements, calibration=calibration,
+            latency=Latency.of(seconds), **fields,
         )  # fmt: skip
 
 

@@ -113,6 +113,7 @@ def _check_threads(context: ValidationContext, rows: np.ndarray) -> Check:
         ops=many.model.ops_by_backend,
         outputs=differences,
         latency=Latency.of(many.seconds),
+        arithmetic=context.arithmetic(),
     )
 
 

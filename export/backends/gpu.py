@@ -15,6 +15,7 @@ from kerasbert.export.backends.context import BackendResult, ValidationContext, 
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
 from kerasbert.export.backends.subprocesses.process import ProcessResult, run_module
+from kerasbert.export.tflite.arithmetic import FP16, FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.validation.examples import RowOutputs
 
@@ -29,7 +30,7 @@ SOFTWARE_DRIVERS = (
 SECONDS = 900.0
 # The largest error on a device that computes in 16 bits; SwiftShader cannot.
 HALF_ERROR = 5e-3
-_SINGLE_PRECISION = "swiftshader"
+_SINGLE_PRECISION, _HALF_PRECISION = "swiftshader", "llvmpipe"
 _CHECKS = ("gpu-strict", "gpu-mixed", "gpu-half")
 _STRICT, _MIXED = "gpu", "gpu+cpu"  # the worker's hardware
 _NO_DEVICE = "no Vulkan device: install a driver, or Debian's chromium-common for a software one"
@@ -120,13 +121,22 @@ def _check(
     check = context.make_check(
         name, rows, outputs, worker.seconds, limits=half_limits(context.tolerance, log.architecture), faults=faults,
         device=log.adapter, remark="; ".join(filter(None, (context.sample_remark(rows), log.remark))),
+        arithmetic=context.arithmetic(float_format(log.architecture)),
         ops=log.operators_by_backend(whole, context.operator_count),
     )  # fmt: skip
     return check, outputs
+
+
+def float_format(device: str) -> str:
+    """Name the format in which a device computes floats, judged by its name: a graphics processor that has fp16 takes it by default."""
+    if _SINGLE_PRECISION in device:
+        return FP32
+    return FP16 if _HALF_PRECISION in device else f"{FP16} if the device has it"
 
 
 def half_limits(tolerance: Tolerance, device: str) -> Tolerance:
     """Return the tolerance on a device that may compute in 16 bits, judged by its name."""
     if tolerance.max_error is None or _SINGLE_PRECISION in device:
         return tolerance
-    return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR))
+    score_shift = None if tolerance.score_shift is None else max(tolerance.score_shift, HALF_ERROR)
+    return replace(tolerance, max_error=max(tolerance.max_error, HALF_ERROR), score_shift=score_shift)

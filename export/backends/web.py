@@ -12,9 +12,10 @@ import numpy as np
 from kerasbert.cleanup import temporary_folder
 from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.environments.known import WEB
-from kerasbert.export.backends.gpu import half_limits
+from kerasbert.export.backends.gpu import float_format, half_limits
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
 from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
+from kerasbert.export.tflite.arithmetic import FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.files.json_text import parse_json
@@ -104,14 +105,18 @@ def _check(
     if "error" in answer:
         return Check(name, FAILED, answer["error"], device=device), []
     outputs = context.extract(outputs_of(answer), rows)
-    remarks, limits, ops = [context.sample_remark(rows)], context.tolerance, {}
+    remarks, limits, ops, floats = [context.sample_remark(rows)], context.tolerance, {}, FP32
     if name == "web-webgpu":
         log, whole = GpuLog.of(answer["log"]), answer["accelerated"]
         if reason := log.unproven_reason(whole):
             return Check(name, NOT_RUN, reason, device=device), []
+        floats = float_format(answer["adapter"])
         limits, ops = half_limits(limits, answer["adapter"]), log.operators_by_backend(whole, context.operator_count)
         remarks.append(log.remark)
     remark = "; ".join(filter(None, remarks))
     seconds = answer["seconds"][1:] if len(answer["seconds"]) > 1 else answer["seconds"]
-    check = context.make_check(name, rows, outputs, seconds, limits=limits, remark=remark, device=device, ops=ops)
+    check = context.make_check(
+        name, rows, outputs, seconds, limits=limits, remark=remark, device=device, ops=ops,
+        arithmetic=context.arithmetic(floats),
+    )  # fmt: skip
     return check, outputs

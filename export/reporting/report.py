@@ -23,6 +23,7 @@ from kerasbert.files.own_files import REPORT, check_own, marked_json
 _VERDICTS = {
     "passed": "Every check passed.",
     "failed": "At least one check failed.",
+    "no difference found": "Nothing differs. The rows are too few to prove the limits; each check says what they prove.",
     "not judged": "Nothing failed, but the rows are too few, or too similar, for a verdict.",
     "incomplete": "Nothing failed, but some of the requested checks could not run.",
 }

@@ -16,14 +16,15 @@ def count_macs(file: FileStructure) -> Counter[str]:
         for operator in graph.operators:
             if operator.custom or len(operator.inputs) < 2 or -1 in operator.inputs[:2] or not operator.outputs:
                 continue
-            count = _operator_macs(operator, graph)
+            count = operator_macs(operator, graph)
             if count:
                 left, right = (graph.tensors[index] for index in operator.inputs[:2])
                 macs[_arithmetic(left, right)] += count
     return macs
 
 
-def _operator_macs(operator: Operator, graph: Subgraph) -> int:
+def operator_macs(operator: Operator, graph: Subgraph) -> int:
+    """Count the multiply-accumulates of one call; 0 for an operator that is no matrix product."""
     left, right = (graph.tensors[index] for index in operator.inputs[:2])
     output = graph.tensors[operator.outputs[0]]
     if operator.name == "FULLY_CONNECTED" and len(right.stored_shape) == 2:

@@ -13,15 +13,16 @@ import numpy as np
 from kerasbert.console.numbers import format_number, format_seconds
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
-from kerasbert.export.validation.comparison import Metric, OutputDifference
+from kerasbert.export.validation.comparison import Calibration, Metric, OutputDifference
 from kerasbert.export.validation.details import Details
-from kerasbert.export.validation.verdict import FAILED, NOT_JUDGED, NOT_RUN, PASSED, Judgement, Tolerance
+from kerasbert.export.validation.judgements import Judgement, Tolerance
+from kerasbert.export.validation.verdict import FAILED, NO_DIFFERENCE, NOT_JUDGED, NOT_RUN, PASSED
 from kerasbert.files.own_files import REPORT, check_own
 from kerasbert.processors import Processor
 
 __all__ = [
-    "FAILED", "NOT_JUDGED", "NOT_RUN", "PASSED", "Check", "Judgement", "Latency", "Tolerance", "ValidationReport", "certainty_lines",
-    "check_columns", "check_report_path", "check_row", "device_lines", "metric_lines",
+    "FAILED", "NOT_JUDGED", "NOT_RUN", "NO_DIFFERENCE", "PASSED", "Check", "Judgement", "Latency", "Tolerance",
+    "ValidationReport", "certainty_lines", "check_columns", "check_report_path", "check_row", "device_lines", "metric_lines",
 ]  # fmt: skip
 
 
@@ -56,7 +57,7 @@ class Check:
 
     Attributes:
         name: The check's name.
-        status: `passed`, `failed`, `not judged` or `not run`.
+        status: `passed`, `failed`, `no difference found`, `not judged` or `not run`.
         reason: The reason; a remark where it passed.
         device: Where it ran.
         threads: CPU threads; None where they are not known.
@@ -68,6 +69,8 @@ class Check:
         judgements: The measured values beside their limits.
         latency: The latency of one row; None where it was not measured.
         named_rows: The rows that the check is about, by their number in the data, with an escaped excerpt of each.
+        arithmetic: The number formats it computes in, such as `fp32`, `int8 and fp32` or `fp16`; empty where nothing ran.
+        calibration: The calibration of both models on labelled rows; None where it was not measured.
         required: Whether the report is incomplete where the check was not run. A check that cannot apply to these rows is not.
     """
 
@@ -84,6 +87,8 @@ class Check:
     judgements: tuple[Judgement, ...] = ()
     latency: Latency | None = None
     named_rows: Mapping[int, str] = field(default_factory=dict)
+    arithmetic: str = ""
+    calibration: Calibration | None = None
     required: bool = True
 
     def op_counts(self) -> dict[str, int]:
@@ -138,18 +143,21 @@ class ValidationReport:
     def verdict(self) -> str:
         """The status of all checks together.
 
-        `failed` if any check failed, `not judged` if the rows do not decide one, `incomplete` if one was not run, else `passed`.
+        `failed` if any check failed, `not judged` if the rows do not decide one, `incomplete` if one was not run, `no difference found`
+        if the rows of one are too few to prove its limit and nothing differs, else `passed`.
         """
         statuses = [check.status for check in self.checks if check.required or check.status != NOT_RUN]
         for status in (FAILED, NOT_JUDGED):
             if status in statuses:
                 return status
-        return PASSED if statuses and set(statuses) == {PASSED} else "incomplete"
+        if not statuses or NOT_RUN in statuses:
+            return "incomplete"
+        return NO_DIFFERENCE if NO_DIFFERENCE in statuses else PASSED
 
     @property
     def ok(self) -> bool:
-        """True only where every check ran and passed."""
-        return self.verdict == PASSED
+        """True where every check ran, and each passed or found no difference at all."""
+        return self.verdict in (PASSED, NO_DIFFERENCE)
 
     def as_dict(self) -> dict[str, object]:
         """Return the report as a dict for JSON; numbers that JSON lacks (NaN, infinity) become None."""
@@ -171,8 +179,8 @@ class ValidationReport:
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.processor), [check_row(check) for check in self.checks])
         return [
-            head, "", table, *certainty_lines(self.checks), *device_lines(self.checks), *metric_lines(self.checks),
-            *self._changed_lines(), *self.notes,
+            head, "", table, *certainty_lines(self.checks), *calibration_lines(self.checks), *device_lines(self.checks),
+            *metric_lines(self.checks), *self._changed_lines(), *self.notes,
         ]  # fmt: skip
 
     def _changed_lines(self) -> list[str]:
@@ -241,13 +249,23 @@ def certainty_lines(checks: Sequence[Check]) -> list[str]:
     ]
 
 
+def calibration_lines(checks: Sequence[Check]) -> list[str]:
+    """Write a line for each check with a calibration."""
+    return [
+        f"{check.name}: expected calibration error {check.calibration.model:.4f} of {check.calibration.reference:.4f}"
+        for check in checks
+        if check.calibration
+    ]
+
+
 def device_lines(checks: Sequence[Check]) -> list[str]:
-    """Write a line for each device: the checks that ran there."""
+    """Write a line for each device and arithmetic: the checks that ran there."""
     names: dict[str, list[str]] = {}
     for check in checks:
         if check.device:
-            names.setdefault(check.device, []).append(check.name)
-    return [f"{', '.join(device_names)}: on {device}" for device, device_names in names.items()]
+            place = f"on {check.device}" + (f", in {check.arithmetic}" if check.arithmetic else "")
+            names.setdefault(place, []).append(check.name)
+    return [f"{', '.join(place_names)}: {place}" for place, place_names in names.items()]
 
 
 def metric_lines(checks: Sequence[Check]) -> list[str]:

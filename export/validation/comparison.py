@@ -27,6 +27,9 @@ class OutputDifference:
         decisions: Independent decisions behind the agreement.
         one_answer: Whether the reference decides the same everywhere.
         cosine_deviation: The standard deviation of the lines' cosines.
+        score_shift: The mean over lines by which the score of the reference's prediction moves, see `score_shifts`; None where nothing can.
+        largest_score_shift: The largest one.
+        score_deviation: The standard deviation of the lines' shifts.
     """
 
     name: str
@@ -40,6 +43,9 @@ class OutputDifference:
     decisions: float = 0.0
     one_answer: bool = False
     cosine_deviation: float = 0.0
+    score_shift: float | None = None
+    largest_score_shift: float | None = None
+    score_deviation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,21 @@ class Metric:
         return fields
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """The expected calibration errors of two models on the same labelled rows, see `kerasbert.processors.metrics.calibration_error`.
+
+    Attributes:
+        reference: That of the reference.
+        model: That of the model.
+        rows: Labelled rows.
+    """
+
+    reference: float
+    model: float
+    rows: int
+
+
 def compare(
     name: str,
     pairs: Iterable[tuple[np.ndarray, np.ndarray]],
@@ -181,6 +202,7 @@ class _Differences:
         self.scores: list[tuple[np.ndarray, np.ndarray]] = []
         self.same: list[np.ndarray] = []  # of every line, broken ones included: equal decisions, all decisions
         self.answers: set[tuple[int, ...]] = set()  # a few decisions of the reference
+        self.shifts: list[np.ndarray] = []
 
     def add(self, reference: np.ndarray, model: np.ndarray) -> None:
         finite = np.asarray(np.isfinite(model).all(axis=1) & np.isfinite(reference).all(axis=1))
@@ -196,6 +218,7 @@ class _Differences:
         if self.compared_as == "regression" or (model.shape[1] == 1 and self.compared_as != "multi_label"):
             self.scores.append((reference.ravel(), model.ravel()))
             return
+        self.shifts.append(score_shifts(reference, model, self.compared_as))
         self.cosines.append(cosine(reference, model))
         if self.compared_as == "embedding":
             return
@@ -217,7 +240,9 @@ class _Differences:
             reference, model = (np.concatenate(side) for side in zip(*self.scores, strict=True))
             mean_cosine = float(cosine(reference[None], model[None])[0])
             correlation = pearson(reference, model) if np.ptp(reference) else None
+            self.shifts = [np.abs(model - reference) / np.ptp(reference)] if np.ptp(reference) else []
         same, decisions = _by_row(np.concatenate(self.same), row_lines).T
+        shifts = np.concatenate(self.shifts) if self.shifts else None
         return OutputDifference(
             name,
             self.largest,
@@ -230,7 +255,33 @@ class _Differences:
             independent_decisions(same, decisions),
             len(self.answers) == 1,
             deviation,
+            None if shifts is None else float(shifts.mean()),
+            None if shifts is None else float(shifts.max()),
+            0.0 if shifts is None else float(shifts.std()),
         )
+
+
+def score_shifts(reference: np.ndarray, model: np.ndarray, compared_as: str) -> np.ndarray:
+    """Return by how much the score of the reference's prediction moves in each line.
+
+    That is the probability of its class, the probability of the label that moves most, or the share by which a vector is longer or shorter.
+    For scores of a regression, `compare` measures it as a share of their range.
+
+    Args:
+        reference: Outputs of one model, `(n, width)`.
+        model: Outputs of the other model, `(n, width)`.
+        compared_as: See `kerasbert.processors.Processor`.
+
+    Returns:
+        The absolute shifts, `(n,)`.
+    """
+    if compared_as == "embedding":
+        first, second = (np.linalg.norm(side, axis=1) for side in (reference, model))
+        return np.abs(second - first) / np.where(first > 0, first, 1.0)
+    errors = np.abs(model - reference)
+    if compared_as == "multi_label":
+        return errors.max(axis=1)
+    return errors[np.arange(len(errors)), reference.argmax(axis=1)]
 
 
 def _by_row(lines: np.ndarray, row_lines: Sequence[int] | None) -> np.ndarray:

@@ -9,10 +9,11 @@ import numpy as np
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.runnable_model import Port
-from kerasbert.export.validation.comparison import Evidence, Metric
+from kerasbert.export.validation.comparison import Calibration, Evidence, Metric
 from kerasbert.export.validation.data import Data
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.features import TokenLists
+from kerasbert.processors.metrics import calibration_error
 from kerasbert.text import Tokenizer
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -173,6 +174,17 @@ class Examples:
             Metric(name, value, model_metrics[name], None if number else evidence)
             for number, (name, value) in enumerate(reference_metrics.items())
         )
+
+    def calibration(
+        self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs], own: "Examples | None" = None
+    ) -> Calibration | None:
+        """Measure the calibration of two models over all rows; None without labels, and for predictions without a probability."""
+        if self.y is None:
+            return None
+        pairs = (self, reference), (own or self, model)
+        sides = [each.processor.confidences(*each.scoring_arguments(outputs)) for each, outputs in pairs]
+        errors = [calibration_error(*side) for side in sides if side is not None]
+        return Calibration(*errors, len(self)) if len(errors) == len(sides) else None
 
 
 def _likeliest(lines: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.context import ValidationContext
+from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import cpu_model
 from kerasbert.export.runtime.predictor import Predictor, TextPredictor, tokenizer_of
 from kerasbert.export.tflite.metadata import IDS, Metadata
@@ -92,6 +93,8 @@ def check_pipeline(
         return _compare(context, reference, predictor, data, rows)
     except KerasBertError as error:
         return Check(NAME, FAILED, str(error), device=cpu_model(), threads=context.threads)
+    except Exception as error:  # whatever settings the file has, the other checks still count
+        return Check(NAME, FAILED, f"{type(error).__name__}: {one_line(error)}", device=cpu_model())
 
 
 def _compare(
@@ -111,12 +114,14 @@ def _compare(
     differences = () if otherwise else _differences(scored)
     broken = any(difference.broken for difference in differences)
     metrics = () if broken else scored.reference.metrics(scored.expected, scored.outputs, scored.own)
+    calibration = None if broken else scored.reference.calibration(scored.expected, scored.outputs, scored.own)
     count, compared_as = len(scored.own), scored.reference.processor.compared_as
-    verdict = judge(context.tolerance, differences, metrics, compared_as, rows=count)
+    verdict = judge(context.tolerance, differences, metrics, compared_as, rows=count, calibration=calibration)
     reasons = [*faults, verdict.reason, *remarks]
     return Check(
         NAME, FAILED if faults else verdict.status, "; ".join(filter(None, reasons)), device=cpu_model(), threads=context.threads,
-        rows=count, outputs=differences, metrics=metrics, judgements=verdict.judgements,
+        rows=count, outputs=differences, metrics=metrics, judgements=verdict.judgements, calibration=calibration,
+        arithmetic=context.arithmetic(),
     )  # fmt: skip
 
 

@@ -19,16 +19,13 @@ _GUESS_ROWS = 64  # rows whose outputs show the processor
 UNKNOWN_PROCESSOR = make_processor("regression")  # keeps outputs as they are, until their processor is guessed
 
 
-def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Data, list[str]]:
+def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> Data:
     """Choose the rows of an archive, the user's data, or else bundled sentences.
 
     Args:
         file: The file.
         reference: The model that it is compared with.
         data: The user's; None for none.
-
-    Returns:
-        The data, and notes for the report.
 
     Raises:
         KerasBertError: When there are data beside an archive, or no data for a file without a task.
@@ -38,19 +35,33 @@ def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> tuple[Da
             raise KerasBertError(
                 f"expected no data, {reference.name} brings its own rows, received data as well; leave out `data=`"
             )
-        return reference.data, []
+        return reference.data
     processor = file.metadata.processor if file.metadata else reference.processor
     if data is not None:
-        return read_data(data, processor), []
+        return read_data(data, processor)
     if processor is None:
         raise KerasBertError(
             f"expected data to run {file.name} on, which names no task, received none; give labelled texts as `data=`"
         )
-    bundled = bundled_data(processor)
-    return bundled, [
-        f"note: no data were given, so {len(bundled.x)} English sentences that ship with kerasbert ran. Outputs were compared; no metric "
+    return bundled_data(processor)
+
+
+def bundled_note(examples: Examples, available: int, compared: bool) -> str:
+    """Return the note that bundled sentences ran.
+
+    Args:
+        examples: Those that ran.
+        available: All of them.
+        compared: Whether outputs were compared on them.
+    """
+    count = len(examples.raw or ())
+    number = f"{count}" if count == available else f"{count} of {available}"
+    if not compared:
+        return "note: no data were given, and nothing was run: only rules were applied"
+    return (
+        f"note: no data were given, so {number} English sentences that ship with kerasbert ran. Outputs were compared; no metric "
         "was judged on labelled data: --data does that"
-    ]
+    )
 
 
 def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:

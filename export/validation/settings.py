@@ -8,6 +8,7 @@ from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite.metadata import TEXT, Metadata
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.reference import Reference
+from kerasbert.processors import Processor
 from kerasbert.text import Tokenizer
 
 NAME = "settings"
@@ -17,7 +18,11 @@ _MISSING = "none"
 
 
 def check_settings(
-    metadata: Metadata, tokenizer: Tokenizer | KerasBertError | None, model: RunnableModel, reference: Reference
+    metadata: Metadata,
+    tokenizer: Tokenizer | KerasBertError | None,
+    model: RunnableModel,
+    reference: Reference,
+    recipe: str,
 ) -> Check:
     """Check that a file has the settings of its reference, and describes its own graph.
 
@@ -29,13 +34,15 @@ def check_settings(
         tokenizer: The file's tokenizer, or the error with which it was rejected; None for a file without a vocabulary.
         model: The file on an interpreter.
         reference: The model that it is compared with.
+        recipe: The recipe that the file's operators have.
     """
     compared, differences = 0, []
     takes_text = metadata.inputs == TEXT  # such a graph cuts texts itself
     for part, in_file, in_reference in (
         ("lengths", None if takes_text else _lengths(metadata), _graph_lengths(metadata, model, reference)),
         ("tokenizer", *_tokenizer_settings(tokenizer, reference)),
-        ("processor", metadata.processor.effective_settings(), _processor_settings(reference)),
+        ("processor", _processor_settings(metadata.processor), _processor_settings(reference.processor)),
+        ("file", {"recipe": metadata.recipe}, {"recipe": recipe}),
         ("table", *_table_sizes(metadata, reference)),
     ):
         if in_file is not None and in_reference is not None:
@@ -61,8 +68,8 @@ def _tokenizer_settings(
     return {} if tokenizer is None else tokenizer.effective_config(), effective()
 
 
-def _processor_settings(reference: Reference) -> Mapping[str, Any] | None:
-    return None if reference.processor is None else reference.processor.effective_settings()
+def _processor_settings(processor: Processor | None) -> Mapping[str, Any] | None:
+    return None if processor is None else {"labels": processor.labels, **processor.effective_settings()}
 
 
 def _table_sizes(metadata: Metadata, reference: Reference) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:

@@ -5,14 +5,14 @@ Runs with NumPy and a LiteRT (or tflite) runtime alone, unless `against` is a Ke
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerasbert.export.backends.context import BackendResult, ValidationContext
-from kerasbert.export.backends.registry import Backend, select_backends
+from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
@@ -21,6 +21,8 @@ from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.validation.checks import (
     FAILED,
+    NO_DIFFERENCE,
+    NOT_JUDGED,
     PASSED,
     Check,
     Tolerance,
@@ -31,7 +33,13 @@ from kerasbert.export.validation.compatibility import check_same_kind
 from kerasbert.export.validation.details import Details, details_of
 from kerasbert.export.validation.examples import RowOutputs, blocks
 from kerasbert.export.validation.pipeline import check_pipeline, tokenizer_in
-from kerasbert.export.validation.preparation import UNKNOWN_PROCESSOR, choose_data, choose_length, make_examples
+from kerasbert.export.validation.preparation import (
+    UNKNOWN_PROCESSOR,
+    bundled_note,
+    choose_data,
+    choose_length,
+    make_examples,
+)
 from kerasbert.export.validation.reference import Reference, collect_outputs, open_reference
 from kerasbert.export.validation.settings import check_settings
 from kerasbert.export.validation.tolerances import choose_tolerance, recipe_of
@@ -89,7 +97,7 @@ def validate(
     Example:
         ```python
         report = kb.export.validate("mine.tflite", against=int8, data=(texts, labels), on=["cpu"])
-        report.verdict  # "passed", "failed", "not judged" or "incomplete"
+        report.verdict  # "passed", "no difference found", "failed", "not judged" or "incomplete"
         ```
     """
     backends = select_backends(on)
@@ -128,7 +136,7 @@ def _validate_file(
 ) -> ValidationReport:
     """Prepare reference and rows, run every backend and make the report."""
     reference = open_reference(against, settings.threads)
-    chosen_data, notes = choose_data(file, reference, data)
+    chosen_data, notes = choose_data(file, reference, data), []
     model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
     takes_text = file.metadata is not None and file.metadata.inputs == TEXT
     if file.metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
@@ -146,8 +154,16 @@ def _validate_file(
     if (metadata := file.metadata) is not None:
         tokenizer = tokenizer_in(metadata)
         pipeline = check_pipeline(context, metadata, reference, tokenizer, chosen_data, settings.rows)
-        results["file"] = BackendResult([check_settings(metadata, tokenizer, model, reference), pipeline])
+        results["file"] = BackendResult([check_settings(metadata, tokenizer, model, reference, recipe), pipeline])
     notes += [*recipe_notes, *tolerance_notes]
+    if data is None and reference.data is None:
+        notes.append(
+            bundled_note(
+                examples,
+                len(chosen_data.x),
+                any(check.outputs for result in results.values() for check in result.checks),
+            )
+        )
     if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
     return _make_report(context, reference, recipe, results, notes)
@@ -198,7 +214,7 @@ def _make_report(
     notes: Sequence[str],
 ) -> ValidationReport:
     signature = _signature_check(context.model, len(context.examples))
-    checks = (signature, *(check for result in results.values() for check in result.checks))
+    checks = (signature, *_consistent(results, len(context.examples)))
     measured = next((check for check in checks if check.metrics), None)
     return ValidationReport(
         model=context.file.name,
@@ -218,6 +234,26 @@ def _make_report(
             for name in (result.outputs[0].compared if result.outputs else ())
         },
     )
+
+
+def _consistent(results: Mapping[str, BackendResult], rows: int) -> list[Check]:
+    """Return all checks, without a pass on a sample of rows where the check on all of them does not pass.
+
+    A spot check relies on the backend that runs every row. Where these rows do not decide, some of them do not either.
+    """
+    checks = [check for result in results.values() for check in result.checks]
+    proofs = (name for name, backend in BACKENDS.items() if backend.runs_every_row and name in results)
+    proving = [check for name in proofs for check in results[name].checks]
+    whole = next((check for check in proving if check.judgements and check.rows == rows), None)
+    if whole is None or whole.status not in (NO_DIFFERENCE, NOT_JUDGED):
+        return checks
+    reason = f"a sample of the rows of {whole.name}, which do not decide"
+    return [
+        replace(check, status=whole.status, reason="; ".join(filter(None, (reason, check.reason))))
+        if check.status == PASSED and check.judgements and check.rows < rows
+        else check
+        for check in checks
+    ]
 
 
 def _make_details(context: ValidationContext, results: Mapping[str, BackendResult]) -> Details | None:

@@ -63,8 +63,9 @@ def validate(
 ) -> Result:
     """Compare a .tflite file with its reference model on each backend. The exit code is 0 only if every check passed.
 
-    Checks pass or fail with 95 % confidence; with too few rows they are not judged. Without --data, bundled sentences are used and only
-    the outputs are compared.
+    Settings are compared, and texts run through the file's own tokenizer and processor. Checks pass or fail with 95 % confidence. With too
+    few rows, equal predictions end as "no difference found", with exit code 0, and others are not judged. Without --data, bundled
+    sentences are used and only the outputs are compared.
 
     Example: kerasbert validate model.tflite --against runs/mine --data dev.tsv --on cpu --report report.html
     """

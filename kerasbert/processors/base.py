@@ -276,6 +276,22 @@ class Processor:
         """
         return None
 
+    def confidences(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the probability of each example's prediction, and whether it is right; None where predictions have none.
+
+        Args:
+            y: Labels, as `encode_labels` takes them.
+            examples: The examples.
+            features: Their features, of `scoring_features`.
+            raw_results: The raw result of each row.
+
+        Returns:
+            Arrays `(examples,)` of floats and of bool, or None.
+        """
+        return None
+
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, ClassMetrics]:
@@ -300,7 +316,12 @@ class Processor:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "labels"}
 
     def probes(self, examples: Sequence, tokenizer: Tokenizer) -> list | None:
-        """Return examples like these from which `predictions` can be made; None for a processor that takes any example."""
+        """Return examples like these from which `predictions` can be made; None for a processor that takes any example.
+
+        Args:
+            examples: The examples, as `examples` returns them.
+            tokenizer: The tokenizer.
+        """
         return None
 
     def notes_on_labels(self, y: Any, examples: Sequence) -> list[str]:

@@ -141,6 +141,12 @@ class SingleLabel(TextProcessor):
         share, label = most_frequent(truth)
         return Ratio.of_decisions(truth == predicted, share, self.labels[label] if self.labels else str(label))
 
+    def confidences(
+        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
+        return outputs.max(axis=1), truth == outputs.argmax(axis=1)
+
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, ClassMetrics]:

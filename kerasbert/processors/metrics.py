@@ -102,3 +102,16 @@ def ranks(values: np.ndarray) -> np.ndarray:
     _, inverse, counts = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[inverse]
+
+
+def calibration_error(confidence: np.ndarray, correct: np.ndarray, bins: int = 15) -> float:
+    """Compute the expected calibration error (Naeini et al. 2015; Guo et al. 2017): the mean gap between confidence and accuracy.
+
+    Args:
+        confidence: The probability of each prediction, `(n,)`.
+        correct: Whether it is right, bool `(n,)`.
+        bins: Bins of equal width, over which confidence and accuracy are averaged.
+    """
+    number = np.clip(np.ceil(np.asarray(confidence, np.float64) * bins).astype(int) - 1, 0, bins - 1)
+    gap = np.bincount(number, np.asarray(correct, np.float64) - confidence, bins)
+    return float(np.abs(gap).sum() / max(len(number), 1))

@@ -77,3 +77,12 @@ def test_the_minimum_runtime_supports_every_operator():
     assert minimum_runtime({("FULLY_CONNECTED", 99)}) == "unknown (FULLY_CONNECTED v99)"
     assert minimum_runtime({("NEW_OPERATOR", 1), ("ADD", 1)}) == "unknown (NEW_OPERATOR v1)"
     assert ("BROADCAST_TO", 1) not in RUNTIME_VERSIONS
+
+
+def test_the_metadata_s_word_is_not_believed_against_the_graph(float_file, card, tmp_path, helpers):
+    path = tmp_path / "forged.tflite"
+    path.write_bytes(metadata.append(float_file, replace(card, recipe="static_wi8_ai8", parameters=10**9)))
+    found = inspect(path)
+    assert found.recipe == "float32" and found.parameters == helpers.PARAMETERS
+    assert "float32 by its tensors; the metadata say static_wi8_ai8" in found.table()
+    assert "the graph's: the metadata say 1,000,000,000" in found.table()

@@ -68,7 +68,7 @@ def test_files_have_the_sizes_of_the_recipe(made, static_model):
 def test_metadata_and_inspection_name_the_recipe(made, tmp_path):
     for recipe, (_, result) in made.items():
         found = inspect(result.save(tmp_path / f"{recipe}.tflite"))
-        assert found.metadata["recipe"] == recipe and found.quantized_parameter_share > 0.8
+        assert found.recipe == found.metadata["recipe"] == recipe and found.quantized_parameter_share > 0.8
 
 
 def test_integer_only_has_one_recipe(trained):

@@ -39,7 +39,7 @@ def toy(monkeypatch):
 
 @pytest.fixture
 def archive(float_file, helpers, tmp_path):
-    rows = helpers.packed_rows(120)
+    rows = helpers.packed_rows(160)
     outputs = helpers.run_rows(float_file, rows)
     path = tmp_path / "reference.npz"
     np.savez(path, **rows, **outputs, labels=outputs["probabilities"].argmax(1))

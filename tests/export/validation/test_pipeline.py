@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 import kerasbert as kb
+from benchmarks.robustness.file_mutations import in_graph, scale_layer
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.tflite import metadata
@@ -107,6 +108,12 @@ def test_other_settings_of_the_tokenizer_fail(tiny, trained, classifier, run, ch
     assert ("pipeline" in reasons) == bool(pipeline), report.table()
 
 
+def test_a_file_without_labels_fails(tiny, trained, classifier, run):
+    reasons = failed(run(edited(classifier, field(), labels=lambda lines: []), trained, tiny.rows(8)))
+    assert "processor labels None instead of ('negative', 'positive')" in reasons["settings"]
+    assert "expected a model that names its labels" in reasons["pipeline"]  # labelled rows have no meaning to it
+
+
 def test_a_file_without_vocabulary_fails(tiny, trained, classifier, run):
     reasons = failed(run(edited(classifier, field(), vocabulary=lambda lines: []), trained, tiny.rows(8)))
     assert "'[PAD]'" in reasons["settings"] or "vocabulary" in reasons["settings"]
@@ -176,6 +183,17 @@ def test_a_setting_without_effect_may_differ(tiny, answerer, run):
     finally:
         answerer.no_answer = True
     assert report.ok, report.table()
+
+
+def test_collapsed_scores_fail_although_every_prediction_agrees(tiny, static_model, run):
+    content = convert(static_model).content
+    collapsed = in_graph("", scale_layer(-1, 0.02)).change(content)
+    report = run(collapsed, static_model, tiny.rows(120))
+    check = report.checks[-1]
+    assert check.outputs[0].agreement == 1.0 and check.metrics[0].share == 1.0
+    assert check.status == "failed" and "mean score shift" in check.reason and "calibration error" in check.reason
+    assert check.calibration.model > check.calibration.reference + 0.05
+    assert run(content, static_model, tiny.rows(120)).ok
 
 
 def test_a_new_setting_is_compared_without_a_change_here(trained):

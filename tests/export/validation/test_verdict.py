@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kerasbert.export.validation.checks import Check, certainty_lines
-from kerasbert.export.validation.comparison import Evidence, Metric, compare
+from kerasbert.export.validation.comparison import Calibration, Evidence, Metric, compare
 from kerasbert.export.validation.tolerances import TOLERANCES, TRAINED_FURTHER
 from kerasbert.export.validation.verdict import Tolerance, judge, warnings
 from kerasbert.processors.contributions import Ratio
@@ -16,8 +16,8 @@ FURTHER = replace(TRAINED_FURTHER, metric_share=INT8.metric_share)
 
 
 def agreement(same: int, rows: int):
-    """Two classes, of which both occur."""
-    reference = np.eye(2)[np.arange(rows) % 2]
+    """Two classes, of which both occur, with doubtful scores."""
+    reference = np.where(np.eye(2)[np.arange(rows) % 2] > 0, 0.6, 0.4)
     model = reference.copy()
     model[same:] = model[same:, ::-1]
     return compare("probabilities", [(reference, model)], "single_label")
@@ -37,7 +37,7 @@ def verdict(same: int, rows: int, metric: Metric | None = None, tolerance: Toler
 
 @pytest.mark.parametrize(
     ("same", "rows", "status"),
-    [(64, 64, "not judged"), (18, 20, "not judged"), (98, 98, "not judged"), (99, 99, "passed"),
+    [(64, 64, "no difference found"), (18, 20, "not judged"), (98, 98, "no difference found"), (99, 99, "passed"), (97, 98, "not judged"),
      (418, 430, "not judged"), (427, 430, "passed"), (400, 430, "failed")],
 )  # fmt: skip
 def test_without_labels_equal_outputs_decide(same, rows, status):
@@ -104,7 +104,7 @@ def test_largest_errors_are_judged_on_any_number_of_rows():
     exact = TOLERANCES["float32"]
     assert verdict(3, 3, tolerance=exact).status == "passed"
     off = verdict(2, 3, accuracy(3, 3), tolerance=exact)
-    assert off.status == "failed" and "off by up to 1.00e+00" in off.reason
+    assert off.status == "failed" and "off by up to 2.00e-01" in off.reason
     broken = judge(
         INT8, [compare("p", [(np.ones((4, 2)), np.full((4, 2), np.nan))], "single_label")], [], "single_label", rows=4
     )
@@ -114,7 +114,12 @@ def test_largest_errors_are_judged_on_any_number_of_rows():
 def test_embeddings_and_scores():
     draw = np.random.default_rng(0)
     vectors = draw.normal(size=(200, 16))
-    for rows, noise, status in ((200, 0.01, "passed"), (40, 0.01, "not judged"), (200, 0.5, "failed")):
+    for rows, noise, status in (
+        (200, 0.01, "passed"),
+        (40, 0.01, "no difference found"),
+        (40, 0.1, "not judged"),
+        (200, 0.5, "failed"),
+    ):
         near = vectors[:rows] + noise * draw.normal(size=(rows, 16))
         found = judge(INT8, [compare("embedding", [(vectors[:rows], near)], "embedding")], [], "embedding", rows=rows)
         assert found.status == status
@@ -125,10 +130,53 @@ def test_embeddings_and_scores():
 
 def test_the_missing_rows_would_decide():
     found = verdict(64, 64)
-    (judgement,) = found.judgements
-    assert f"about {judgement.more_rows} more would decide" in found.reason
+    judgement, shift = found.judgements
+    assert (
+        found.reason
+        == "64 rows prove agreement of at least 0.9543; the limit is 0.9700, about 35 more rows would prove it"
+    )
+    assert judgement.more_rows == 35 and shift.what == "mean score shift" and shift.value == 0
     assert verdict(64 + judgement.more_rows, 64 + judgement.more_rows).status == "passed"
-    assert verdict(63 + judgement.more_rows, 63 + judgement.more_rows).status == "not judged"
+    assert verdict(63 + judgement.more_rows, 63 + judgement.more_rows).status == "no difference found"
+    some = verdict(65, 66)
+    assert some.status == "not judged" and "more would decide" in some.reason
+
+
+def scores(shift: float, rows: int = 200, spread: float = 0.01):
+    """Two classes with the same decisions, whose scores move towards one half by `shift` on average."""
+    draw = np.random.default_rng(0)
+    winner = 0.95 - np.abs(draw.normal(0, spread, rows))
+    moved = np.maximum(winner - shift + draw.normal(0, spread, rows), 0.501)
+    lines = [np.where(np.eye(2)[np.arange(rows) % 2] > 0, side[:, None], 1 - side[:, None]) for side in (winner, moved)]
+    return compare("probabilities", [tuple(lines)], "single_label")
+
+
+@pytest.mark.parametrize(("shift", "status"), [(0.0, "passed"), (0.03, "passed"), (0.2, "failed"), (0.45, "failed")])
+def test_scores_that_collapse_fail_although_decisions_agree(shift, status):
+    output = scores(shift)
+    assert output.agreement == 1.0 and output.score_shift == pytest.approx(shift, abs=0.02)
+    found = judge(INT8, [output], [], "single_label", rows=200)
+    assert found.status == status and ("mean score shift" in found.reason) == (status == "failed")
+
+
+def test_the_expected_calibration_error_may_not_grow():
+    known = Calibration(0.02, 0.05, 200), Calibration(0.02, 0.4, 200), Calibration(0.02, 0.4, 50)
+    found = [judge(INT8, [scores(0.0)], [], "single_label", rows=200, calibration=each) for each in known]
+    assert [each.status for each in found] == ["passed", "failed", "passed"]  # of few rows it is mostly chance
+    assert "expected calibration error 0.4000 against 0.0200" in found[1].reason
+
+
+def test_scores_are_compared_by_the_measure_of_the_task():
+    vectors = np.random.default_rng(0).normal(size=(50, 8))
+    longer = compare("embedding", [(vectors, 1.5 * vectors)], "embedding")
+    assert longer.cosine == pytest.approx(1) and longer.score_shift == pytest.approx(0.5)
+    values = vectors[:, :1]
+    scaled = compare("score", [(values, 0.5 * values)], "regression")
+    expected = np.abs(0.5 * values).mean() / np.ptp(values)
+    assert scaled.correlation == pytest.approx(1) and scaled.score_shift == pytest.approx(expected)
+    yes = np.array([[0.9, 0.1], [0.2, 0.8]])
+    several = compare("probabilities", [(yes, yes + np.array([[0.0, 0.3], [-0.1, 0.0]]))], "multi_label")
+    assert several.score_shift == pytest.approx(0.2) and several.largest_score_shift == pytest.approx(0.3)
 
 
 def test_bounds_are_written_in_the_report():
@@ -136,5 +184,6 @@ def test_bounds_are_written_in_the_report():
     (line,) = certainty_lines([Check("cpu", found.status, judgements=found.judgements)])
     assert (
         line
-        == "cpu, 95 % sure: agreement 0.9688 (at least 0.8559), accuracy kept 100.00% (at least 90.64%; 1 row = 3.12%)"
+        == "cpu, 95 % sure: agreement 0.9688 (at least 0.8559), accuracy kept 100.00% (at least 90.64%; 1 row = 3.12%), "
+        "mean score shift 0.0062 (at most 0.0164)"
     )
