@@ -35,9 +35,16 @@ class Columns:
     delimiter: str | None
 
     def find_default(self, names: Sequence[str]) -> int | None:
-        """Return the index of the first of `names` that is a column, ignoring case, or None."""
+        """Return the index of the first of `names` that is a column, ignoring case, or None.
+
+        Raises:
+            KerasBertError: When several columns have the name.
+        """
         known = [normalize_name(name) for name in self.names]
-        return next((known.index(name) for name in names if name in known), None)
+        found = next((name for name in names if name in known), None)
+        if found is not None and known.count(found) > 1:
+            raise self._repeated(found)
+        return None if found is None else known.index(found)
 
     def find(self, column: str, role: str) -> int:
         """Return the index of a requested column.
@@ -47,9 +54,11 @@ class Columns:
             role: The option that names the column, such as "label".
 
         Raises:
-            KerasBertError: When there is no such column. The message lists the columns.
+            KerasBertError: When there is no such column, or several. The message lists the columns.
         """
         if column in self.names:
+            if self.names.count(column) > 1:
+                raise self._repeated(column)
             return self.names.index(column)
         if column.isdecimal() and len(column) < 10 and int(column) < len(self.names):
             return int(column)
@@ -65,6 +74,11 @@ class Columns:
         """
         advice = advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with `{role}=`"
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")
+
+    def _repeated(self, column: str) -> KerasBertError:
+        return KerasBertError(
+            f"{self.path}: expected one column {column!r}, received several in {self}; rename one, or name the column by its number from 0"
+        )
 
     def _suggestion(self, column: str) -> str:
         similar = nearest(column, self.names)

@@ -19,6 +19,7 @@ from kerasbert.data.label_sets import split_labels
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
 from kerasbert.data.table import length_summary
+from kerasbert.data.unused_columns import report_unused_columns
 
 if TYPE_CHECKING:
     from kerasbert.processors.base import Processor
@@ -180,7 +181,8 @@ def read_table(
     bad = BadRows(path, skip_bad_rows)
     names = [*requested, *((label,) if isinstance(label, str) else ()), *named_columns(label, ())]
     columns, records = open_table(path, names, delimiter, bad, encoding)
-    selection, records = _select_columns(columns, records, requested, label, multi_label)
+    sample = SAMPLE if max_rows is None else min(max_rows, SAMPLE)
+    selection, records = _select_columns(columns, records, requested, label, multi_label, sample)
     rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
     if not rows:
         raise no_rows_error(columns, bad)
@@ -216,6 +218,7 @@ def _select_columns(
     requested: Sequence[str | None],
     label: str | Sequence[str] | None,
     multi_label: bool,
+    sample: int,
 ) -> tuple[_Selection, CellRecords | ObjectRecords]:
     known = [normalize_name(name) for name in columns.names]
 
@@ -229,23 +232,28 @@ def _select_columns(
     partner = PAIRS.get(known[text])
     pair = find(requested[1], "pair", [partner] if partner else [])
     names = named_columns(label, columns.names)
-    if len(names) > 1:
-        return _Selection(text, pair, LabelColumns.find(columns, names)), records
-    label_column = find(names[0] if names else None, "label", LABELS)
-    if label_column is None and multi_label and (columns.header is not None or isinstance(records, ObjectRecords)):
-        rows, records = _peek_cells(columns, records)
-        return _Selection(text, pair, LabelColumns.detect(columns, rows, (text, pair))), records
-    return _Selection(text, pair, label_column), records
+    several = LabelColumns.find(columns, names) if len(names) > 1 else None
+    label_column = several or find(names[0] if names else None, "label", LABELS)
+    rows, records = _peek_cells(columns, records, sample)
+    named = columns.header is not None or isinstance(records, ObjectRecords)
+    if label_column is None and multi_label and named:
+        label_column = LabelColumns.detect(columns, rows, (text, pair))
+    selection = _Selection(text, pair, label_column)
+    if named:
+        used = {column for column in (text, pair, label_column) if isinstance(column, int)}
+        used |= set(label_column.indices if isinstance(label_column, LabelColumns) else ())
+        report_unused_columns(columns, rows, used, texts=requested[0] is None and pair is None, labels=not names)
+    return selection, records
 
 
 def _peek_cells(
-    columns: Columns, records: CellRecords | ObjectRecords
+    columns: Columns, records: CellRecords | ObjectRecords, sample: int
 ) -> tuple[list[Sequence[Any]], CellRecords | ObjectRecords]:
     """Return the cells of the first rows, and all rows."""
     if isinstance(records, ObjectRecords):
-        objects, rows = peek(records.rows, SAMPLE)
+        objects, rows = peek(records.rows, sample)
         return [[record.get(name) for name in columns.names] for _, record in objects], ObjectRecords(rows)
-    cells, rows = peek(records.rows, SAMPLE)
+    cells, rows = peek(records.rows, sample)
     return [row for _, row in cells if len(row) == len(columns.names)], CellRecords(rows, records.delimiter)
 
 
