@@ -1,8 +1,10 @@
 """The columns of multiple-choice questions: prompt, stem, choices and label, as the usual data sets name them."""
 
 import re
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from kerasbert.console.output import note
@@ -126,4 +128,7 @@ def _choice_columns(names: _Names, requested: Sequence[str] | None) -> tuple[tup
     numbered = sorted((int(match[1]), name) for match, name in matches if match)
     if numbered:
         return tuple(name for _, name in numbered), numbered[0][0]
+    letters = list(takewhile(names.names.__contains__, string.ascii_uppercase))
+    if len(letters) > 1:
+        return tuple(letters), 0
     raise names.error("columns of choices, choices or choice0, choice1, ...")

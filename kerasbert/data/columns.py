@@ -96,7 +96,12 @@ class Columns:
 
 
 def open_table(
-    path: Path, requested: Sequence[str | None], delimiter: str | None, bad: BadRows, encoding: str | None = None
+    path: Path,
+    requested: Sequence[str | None],
+    delimiter: str | None,
+    bad: BadRows,
+    encoding: str | None = None,
+    peeked: int = SAMPLE,
 ) -> tuple[Columns, CellRecords | ObjectRecords]:
     """Read the columns of a file.
 
@@ -106,6 +111,7 @@ def open_table(
         delimiter: The character between cells, or None to detect it.
         bad: Handles rows that are not valid CSV or JSON.
         encoding: The encoding, or None to detect it.
+        peeked: Number of objects whose keys are the columns.
 
     Returns:
         The columns, and the rows without the header.
@@ -115,11 +121,12 @@ def open_table(
     """
     records = read_records(path, delimiter, bad, encoding)
     if isinstance(records, ObjectRecords):
-        first_object = next(records.rows, None)
-        if first_object is None:
+        objects, rows = peek(records.rows, peeked)
+        if not objects:
+            next(rows, None)  # raises the error of the first row
             raise _empty_file_error(path, bad)
-        keys = tuple(first_object[1])
-        return Columns(path, keys, None, keys, None), ObjectRecords(chain([first_object], records.rows))
+        keys = tuple(dict.fromkeys(key for _, record in objects for key in record))
+        return Columns(path, keys, None, keys, None), ObjectRecords(rows)
     first_row, rows = next(records.rows, None), records.rows
     if first_row is None:
         raise _empty_file_error(path, bad)

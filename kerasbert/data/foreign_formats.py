@@ -23,6 +23,10 @@ _BYTES = {
     b"BZh": ("compressed with bzip2", "decompress it, or compress it with gzip"),
     b"\xfd7zXZ\x00": ("compressed with xz", "decompress it, or compress it with gzip"),
     b"\x28\xb5\x2f\xfd": ("compressed with zstd", "decompress it, or compress it with gzip"),
+    b"version https://git-lfs": ("a pointer of Git LFS", "fetch the file itself with git lfs pull"),
+    b"<!DOCTYPE html": ("a page of HTML", "download the file itself"),
+    b"<!doctype html": ("a page of HTML", "download the file itself"),
+    b"<html": ("a page of HTML", "download the file itself"),
     b"SQLite format 3": ("an SQLite database", "export a table as .csv"),
     b"\x93NUMPY": ("a NumPy array", "write texts to a .tsv, .csv or .jsonl file"),
     b"\x80\x04\x95": ("a pickle, which is not opened as it may run code", "write it as .tsv, .csv or .jsonl"),
@@ -35,6 +39,7 @@ _SUFFIXES = {
     ".pkl": _BYTES[b"\x80\x04\x95"], ".pickle": _BYTES[b"\x80\x04\x95"], ".pdf": _BYTES[b"%PDF"],
     ".npy": _BYTES[b"\x93NUMPY"], ".npz": _BYTES[b"\x93NUMPY"],
     ".zip": _ZIP, ".bz2": _BYTES[b"BZh"], ".xz": _BYTES[b"\xfd7zXZ\x00"], ".zst": _BYTES[b"\x28\xb5\x2f\xfd"],
+    ".json": ("a JSON document", "write one object on each line, and name it .jsonl"),
     ".xml": ("an XML file", "write its texts to a .tsv, .csv or .jsonl file"),
 }  # fmt: skip
 
@@ -45,7 +50,7 @@ def foreign_suffix(path: Path) -> tuple[str, str] | None:
     Args:
         path: The file.
     """
-    return _SUFFIXES.get(path.suffix.lower())
+    return _SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix.lower())
 
 
 def foreign_content(path: Path, head: bytes) -> tuple[str, str] | None:

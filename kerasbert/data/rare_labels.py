@@ -13,15 +13,36 @@ _MIN_SIMILARITY = 0.75
 
 
 def rare_labels(labels: Iterable[str]) -> list[str]:
-    """Describe labels that occur once or twice.
+    """Describe labels that differ in case or white space only, and labels that occur once or twice.
 
     Args:
         labels: The label of each row.
 
     Returns:
-        One line for each rare label, with the common label that it resembles. Empty if no label is common.
+        One line about labels that differ so, and one for each rare label, with the common label that it resembles. Labels are rare only if
+        one is common.
     """
     counts = Counter(labels)
+    return [*_similar(counts), *_rare(counts)]
+
+
+def _similar(counts: Counter[str]) -> list[str]:
+    """Return one line for labels that differ in case or white space only."""
+    forms: dict[str, list[str]] = {}
+    common = max(counts.values(), default=0) >= _COMMON
+    for name, count in counts.items():
+        if common and count <= _RARE:  # described one by one
+            continue
+        forms.setdefault(" ".join(normalize_name(name).split()), []).append(name)
+    pairs = [", ".join(map(repr, sorted(names))) for names in forms.values() if len(names) > 1]
+    return (
+        [f"labels that differ in case or white space only are different labels: {'; '.join(pairs[:_MAX_NOTES])}"]
+        if pairs
+        else []
+    )
+
+
+def _rare(counts: Counter[str]) -> list[str]:
     if max(counts.values(), default=0) < _COMMON:
         return []
     rare = sorted((count, name) for name, count in counts.items() if count <= _RARE)

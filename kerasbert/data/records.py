@@ -144,6 +144,8 @@ def _explain_csv_error(error: str) -> tuple[str, str]:
         )
     if "unexpected end of data" in error:
         return 'expected CSV, received a quote (") that is never closed', 'close it, or write "" for a quote in a cell'
+    if "new-line character" in error:
+        return "expected CSV, received a carriage return within a cell", "put the cell in quotes"
     return f"expected CSV, received {error}", 'write "" for a quote in a quoted cell'
 
 

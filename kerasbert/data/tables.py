@@ -1,6 +1,7 @@
 """Labelled texts from TSV, CSV and JSON Lines files."""
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -180,8 +181,8 @@ def read_table(
     requested = [None if column is None else str(column) for column in (text, pair)]
     bad = BadRows(path, skip_bad_rows)
     names = [*requested, *((label,) if isinstance(label, str) else ()), *named_columns(label, ())]
-    columns, records = open_table(path, names, delimiter, bad, encoding)
     sample = SAMPLE if max_rows is None else min(max_rows, SAMPLE)
+    columns, records = open_table(path, names, delimiter, bad, encoding, sample)
     selection, records = _select_columns(columns, records, requested, label, multi_label, sample)
     rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
     if not rows:
@@ -324,6 +325,8 @@ def _label_type_fault(record: dict, key: str | None, first: tuple[int, object] |
     """
     if key is not None and isinstance(record[key], dict):
         return f"expected {key!r} as a name, a number or a list of them, received an object with {', '.join(list(record[key])[:3])}"
+    if key is not None and isinstance(record[key], float) and not math.isfinite(record[key]):
+        return f"expected {key!r} as a name or a finite number, received {record[key]}"
     if key is None or first is None or isinstance(first[1], str | list) == isinstance(record[key], str | list):
         return ""
     return f"expected labels of one type, received {record[key]!r} after {first[1]!r} on line {first[0]}"

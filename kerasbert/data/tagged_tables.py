@@ -4,6 +4,7 @@ import ast
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
@@ -91,17 +92,28 @@ def _sentences_of_lists(
             bad.refuse(line, f"expected {width} columns, received {len(cells)}")
             continue
         words, tags = _parse_list(cells[word_column]), _parse_list(cells[tag_column])
-        if not words or len(words) != len(tags):
+        if not all(isinstance(word, str) for word in words):
+            bad.refuse(line, f"expected words as texts, received {words[0]!r}")
+        elif not words or len(words) != len(tags):
             reason = f"expected one tag a word, received {len(words)} words and {len(tags)} tags"
             bad.refuse(line, reason, f"tagging reads {FORMS}")
-        elif reason := tags_fault(tags):
+        elif reason := _tags_reason(cells[tag_column], tags):
             bad.refuse(line, reason)
         else:
             yield Sentence(line, words, tags)
 
 
-def _parse_list(cell: str) -> list[str]:
-    """Return the strings of a cell: a list in JSON or as a Python literal, or words separated by spaces."""
+def _tags_reason(cell: str, tags: list[Any]) -> str:
+    """Return the reason to refuse the tags of a cell, or ""."""
+    if all(type(tag) is int for tag in tags):
+        return "" if min(tags) >= 0 else f"expected tags as numbers from 0 on, received {min(tags)}"
+    if cell.strip().startswith("[") and cell.strip().endswith("]") and tags == cell.split():
+        return f"expected a list of tags in JSON or as Python prints it, received {cell[:40]!r}"
+    return tags_fault(tags)
+
+
+def _parse_list(cell: str) -> list[Any]:
+    """Return the strings or the numbers of a cell: a list in JSON or as a Python literal, or words separated by spaces."""
     if cell.lstrip().startswith("[") and len(cell) <= _MAX_LIST:
         for parse in (lambda text: parse_json(text, "a cell"), ast.literal_eval):
             try:
@@ -109,7 +121,7 @@ def _parse_list(cell: str) -> list[str]:
             # A KerasBertError is a ValueError.
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
-            if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            if isinstance(value, list) and {type(item) for item in value} in (set(), {str}, {int}):
                 return value
     return cell.split()
 

@@ -178,6 +178,7 @@ FORMS = {
         ("It fell.", ("What happened as a result? It broke.", "What happened as a result? It flew.")),
         0,
     ),
+    "columns of letters": ({"question": "q", "A": "w", "B": "x", "C": "y", "answer": "B"}, ("q", ("w", "x", "y")), 1),
     "a label as text": (
         {"context": "c", "question": "q", "choices": ["A", "x"], "answer": "x"},
         ("c", ("q A", "q x")),

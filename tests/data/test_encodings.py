@@ -105,6 +105,8 @@ def zipped():
         ("a.tsv", b"%PDF-1.7", "a PDF document"),
         ("a.jsonl", gzip.compress(b"{}"), "compressed with gzip; end its name in .gz"),
         ("a.csv", b"SQLite format 3\0", "an SQLite database"),
+        ("a.csv", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS; fetch the file itself"),
+        ("a.csv", b"<!DOCTYPE html><html>", "a page of HTML; download the file itself"),
     ],
 )
 def test_files_that_are_no_text_are_named(tmp_path, name, content, message):
@@ -115,6 +117,12 @@ def test_files_that_are_no_text_are_named(tmp_path, name, content, message):
     if content is not None:
         with pytest.raises(KerasBertError, match=message):
             read_text(tmp_path / "b.txt")
+
+
+def test_a_table_in_a_json_document_is_refused_with_advice(tmp_path):
+    (tmp_path / "a.json").write_text('[{"text": "a"}]')
+    with pytest.raises(KerasBertError, match="a JSON document; write one object on each line, and name it .jsonl"):
+        read_table(tmp_path / "a.json")
 
 
 @pytest.mark.parametrize("max_rows", ["3", 0, -1, 1.5, True])

@@ -16,3 +16,12 @@ def test_small_data_and_long_tails_of_labels():
     assert rare_labels(["a", "a", "b", "b", "c"]) == [] == rare_labels([])
     told = rare_labels(["often"] * 20 + [f"{n:02}" for n in range(30)])
     assert len(told) == 6 and told[-1] == "25 more labels are seen once or twice"
+
+
+def test_labels_that_differ_in_case_or_white_space_are_described():
+    assert rare_labels(["pos"] * 20 + ["Pos"] * 9 + ["neg "] * 5 + ["neg"] * 8) == [
+        "labels that differ in case or white space only are different labels: 'Pos', 'pos'; 'neg', 'neg '"
+    ]
+    assert rare_labels(["pos", "Pos"]) == [
+        "labels that differ in case or white space only are different labels: 'Pos', 'pos'"
+    ]

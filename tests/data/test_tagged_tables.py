@@ -54,3 +54,22 @@ def test_tags_with_white_space_raise(tmp_path):
     path.write_text('tokens,tags\n"[""a"", ""b""]","[""B-X"", """"]"\n')
     with pytest.raises(KerasBertError, match="line 2: expected one tag for each word, received ''"):
         read_for("tagging", path)
+
+
+def test_lists_of_numbers_are_tags_by_number(write_csv):
+    assert write_csv("tokens,ner_tags\n\"['a', 'b']\",\"[0, 1]\"\n").y == [[0, 1]]
+    for cell, message in (
+        ("[0 1]", "line 2: expected a list of tags in JSON"),
+        ("[0, -1]", "numbers from 0 on, received -1"),
+    ):
+        with pytest.raises(KerasBertError, match=message):
+            write_csv(f"tokens,ner_tags\n\"['a', 'b']\",\"{cell}\"\n")
+
+
+@pytest.fixture
+def write_csv(tmp_path):
+    def write(content):
+        (tmp_path / "a.csv").write_text(content)
+        return read_for("tagging", tmp_path / "a.csv")
+
+    return write

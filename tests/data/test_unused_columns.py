@@ -61,6 +61,19 @@ def test_other_columns_are_not_noted(write, capsys):
     assert not capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (['{"text": "a"}', '{"text": "b", "label": "x"}'], "line 1: expected 'label' in every object, received none"),
+        (['{"text": "a", "label": NaN}'], "line 1: expected 'label' as a name or a finite number, received nan"),
+    ],
+)
+def test_labels_of_some_objects_only_raise(tmp_path, lines, message):
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.raises(KerasBertError, match=message):
+        read_table(tmp_path / "a.jsonl")
+
+
 @pytest.mark.parametrize("settings", [{}, {"text": "text"}, {"label": "label"}])
 def test_a_used_column_that_is_there_twice_raises(tmp_path, settings):
     names = "text,text,label" if "label" not in settings else "text,label,label"
