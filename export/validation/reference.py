@@ -17,6 +17,7 @@ from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import INPUTS, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.processors import Processor, make_processor
+from kerasbert.processors.question_answering.requested_settings import requested_answers
 from kerasbert.text import Tokenizer
 
 _PROCESSOR_OF_OUTPUT = {
@@ -94,7 +95,10 @@ def open_reference(against: Any, threads: int = 1) -> Reference:
     if path.is_dir():
         from kerasbert.tasks.auto import load_task
 
-        return _task_reference(load_task(path), path.name)
+        task = load_task(path)
+        for name, value in requested_answers().items():
+            setattr(task, name, value)
+        return _task_reference(task, path.name)
     if path.suffix == ".npz":
         return npz_reference(path)
     return _tflite_reference(path, threads)

@@ -1,13 +1,16 @@
 """`kerasbert validate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import list_backends
+from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
 
 Against = Annotated[
     str,
@@ -39,9 +42,11 @@ MaxError = Annotated[
 ]
 
 
+@with_options(answering=OptionGroup(AnswerConfig))
 def validate(
     model: options.TFLite,
     against: Against,
+    answering: AnswerConfig,
     data: Data = None,
     on: On = ["cpu"],  # noqa: B006 (typer copies it)
     report: options.Report = None,
@@ -76,13 +81,15 @@ def validate(
     from kerasbert.export.reporting.report import check_report_path
     from kerasbert.export.validation.validator import validate as run
     from kerasbert.files.own_files import REPORT
+    from kerasbert.processors.question_answering.requested_settings import requesting_answers
 
     if report is not None:
         check_report_path(report)
         check_out_file(report, "--report", REPORT)
     table = read_model_data(model, data, arguments) if data else None
     backends = [name for each in on for name in each.split(",")]
-    with progress("loading the models") as bar:
+    replaced = _check_answers(model, against, answering)
+    with progress("loading the models") as bar, requesting_answers(replaced):
         validation = run(
             model, against=against, data=table, on=backends, rows=rows, reference_rows=reference_rows, tolerance=max_error, threads=threads,
             progress=lambda name, done, total: bar.update(done, total, stage=f"running {name}", unit="rows"), report=report, isolated=True,
@@ -93,3 +100,18 @@ def validate(
         [*validation.blocks(), *written],
         exit_code=0 if validation.ok else 1,
     )
+
+
+def _check_answers(model: Path, against: str | Path, answering: AnswerConfig) -> dict[str, Any]:
+    """Return the settings with which the file was converted, in place of those of the reference."""
+    from kerasbert.cli.common.models import is_tflite
+    from kerasbert.cli.common.saved_model import read_processor
+
+    settings = answer_settings(answering)
+    if settings and (is_tflite(against) or str(against).endswith(".npz")):
+        raise KerasBertError(
+            f"expected a folder to compare with for settings of question answering, received {against}; leave them out"
+        )
+    if settings and (processor := read_processor(model)) is not None:
+        check_answers_questions(settings, processor.name)
+    return settings

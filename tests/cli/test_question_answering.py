@@ -175,8 +175,29 @@ def test_a_folder_of_another_library_does_not_tell(asked, run, tmp_path):
     (folder / "kerasbert.json").unlink()
     question = ["is the film great", "--context", "the film is a plot"]
     assert "--no-answer is for models of SQuAD 2.0" in " ".join(run("predict", folder, *question).err.split())
-    done = run("predict", folder, *question, "--no-answer-threshold", "-999")
+    options = ["--no-answer-threshold", "-999"]
+    done = run("predict", folder, *question, *options)
     assert done.out.startswith("(no answer)") and "SQuAD" not in done.err
+    assert run("convert", folder, "-o", tmp_path / "model.tflite", *options).code == 0
+    for given, status in ([], "failed"), (options, "passed"):
+        validated = run(
+            "validate",
+            tmp_path / "model.tflite",
+            "--against",
+            folder,
+            "--data",
+            asked.dev,
+            "--rows",
+            "4",
+            *given,
+            "--json",
+        )
+        (check,) = [each for each in json.loads(validated.out)["checks"] if each["name"] == "settings"]
+        assert check["status"] == status and ("no_answer True" in check["reason"]) is (status == "failed")
+    refused = run(
+        "validate", tmp_path / "model.tflite", "--against", tmp_path / "model.tflite", "--data", asked.dev, *options
+    )
+    assert refused.code == 2 and "expected a folder to compare with for settings of question answering" in refused.err
 
 
 def test_other_tasks_refuse_the_options(made, run, place):

@@ -248,8 +248,8 @@ class _LossMeans:
 
 def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:
     """Copy the threshold for unanswerable questions to a question answerer without one."""
-    if getattr(student, "no_answer", False) is None:
-        student.no_answer = getattr(teacher, "no_answer", None)
+    if getattr(student, "no_answer", False) is None and getattr(teacher, "no_answer", None) is not None:
+        student.no_answer, student.no_answer_threshold = teacher.no_answer, teacher.no_answer_threshold
 
 
 def _check_weights(objectives: Sequence[Objective], label_weight: float) -> None:
