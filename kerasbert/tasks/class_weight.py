@@ -52,8 +52,7 @@ def class_weights_by_number(task: "Task", class_weight: Any) -> dict[int, float]
 def _number(label: Any, names: tuple[str, ...]) -> int:
     if isinstance(label, str) and label in names:
         return names.index(label)
-    whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
-    if whole and 0 <= label < len(names):
+    if isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label < len(names):
         return int(label)
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     raise KerasBertError(

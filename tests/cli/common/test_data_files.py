@@ -121,6 +121,7 @@ def test_a_fraction_of_the_training_rows_becomes_dev(place, run, tmp_path):
     done = run(*command, "--dev", "0.1", "--json")
     assert done.code == 0, done.err
     assert "dev: 26 of the 256 rows of train.tsv; 230 rows are for training" in done.err
+    assert "rows repeat an earlier one" in done.err
     assert json.loads(done.out)["settings"]["dev"] == "0.1" and "accuracy" in json.loads(done.out)["dev"]
     config = out / "run" / "config.toml"
     assert 'dev = "0.1"' in config.read_text()
@@ -259,3 +260,47 @@ def test_wrong_columns_are_reported_without_tensorflow(made, place, news, tmp_pa
     )
     assert done.stdout.splitlines() == [f"code 2 of {name.split()[0]}" for name in NAMES], done.stderr
     assert done.stderr.count("name one with --text-column") == len(NAMES)
+
+
+def test_columns_of_zeros_and_ones_are_the_labels_of_a_training(tmp_path, capsys):
+    from kerasbert.cli.common.data_files import read_train_and_dev
+    from kerasbert.cli.common.training_data import label_names
+    from kerasbert.errors import KerasBertError
+    from kerasbert.processors import make_processor, processor_class
+    from kerasbert.training.config import TrainConfig
+
+    (tmp_path / "a.csv").write_text("comment_text,toxic,insult,rare\na,1,0,0\nb,0,1,0\na,0,0,0\n")
+    (tmp_path / "dev.csv").write_text("comment_text,toxic,insult,rare\nb,1,0,1\n")
+    multi = processor_class("multi_label")
+    config = TrainConfig(train=str(tmp_path / "a.csv"), dev=str(tmp_path / "dev.csv"))
+    whole, train, dev = read_train_and_dev(multi, config)
+    names = label_names(multi, whole, None)
+    assert names == ("toxic", "insult", "rare")  # also the one that no training text has
+    assert make_processor("multi_label", names).numbers(dev.y).tolist() == [[1, 0, 1]]
+    told = capsys.readouterr().err
+    assert "a.csv: 1 of 3 rows repeats an earlier one" in told and "dev.csv: 1 of 1 rows is in a.csv too" in told
+    assert "a.csv: 1 repeated example has different labels, such as those of lines 2 and 4" in told
+    single = TrainConfig(train=str(tmp_path / "a.csv"), label_column="toxic,insult")
+    whole, *_ = read_train_and_dev(processor_class("single_label"), single)
+    with pytest.raises(
+        KerasBertError, match="expected one column of labels for this task, received toxic, insult; choose --task"
+    ):
+        label_names(processor_class("single_label"), whole, None)
+
+
+def test_the_encoding_is_an_option_of_the_commands(tmp_path, run):
+    (tmp_path / "a.csv").write_bytes("text,label\nüber,a\nstürzt,b\n".encode("cp1252"))
+    done = run("train", "--model", "small-en", "--train", tmp_path / "a.csv", "--out", tmp_path / "out")
+    assert done.code == 2 and "name its encoding with --encoding, such as cp1252" in done.err
+    done = run(
+        "train",
+        "--model",
+        tmp_path / "none",
+        "--train",
+        tmp_path / "a.csv",
+        "--out",
+        tmp_path / "out",
+        "--encoding",
+        "cp1252",
+    )
+    assert "a.csv: 2 texts; labels a: 1, b: 1" in done.err
