@@ -74,8 +74,8 @@ class PretrainingPairs(MaskedWords):
 
     def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
         raise KerasBertError(
-            "expected packed inputs to predict with the heads of pretraining, received texts; kb.MaskedLM fills masks and "
-            "kb.NextSentencePredictor judges pairs, from the same folder"
+            "expected packed inputs to predict with the heads of pretraining, received texts; kb.MaskedLM (--task masked-lm) "
+            "fills masks and kb.NextSentencePredictor (--task next-sentence) judges pairs, from the same folder"
         )
 
     def metrics(

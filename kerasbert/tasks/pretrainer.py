@@ -63,7 +63,7 @@ class Pretrainer(Task):
     architecture = "ForPreTraining"
     heads = ("masked_lm", "next_sentence")
     pools = True
-    not_exported = "kb.MaskedLM and kb.NextSentencePredictor load its heads from the same folder"
+    not_exported = "kb.MaskedLM (--task masked-lm) and kb.NextSentencePredictor (--task next-sentence) load its heads from the same folder"
 
     def __init__(
         self,
