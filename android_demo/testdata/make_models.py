@@ -63,6 +63,12 @@ _CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Any]] = {
     "choice": ("MultipleChoice", {}, {"length": 16}, [(text, ["good", "a bad film", _LONG]) for text in _TEXTS]),
     "mask": ("MaskedLM", {"top": 3}, {"length": 16}, [f"[MASK] {text} [MASK]" for text in _TEXTS]),
     "vector": ("SentenceEncoder", {}, {"length": "resizable"}, list(_TEXTS)),
+    "prompted": (
+        "SentenceEncoder",
+        {"prompts": {"query": "where is ", "passage": "we saw the "}, "default_prompt_name": "query"},
+        {"length": 16},
+        list(_TEXTS),
+    ),
 }  # fmt: skip
 
 

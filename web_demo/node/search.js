@@ -28,9 +28,9 @@ export async function run(given) {
 }
 
 async function index(task, texts) {
-  const encode = async (text) => (await task.encode(text)).vector;
+  const encode = async (text) => (await task.encodeDocument(text)).vector;
   const start = performance.now();
-  const search = await SentenceSearch.build(task.model.file.metadata.weights, texts, encode);
+  const search = await SentenceSearch.build(task.vectorsName, texts, encode);
   const seconds = (performance.now() - start) / 1000;
   note(`note: indexed ${search.size} texts in ${seconds.toFixed(2)} s; their vectors take ${search.vectorBytes} bytes`);
   return search;
@@ -40,7 +40,7 @@ async function find(task, search, queries, top) {
   const clocks = { vector: new LatencyClock(), search: new LatencyClock() };
   await Output.use(async (output) => {
     for (const query of queries) {
-      const { vector } = await clocks.vector.run(() => task.encode(query));
+      const { vector } = await clocks.vector.run(() => task.encodeQuery(query));
       const results = await clocks.search.run(() => search.search(vector, top));
       await output.write({ query, results: results.map((each) => ({ ...each, score: new Decimal(each.score) })) });
     }

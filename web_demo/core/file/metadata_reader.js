@@ -6,6 +6,8 @@ import { SettingKind, TASK_TYPES } from "./task_type.js";
 
 const FORMAT = 1;
 const MOST_LENGTHS = 256;
+const MOST_PROMPTS = 1000;
+const MOST_PROMPT_CHARACTERS = 10_000;
 const MOST_TOKENS = 1 << 20;
 const LARGEST_SETTING = 1 << 20;
 const LARGEST_INT = 2 ** 31 - 1;
@@ -148,7 +150,7 @@ export class MetadataReader {
     for (const [key, value] of Object.entries(settings)) {
       const kind = type.settings.get(key);
       if (kind === undefined) throw this.#settingError(type, `the setting '${key.slice(0, 60)}'`);
-      if (!isValid(key, value, kind)) throw this.#settingError(type, `${shown(value)} as '${key}'`);
+      if (!isValid(key, value, kind, settings)) throw this.#settingError(type, `${shown(value)} as '${key}'`);
     }
     return settings;
   }
@@ -194,7 +196,17 @@ function isCount(value, most) {
   return Number.isInteger(value) && value >= 1 && value <= most;
 }
 
-function isValid(key, value, kind) {
+function isPrompts(value) {
+  if (!isObject(value)) return false;
+  const prompts = Object.entries(value);
+  return prompts.length <= MOST_PROMPTS && prompts.every(([name, text]) => isPromptText(name) && isPromptText(text));
+}
+
+function isPromptText(value) {
+  return typeof value === "string" && [...value].length <= MOST_PROMPT_CHARACTERS;
+}
+
+function isValid(key, value, kind, settings) {
   switch (kind) {
     case SettingKind.COUNT:
       return isCount(value, LARGEST_SETTING);
@@ -202,6 +214,10 @@ function isValid(key, value, kind) {
       return value === null || isCount(value, LARGEST_SETTING);
     case SettingKind.FLAG:
       return typeof value === "boolean";
+    case SettingKind.PROMPTS:
+      return value === null || isPrompts(value);
+    case SettingKind.PROMPT_NAME:
+      return value === null || value === "" || (typeof value === "string" && Object.hasOwn(settings.prompts ?? {}, value));
     case SettingKind.TEXT:
       return UNITS.includes(value); // `unit` is the only setting that is a text
     default:

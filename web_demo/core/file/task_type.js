@@ -1,6 +1,7 @@
 /** The kinds of values that a setting may have. */
 export const SettingKind = Object.freeze({
-  COUNT: "count", COUNT_OR_NULL: "count or null", NUMBER: "number", FLAG: "flag", TEXT: "text",
+  COUNT: "count", COUNT_OR_NULL: "count or null", NUMBER: "number", FLAG: "flag", TEXT: "text", PROMPTS: "prompts",
+  PROMPT_NAME: "prompt name",
 });
 
 /** What an example has beside its text. */
@@ -23,7 +24,7 @@ function entry(key, second, outputs, { rank = 2, perToken = false, settings = {}
   return Object.freeze({ key, second, outputs, rank, perToken, settings: new Map(Object.entries(settings)) });
 }
 
-const { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT } = SettingKind;
+const { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT, PROMPTS, PROMPT_NAME } = SettingKind;
 const paired = { settings: { paired: FLAG } }; // whether the training data was pairs of texts
 
 /** The types of tasks. */
@@ -31,7 +32,9 @@ export const TaskType = Object.freeze({
   SINGLE_LABEL: entry("single_label", SecondInput.PAIR, ["probabilities"], paired),
   MULTI_LABEL: entry("multi_label", SecondInput.PAIR, ["probabilities"], paired),
   REGRESSION: entry("regression", SecondInput.PAIR, ["score"], paired),
-  EMBEDDING: entry("embedding", SecondInput.PAIR, ["embedding"], { settings: { width: COUNT_OR_NULL } }),
+  EMBEDDING: entry("embedding", SecondInput.PAIR, ["embedding"], {
+    settings: { width: COUNT_OR_NULL, prompts: PROMPTS, default_prompt_name: PROMPT_NAME },
+  }),
   TAGGING: entry("tagging", SecondInput.NONE, ["probabilities"], { rank: 3, perToken: true, settings: { stride: COUNT_OR_NULL } }),
   QUESTION_ANSWERING: entry("question_answering", SecondInput.CONTEXT, ["start_logits", "end_logits"], {
     perToken: true,

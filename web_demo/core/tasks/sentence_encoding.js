@@ -3,6 +3,7 @@ import { TaskType } from "../file/task_type.js";
 import { Example } from "./example.js";
 import { Prediction } from "./prediction.js";
 import { Task } from "./task.js";
+import { Prompts } from "./prompts.js";
 import { runText, textsOf } from "./text_rows.js";
 
 /** The vector of a text. */
@@ -41,11 +42,19 @@ export class SimilarityPrediction extends Prediction {
   }
 }
 
-/** A vector a text. Each text of a pair has its own. */
+/** A vector a text. Each text of a pair has its own. Before each text stands the prompt of the model, if it has one. */
 export class SentenceEncoding extends Task {
+  #prompts;
+
   /** @param {import("../model/text_model.js").TextModel} model */
   constructor(model) {
     super(model, TaskType.EMBEDDING);
+    this.#prompts = new Prompts(model.file.metadata);
+  }
+
+  /** The name of the vectors of `encodeDocument`. Those of another name cannot be searched with this model. */
+  get vectorsName() {
+    return this.#prompts.vectorsName;
   }
 
   async predict(example) {
@@ -60,7 +69,31 @@ export class SentenceEncoding extends Task {
    * @returns {Promise<VectorPrediction>}
    */
   async encode(text) {
-    const { outputs, isCut } = await runText(this.model, text, null);
+    return this.#encode(text, this.#prompts.default);
+  }
+
+  /**
+   * Encodes the query of a search.
+   *
+   * @param {string} text
+   * @returns {Promise<VectorPrediction>}
+   */
+  async encodeQuery(text) {
+    return this.#encode(text, this.#prompts.query);
+  }
+
+  /**
+   * Encodes a text that is searched.
+   *
+   * @param {string} text
+   * @returns {Promise<VectorPrediction>}
+   */
+  async encodeDocument(text) {
+    return this.#encode(text, this.#prompts.document);
+  }
+
+  async #encode(text, prompt) {
+    const { outputs, isCut } = await runText(this.model, prompt + text, null);
     return new VectorPrediction(new Example.Single(text), isCut, outputs.get("embedding"));
   }
 

@@ -38,7 +38,7 @@ export class TextAnswers {
     if (this.#known?.text !== text || this.#known.model !== model) this.#known = await encodeSentences(task, text, model, job);
     const { sentences, index } = this.#known;
     if (sentences.length === 0) return { answer: NO_ANSWER, parts: 0 };
-    const hits = index.search((await task.encode(question)).vector, 1 + OTHERS);
+    const hits = index.search((await task.encodeQuery(question)).vector, 1 + OTHERS);
     const parts = hits.map(({ index: number, score }) => {
       const { start, end } = sentences[number];
       return { start, end, text: text.slice(start, end), score };
@@ -51,7 +51,7 @@ async function encodeSentences(task, text, model, job) {
   const sentences = sentencesOf(text);
   let index = null;
   for (const [number, { start, end }] of sentences.entries()) {
-    const { vector } = await task.encode(text.slice(start, end));
+    const { vector } = await task.encodeDocument(text.slice(start, end));
     index ??= new VectorIndex(vector.length);
     index.add(vector);
     job.report(number + 1, sentences.length);

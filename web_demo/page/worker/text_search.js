@@ -44,7 +44,7 @@ export class TextSearch {
    *   failure is that of the storage; the texts are searched all the same
    */
   async build(encoder, wanted, job) {
-    const model = encoder.model.file.metadata.weights;
+    const model = encoder.vectorsName;
     const stored = wanted ? null : await this.#stored(model);
     if (stored?.search) return this.#finish(stored.name, stored.search, null);
     const { name, texts } = wanted ? await this.#read(wanted) : stored ?? { name: "", texts: await this.#sample() };
@@ -62,9 +62,9 @@ export class TextSearch {
    */
   async search(encoder, query) {
     const start = performance.now();
-    const { vector } = await encoder.encode(query);
+    const { vector } = await encoder.encodeQuery(query);
     const searched = this.#growing ?? this.#complete;
-    const isOfModel = searched?.model === encoder.model.file.metadata.weights;
+    const isOfModel = searched?.model === encoder.vectorsName;
     const matches = isOfModel ? searched.search(vector, TOP) : [];
     return { matches: matches.map(({ index, text, score }) => ({ index, text, score })), milliseconds: performance.now() - start };
   }
@@ -82,7 +82,7 @@ export class TextSearch {
     if (texts.length === 0) throw new KerasBertError("expected at least one text to search, received none; choose another file");
     try {
       for (const [number, text] of texts.entries()) {
-        const { vector } = await encoder.encode(text);
+        const { vector } = await encoder.encodeDocument(text);
         this.#growing ??= new SentenceSearch(model, vector.length);
         this.#growing.add(text, vector);
         const done = number + 1;

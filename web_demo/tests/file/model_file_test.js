@@ -135,6 +135,21 @@ test("descriptions that do not fit are refused", () => {
   refuse("an entry with a line break in labels.txt", packed([["kerasbert.json", DESCRIPTION], ["labels.txt", "a\rb\n"]]));
 });
 
+test("prompts are checked", () => {
+  const prompted = (settings) => {
+    const changed = DESCRIPTION.replace('"single_label"', '"embedding"').replace('"settings": {}', `"settings": ${JSON.stringify(settings)}`);
+    return open(packed([["kerasbert.json", changed]])).metadata.settings;
+  };
+  const settings = { prompts: { query: "q: " }, default_prompt_name: "query" };
+  assert.deepEqual(prompted(settings), settings);
+  for (const prompts of [["q: "], { query: 3 }, { query: "x".repeat(10_001) }]) {
+    assertRefused("as 'prompts'", () => prompted({ prompts }));
+  }
+  for (const refused of [{}, { prompts: { a: "b" } }]) {
+    for (const name of ["query", "toString", 3]) assertRefused("as 'default_prompt_name'", () => prompted({ ...refused, default_prompt_name: name }));
+  }
+});
+
 test("files of the first versions lack some fields", () => {
   const old = DESCRIPTION.replace(/\s*"(weights|integer_only|settings|row_length)": [^\n]*/g, "");
   const { metadata } = open(packed([["kerasbert.json", old], ["labels.txt", "a\nb\r\n"]]));

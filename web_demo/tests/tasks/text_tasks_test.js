@@ -83,6 +83,40 @@ test("vectors, and the cosine of two", async () => {
   assert.deepEqual(engine.runs.slice(-2).map((run) => run.ids.length), [3, 3]);
 });
 
+async function encoderOf(settings) {
+  const engine = new FakeEngine(() => ({ embedding: Float32Array.of(3, 4) }));
+  return { engine, task: new SentenceEncoding(await modelOf(metadataOf(TaskType.EMBEDDING, { settings }), engine)) };
+}
+
+test("prompts stand before texts, as Python chooses them", async () => {
+  const ids = async (settings, method) => {
+    const { engine, task } = await encoderOf(settings);
+    assert.equal((await task[method]("a")).example.text, "a");
+    return engine.runs[0].ids.slice(1, -1);
+  };
+  const e5 = { prompts: { query: "b ", document: "", passage: "c " }, default_prompt_name: "query" };
+  assert.deepEqual(await ids(e5, "encode"), idsOf("b a"));
+  assert.deepEqual(await ids(e5, "encodeQuery"), idsOf("b a"));
+  assert.deepEqual(await ids(e5, "encodeDocument"), idsOf("c a"));
+  const query = { prompts: { query: "b " } };
+  assert.deepEqual(await ids(query, "encode"), idsOf("a"));
+  assert.deepEqual(await ids(query, "encodeQuery"), idsOf("b a"));
+  assert.deepEqual(await ids(query, "encodeDocument"), idsOf("a"));
+  const other = { prompts: { sts: "d ", query: "" }, default_prompt_name: "sts" };
+  for (const method of ["encode", "encodeQuery", "encodeDocument"]) {
+    assert.deepEqual(await ids(other, method), idsOf("d a"));
+    assert.deepEqual(await ids({}, method), idsOf("a"));
+  }
+});
+
+test("vectors of texts with another prompt have another name", async () => {
+  const name = async (prompts) => (await encoderOf({ prompts })).task.vectorsName;
+  assert.equal(await name({}), "");
+  assert.equal(await name({ query: "b " }), ""); // nothing stands before the texts
+  assert.equal(await name({ passage: "c " }), " 34670a53"); // as in the Android demo
+  assert.notEqual(await name({ passage: "d " }), await name({ passage: "c " }));
+});
+
 test("cosines of zero and of huge vectors", () => {
   const zero = new Float32Array(2);
   assert.equal(cosine(zero, zero), 1);

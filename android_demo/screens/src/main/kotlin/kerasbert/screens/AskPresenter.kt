@@ -147,7 +147,7 @@ class AskPresenter(threads: Threads, models: Models) : ModelPresenter<AskState>(
             ?: TextVectors.of(text, model, task, progress)?.also { vectors = it }
             ?: return null
         if (known.sentences.isEmpty()) return Pair(TextAnswer.NoAnswer, 0)
-        val hits = known.index.search(task.encode(question).vector, 1 + OTHERS)
+        val hits = known.index.search(task.encodeQuery(question).vector, 1 + OTHERS)
         val spans = hits.map { hit ->
             val sentence = known.sentences[hit.index]
             AnswerSpan(sentence.start, sentence.end, text.substring(sentence.start, sentence.end), hit.score.toDouble())
@@ -165,7 +165,7 @@ private class TextVectors(val text: String, val model: ModelState.Ready, val sen
             var index: VectorIndex? = null
             sentences.forEachIndexed { number, sentence ->
                 if (progress.isStale()) return null
-                val vector = task.encode(text.substring(sentence.start, sentence.end)).vector
+                val vector = task.encodeDocument(text.substring(sentence.start, sentence.end)).vector
                 val started = index ?: VectorIndex(vector.size).also { index = it }
                 started.add(vector)
                 progress.report(number + 1, sentences.size)

@@ -134,7 +134,7 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
     private fun indexOf(model: ModelState.Ready, texts: Texts?, progress: Progress): Built? {
         val encoder = task(model) as SentenceEncoding
         val stored = if (texts == null) stored() else null
-        if (stored != null && stored.second.model == encoder.model.file.metadata.weights) return built(stored.first, stored.second, null)
+        if (stored != null && stored.second.model == encoder.vectorsName) return built(stored.first, stored.second, null)
         val wanted = texts ?: stored?.let { Texts(it.first, it.second.texts) } ?: Texts("", sample())
         val search = encode(encoder, wanted, progress) ?: return null
         return built(wanted.name, search, if (wanted.name.isEmpty()) null else save(wanted.name, search))
@@ -146,9 +146,9 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
     }
 
     private fun encode(encoder: SentenceEncoding, texts: Texts, progress: Progress): SentenceSearch? = SentenceSearch.build(
-        encoder.model.file.metadata.weights,
+        encoder.vectorsName,
         texts.texts,
-        { encoder.encode(it).vector },
+        { encoder.encodeDocument(it).vector },
         { done, total ->
             if (done % REPORTED == 0 || done == total) progress.report(done, total)
             !progress.isStale()
@@ -186,7 +186,7 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
             FailureKind.ENGINE,
             {
                 val start = System.nanoTime()
-                val matches = index?.search((task(model) as SentenceEncoding).encode(query).vector, TOP).orEmpty()
+                val matches = index?.search((task(model) as SentenceEncoding).encodeQuery(query).vector, TOP).orEmpty()
                 Pair(matches, (System.nanoTime() - start) / NANOSECONDS)
             },
             { (matches, milliseconds) -> show(state.copy(matches = matches, milliseconds = milliseconds, failure = null)) },

@@ -7,6 +7,8 @@ private const val MOST_LENGTHS = 256
 private const val MOST_TOKENS = 1L shl 20
 private const val LARGEST_SETTING = 1 shl 20
 private const val MOST_ROWS_WITHOUT_TOKEN = 1024 // no padding of an embedding table adds as many
+private const val MOST_PROMPTS = 1000
+private const val MOST_PROMPT_CHARACTERS = 10_000
 private val UNITS = listOf("word", "character")
 
 /** Reads the packed files of a model, and checks what `kerasbert.export.tflite.metadata_format` checks in Python. */
@@ -100,7 +102,7 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
         val settings = objectOf("settings", emptyMap())
         for ((key, value) in settings) {
             val kind = type.settings[key] ?: throw settingError(type, "the setting '${key.take(60)}'")
-            if (!isValid(key, value, kind)) throw settingError(type, "${shown(value)} as '$key'")
+            if (!isValid(key, value, kind, settings)) throw settingError(type, "${shown(value)} as '$key'")
         }
         return settings
     }
@@ -108,16 +110,27 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
     private fun settingError(type: TaskType, received: String) =
         error("settings of another task type than ${type.key} in $DESCRIPTION ($received)")
 
-    private fun isValid(key: String, value: Any?, kind: SettingKind): Boolean = when (kind) {
+    private fun isValid(key: String, value: Any?, kind: SettingKind, settings: Map<String, Any?>): Boolean = when (kind) {
         SettingKind.COUNT -> value is Long && value in 1..LARGEST_SETTING
         SettingKind.COUNT_OR_NULL -> value == null || (value is Long && value in 1..LARGEST_SETTING)
         SettingKind.FLAG -> value is Boolean
         SettingKind.TEXT -> value in UNITS // `unit` is the only setting that is a text
+        SettingKind.PROMPTS -> value == null || isPrompts(value)
+        SettingKind.PROMPT_NAME -> value == null || value == "" || (value is String && value in (asObject(settings["prompts"]) ?: emptyMap()))
         SettingKind.NUMBER -> {
             val number = (value as? Number)?.toDouble() ?: Double.NaN
             if (key == "share") number > 0 && number < 1 else Math.abs(number) <= LARGEST_SETTING
         }
     }
+
+    private fun isPrompts(value: Any?): Boolean {
+        val prompts = asObject(value) ?: return false
+        return prompts.size <= MOST_PROMPTS && prompts.all { (name, text) ->
+            text is String && text.characters() <= MOST_PROMPT_CHARACTERS && name.characters() <= MOST_PROMPT_CHARACTERS
+        }
+    }
+
+    private fun String.characters(): Int = codePointCount(0, length)
 
     private fun lines(member: String): List<String>? {
         // Not lines(): vocabularies hold characters that Unicode counts as line breaks.

@@ -1,7 +1,7 @@
 package kerasbert.core.file
 
 /** The kinds of values that a setting may have. */
-internal enum class SettingKind { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT }
+internal enum class SettingKind { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT, PROMPTS, PROMPT_NAME }
 
 /** What an example has beside its text. */
 enum class SecondInput { NONE, PAIR, CONTEXT, CHOICES }
@@ -29,7 +29,12 @@ enum class TaskType(
     SINGLE_LABEL("single_label", SecondInput.PAIR, listOf("probabilities"), settings = PAIRED),
     MULTI_LABEL("multi_label", SecondInput.PAIR, listOf("probabilities"), settings = PAIRED),
     REGRESSION("regression", SecondInput.PAIR, listOf("score"), settings = PAIRED),
-    EMBEDDING("embedding", SecondInput.PAIR, listOf("embedding"), settings = mapOf("width" to SettingKind.COUNT_OR_NULL)),
+    EMBEDDING(
+        "embedding", SecondInput.PAIR, listOf("embedding"),
+        settings = mapOf(
+            "width" to SettingKind.COUNT_OR_NULL, "prompts" to SettingKind.PROMPTS, "default_prompt_name" to SettingKind.PROMPT_NAME,
+        ),
+    ),
     TAGGING(
         "tagging", SecondInput.NONE, listOf("probabilities"), rank = 3, perToken = true,
         settings = mapOf("stride" to SettingKind.COUNT_OR_NULL),

@@ -23,16 +23,29 @@ class SimilarityPrediction(example: Example, isCut: Boolean, val cosine: Double,
     override fun fields() = mapOf("cosine" to cosine, "vectors" to vectors)
 }
 
-/** A vector a text. Each text of a pair has its own. */
+/** A vector a text. Each text of a pair has its own. Before each text stands the prompt of the model, if it has one. */
 class SentenceEncoding(model: TextModel) : Task(model, TaskType.EMBEDDING) {
+    private val prompts = Prompts.of(model.file.metadata)
+
+    /** The name of the vectors of [encodeDocument]. Those of another name cannot be searched with this model. */
+    val vectorsName: String get() = Prompts.vectorsName(model.file.metadata)
+
     override fun predict(example: Example): Prediction {
         val (text, pair) = textsOf(example)
         return if (pair == null) encode(text) else compare(text, pair)
     }
 
     /** Encodes a text. */
-    fun encode(text: String): VectorPrediction {
-        val (outputs, isCut) = model.runText(text, null)
+    fun encode(text: String): VectorPrediction = encode(text, prompts.default)
+
+    /** Encodes the query of a search. */
+    fun encodeQuery(text: String): VectorPrediction = encode(text, prompts.query)
+
+    /** Encodes a text that is searched. */
+    fun encodeDocument(text: String): VectorPrediction = encode(text, prompts.document)
+
+    private fun encode(text: String, prompt: String): VectorPrediction {
+        val (outputs, isCut) = model.runText(prompt + text, null)
         return VectorPrediction(Example.Single(text), isCut, outputs["embedding"])
     }
 

@@ -128,6 +128,20 @@ class ModelFileTest {
     }
 
     @Test
+    fun `prompts are checked`() {
+        fun prompted(settings: String) = open(
+            packed("kerasbert.json" to description.replace("\"single_label\"", "\"embedding\"").replace("\"settings\": {}", "\"settings\": $settings")),
+        ).metadata.settings
+        val settings = "{\"prompts\": {\"query\": \"q: \"}, \"default_prompt_name\": \"query\"}"
+        assertEquals(mapOf("prompts" to mapOf("query" to "q: "), "default_prompt_name" to "query"), prompted(settings))
+        assertRefused("as 'prompts'") { prompted("{\"prompts\": [\"q: \"]}") }
+        assertRefused("as 'prompts'") { prompted("{\"prompts\": {\"query\": 3}}") }
+        assertRefused("as 'prompts'") { prompted("{\"prompts\": {\"query\": \"${"x".repeat(10_001)}\"}}") }
+        assertRefused("as 'default_prompt_name'") { prompted("{\"default_prompt_name\": \"query\"}") }
+        assertRefused("as 'default_prompt_name'") { prompted("{\"prompts\": {\"a\": \"b\"}, \"default_prompt_name\": \"query\"}") }
+    }
+
+    @Test
     fun `files of the first versions lack some fields`() {
         val old = description.replace(Regex("\\s*\"(weights|integer_only|settings|row_length)\": [^\n]*"), "")
         val metadata = open(packed("kerasbert.json" to old, "labels.txt" to "a\nb\r\n")).metadata

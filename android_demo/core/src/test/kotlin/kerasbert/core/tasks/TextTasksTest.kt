@@ -85,6 +85,39 @@ class TextTasksTest {
     }
 
     @Test
+    fun `prompts stand before texts, as Python chooses them`() {
+        fun ids(settings: Map<String, Any?>, encode: SentenceEncoding.() -> VectorPrediction): List<Int> {
+            val engine = FakeEngine { mapOf("embedding" to floatArrayOf(3f, 4f)) }
+            val prediction = SentenceEncoding(modelOf(metadataOf(TaskType.EMBEDDING, settings = settings), engine)).encode()
+            assertEquals(Example.Single("a"), prediction.example)
+            return engine.runs.single().ids.drop(1).dropLast(1)
+        }
+        val e5 = mapOf("prompts" to mapOf("query" to "b ", "document" to "", "passage" to "c "), "default_prompt_name" to "query")
+        assertEquals(listOf("b", "a").map(::idOf), ids(e5) { encode("a") })
+        assertEquals(listOf("b", "a").map(::idOf), ids(e5) { encodeQuery("a") })
+        assertEquals(listOf("c", "a").map(::idOf), ids(e5) { encodeDocument("a") })
+        val query = mapOf("prompts" to mapOf("query" to "b "))
+        assertEquals(listOf("a").map(::idOf), ids(query) { encode("a") })
+        assertEquals(listOf("b", "a").map(::idOf), ids(query) { encodeQuery("a") })
+        assertEquals(listOf("a").map(::idOf), ids(query) { encodeDocument("a") })
+        val other = mapOf("prompts" to mapOf("sts" to "d ", "query" to ""), "default_prompt_name" to "sts")
+        for (encode in listOf(SentenceEncoding::encode, SentenceEncoding::encodeQuery, SentenceEncoding::encodeDocument)) {
+            assertEquals(listOf("d", "a").map(::idOf), ids(other) { encode(this, "a") })
+            assertEquals(listOf("a").map(::idOf), ids(emptyMap()) { encode(this, "a") })
+        }
+    }
+
+    @Test
+    fun `vectors of texts with another prompt have another name`() {
+        fun name(vararg prompts: Pair<String, String>) =
+            SentenceEncoding(modelOf(metadataOf(TaskType.EMBEDDING, settings = mapOf("prompts" to mapOf(*prompts))), FakeEngine { emptyMap() }))
+                .vectorsName
+        assertEquals("", name())
+        assertEquals("", name("query" to "b ")) // nothing stands before the texts
+        assertEquals(3, setOf(name(), name("passage" to "c "), name("passage" to "d ")).size)
+    }
+
+    @Test
     fun `cosines of zero and of huge vectors`() {
         assertEquals(1.0, cosine(FloatArray(2), FloatArray(2)), 0.0)
         assertEquals(0.0, cosine(FloatArray(2), floatArrayOf(1f, 0f)), 0.0)

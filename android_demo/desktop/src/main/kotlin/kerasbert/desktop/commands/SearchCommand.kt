@@ -21,13 +21,13 @@ internal fun search(arguments: Arguments): Int {
     val model = TextModel.open(file) { JnaEngine.open(path, arguments.count("--threads", 1)) }
     SentenceEncoding(model).use { task ->
         val start = System.nanoTime()
-        val search = SentenceSearch.build(file.metadata.weights, texts, { task.encode(it).vector })
+        val search = SentenceSearch.build(task.vectorsName, texts, { task.encodeDocument(it).vector })
             ?: throw KerasBertException("expected an index, received none")
         val seconds = String.format(Locale.ROOT, "%.2f", (System.nanoTime() - start) / NANOSECONDS)
         note("note: indexed ${search.size} texts in $seconds s; their vectors take ${search.vectorBytes} bytes")
         Output().use { output ->
             for (query in queries) {
-                val results = search.search(task.encode(query).vector, arguments.count("--top", 10))
+                val results = search.search(task.encodeQuery(query).vector, arguments.count("--top", 10))
                 output.write(mapOf("query" to query, "results" to results.map { mapOf("index" to it.index, "score" to it.score, "text" to it.text) }))
             }
         }
