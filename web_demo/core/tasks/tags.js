@@ -22,7 +22,7 @@ const EXPANDED = new Map([
  * @property {number} end the number of the word after its last one
  */
 
-/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of any common scheme (IOB, IOBES, BILOU, BMES); or parts of speech. */
+/** The tags of a model: `O`, or a prefix and a label, such as `B-PER`, of a common scheme (IOB, IOBES, BILOU, BMES); or parts of speech. */
 export class Tags {
   #labels;
   #hasPrefixes;

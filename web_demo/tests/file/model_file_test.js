@@ -137,8 +137,8 @@ test("descriptions that do not fit are refused", () => {
 
 test("prompts are checked", () => {
   const prompted = (settings) => {
-    const changed = DESCRIPTION.replace('"single_label"', '"embedding"').replace('"settings": {}', `"settings": ${JSON.stringify(settings)}`);
-    return open(packed([["kerasbert.json", changed]])).metadata.settings;
+    const embedding = DESCRIPTION.replace('"single_label"', '"embedding"');
+    return open(described(embedding.replace('"settings": {}', `"settings": ${JSON.stringify(settings)}`))).metadata.settings;
   };
   const settings = { prompts: { query: "q: " }, default_prompt_name: "query" };
   assert.deepEqual(prompted(settings), settings);
@@ -146,7 +146,9 @@ test("prompts are checked", () => {
     assertRefused("as 'prompts'", () => prompted({ prompts }));
   }
   for (const refused of [{}, { prompts: { a: "b" } }]) {
-    for (const name of ["query", "toString", 3]) assertRefused("as 'default_prompt_name'", () => prompted({ ...refused, default_prompt_name: name }));
+    for (const name of ["query", "toString", 3]) {
+      assertRefused("as 'default_prompt_name'", () => prompted({ ...refused, default_prompt_name: name }));
+    }
   }
 });
 
