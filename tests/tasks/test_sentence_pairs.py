@@ -145,7 +145,7 @@ def test_a_table_of_pairs(model, pairs, tmp_path):
         (CosineLoss(), None, "scores of the pairs for CosineLoss, received none"),
         (ContrastiveLoss(), [0, 1, 0.5, 1, 1, 0], "row 2: expected 1 for a similar pair, else 0, received 0.5"),
         (InBatchNegatives(), [1] * 6, "without scores, for InBatchNegatives"),
-        ("mse", None, "expected labels"),
+        ("mse", None, "expected a loss over pairs of vectors, received MeanSquaredError"),
     ],
 )
 def test_data_that_do_not_fit_the_loss_are_rejected(model, pairs, loss, y, told):
