@@ -99,6 +99,18 @@ def kills(result: dict) -> list[str]:
     )
 
 
+def mutated_files(result: dict) -> list[str]:
+    """Format the verdicts of `validate` on changed files, by what they predict."""
+    counts = {(each["predicts"], each["validate"]): each["files"] for each in result["outcomes"]}
+    ends = ("passed", "refused", "not decided")
+    rows = [
+        (f"predicts {effect}", *(counts.get((effect, end), 0) for end in ends))
+        for effect in ("otherwise", "nearly the same", "the same")
+    ]
+    rows.append(("means the same in another form", *(result["same_meaning"].get(end, 0) for end in ends)))
+    return table(("changed file", *ends), rows)
+
+
 def power_cuts(result: dict) -> list[str]:
     """Format what was on the disk after a loss of power, and what the synchronization costs."""
     rows = []
@@ -128,5 +140,6 @@ TABLES = {
     "damaged-files": Table(damaged_files, ("fuzz_readers",)),
     "damaged-models": Table(damaged_models, ("fuzz_tflite",)),
     "kills": Table(kills, ("kills",)),
+    "mutated-files": Table(mutated_files, ("validate_mutations",)),
     "power-cuts": Table(power_cuts, ("power_cuts",)),
 }
