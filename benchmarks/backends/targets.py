@@ -151,7 +151,7 @@ def _run(case: Case, recipe: str, target: str) -> dict:
     checks = {}
     for side, report in reports.items():
         for check in report.checks:
-            if check.name == "signature":
+            if check.name in ("signature", "settings", "pipeline"):  # of the file, not of a backend
                 continue
             facts = checks.setdefault(
                 check.name, {"status": check.status, "device": check.device, "reason": check.reason}
