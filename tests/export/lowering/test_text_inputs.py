@@ -51,6 +51,12 @@ def test_a_file_that_takes_texts_is_validated_through_its_pipeline(files, traine
         validate(files["text"], against=trained, data=trained.pack(tiny.rows(4)[0]))
 
 
+def test_the_command_validates_a_file_that_takes_texts(files, capsys):
+    assert main(["validate", str(files["text"]), "--against", str(files["ids"]), "--rows", "160"]) == 0
+    output = capsys.readouterr()
+    assert "160 of 430 English sentences" in output.out + output.err and "pipeline" in output.out
+
+
 def test_pairs_and_benchmarks_are_refused(files):
     with pytest.raises(KerasBertError, match="received a pair"):
         open_predictor(files["text"]).predictions([("good", "film")])
