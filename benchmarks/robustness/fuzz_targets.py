@@ -126,7 +126,7 @@ def _recipe(folder: Path) -> None:
     (folder / "again.toml").unlink()
 
 
-_ROWS = [("a good film", "bad", "x"), ("a b, c", "good", "1"), ('say ""', "é", "[1]")]
+_ROWS = [("a good film", "bad", "x"), ("a b, c", "good", "1"), ('say ""', "é", '["x"]')]
 _OBJECTS = [{"text": a, "pair": b, "label": c} for a, b, c in _ROWS]
 _ANSWERS = {"text": ["film"], "answer_start": [7]}
 
