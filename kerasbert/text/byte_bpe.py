@@ -91,6 +91,13 @@ class ByteLevelBPE(Tokenizer):
         )
         return engine
 
+    def _shifted(self, offsets: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:
+        shifted = super()._shifted(offsets, start)
+        if start and shifted and self.add_prefix_space and self.trim_offsets:
+            # The engine takes the space before the first word of a piece for the one that it adds to a text itself.
+            shifted[0] = (start + 1, max(start + 1, shifted[0][1]))
+        return shifted
+
     def _settings(self) -> dict[str, Any]:
         return {"merges": list(self.merges), **{name: getattr(self, name) for name in self.flags.values()}}
 

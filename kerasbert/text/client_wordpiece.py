@@ -101,11 +101,20 @@ class ClientWordPiece(WordPiece):
         )
         return engine
 
-    def _token_ids(self, texts: list[str]) -> list[list[int]]:
-        return super()._token_ids([client_text(text) for text in texts])
+    def _found_tokens(self) -> list[str]:
+        return []
 
-    def _segments(self, texts: list[str]) -> Sequence[Segment]:
-        return super()._segments([client_text(text) for text in texts])
+    def _isolated(self) -> dict[str, bool]:
+        return {"splits_punctuation": True, "splits_ideographs": True}
+
+    def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
+        return super()._token_ids([client_text(text) for text in texts], limit)
+
+    def _count(self, text: str) -> int:
+        return super()._count(client_text(text))
+
+    def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
+        return super()._segments([client_text(text) for text in texts], limit)
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), SETTING: self.tokenize_as}

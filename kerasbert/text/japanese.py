@@ -1,9 +1,10 @@
 """The tokenizer of Japanese BERT checkpoints; its ids equal those of Hugging Face's `BertJapaneseTokenizer`."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -23,6 +24,7 @@ SUBWORDS = ("wordpiece", "character")
 WORD_TOKENIZER = "word_tokenizer_type"  # a key of tokenizer_config.json that only Japanese checkpoints have
 # The white space of Python's str.split; \s in `re` is the same set.
 _WHITE_SPACE, _NO_WHITE_SPACE = re.compile(r"\s"), re.compile(r"\S+")
+_BATCH = 4096  # parts of a long text that the engine takes at once
 _Units = list[tuple[Word, int]]  # parts that the engine looks up, and the number of their word
 
 
@@ -99,34 +101,50 @@ class JapaneseTokenizer(Tokenizer):
             models.WordPiece(self.model_ids(), unk_token=self.unk_token, max_input_chars_per_word=100)
         )
 
-    def _token_ids(self, texts: list[str]) -> list[list[int]]:
-        surfaces = [[unit.surface for unit, _ in self._units(text)] for text in texts]
+    def _batch_ids(self, texts: list[str]) -> list[list[int]]:
+        return self._unit_ids([list(self._units(text)) for text in texts])
+
+    def _piece_ids(self, text: str) -> Iterator[list[int]]:
+        for units in _batches(self._units(text)):
+            yield from self._unit_ids([units])
+
+    def _unit_ids(self, units_of_texts: list[_Units]) -> list[list[int]]:
+        surfaces = [[unit.surface for unit, _ in units] for units in units_of_texts]
         encodings = self._engine.encode_batch_fast(surfaces, is_pretokenized=True, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
-    def _segments(self, texts: list[str]) -> list[_JapaneseSegment]:
-        units_of_texts = [self._units(text) for text in texts]
+    def _batch_segments(self, texts: list[str]) -> list[_JapaneseSegment]:
+        units_of_texts = [list(self._units(text)) for text in texts]
         surfaces = [[unit.surface for unit, _ in units] for units in units_of_texts]
         encodings = self._engine.encode_batch(surfaces, is_pretokenized=True, add_special_tokens=False)
         return [_align(units, encoding) for units, encoding in zip(units_of_texts, encodings, strict=True)]
 
-    def _units(self, text: str) -> _Units:
+    def _long_segment(self, text: str, limit: int) -> _JapaneseSegment:
+        segment = _JapaneseSegment([], [])
+        for units in _batches(self._units(text)):
+            surfaces = [unit.surface for unit, _ in units]
+            part = _align(units, self._engine.encode(surfaces, is_pretokenized=True, add_special_tokens=False))
+            segment.offsets.extend(part.offsets)
+            segment.word_ids.extend(part.word_ids)
+            if len(segment.offsets) >= limit:
+                break
+        return segment
+
+    def _units(self, text: str) -> Iterator[tuple[Word, int]]:
         """Split a text into the parts that the engine looks up, special tokens in the text included."""
-        units: _Units = []
         start = number = 0
-        for match in (*self._special_pattern.finditer(text), None):
+        for match in chain(self._special_pattern.finditer(text), (None,)):
             for word in self._words(text[start : match.start() if match else None], start):
-                units += [(part, number) for part in self._parts(word)]
+                yield from ((part, number) for part in self._parts(word))
                 number += 1
             if match:
-                units.append((Word(match.group(), match.start()), number))
+                yield Word(match.group(), match.start()), number
                 number += 1
                 start = match.end()
-        return units
 
-    def _words(self, text: str, shift: int) -> list[Word]:
-        words = mecab_words(text, self.dictionary, shift) if text else []
-        return [word.lower() for word in words] if self.lowercase else words
+    def _words(self, text: str, shift: int) -> Iterator[Word]:
+        words = mecab_words(text, self.dictionary, shift) if text else iter(())
+        return (word.lower() for word in words) if self.lowercase else words
 
     def _parts(self, word: Word) -> Iterable[Word]:
         """Split a word into characters, or for WordPiece at white space, which MeCab rarely leaves in a word."""
@@ -212,6 +230,12 @@ def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
         if received not in supported:
             names = ", ".join(map(str, supported))
             raise KerasBertError(f"expected {name} in {folder} to be one of {names}, received {received!r}")
+
+
+def _batches(units: Iterator[tuple[Word, int]]) -> Iterator[_Units]:
+    """Yield the parts of a long text in batches for the engine."""
+    while batch := list(islice(units, _BATCH)):
+        yield batch
 
 
 def _slice(word: Word, first: int, last: int) -> Word:

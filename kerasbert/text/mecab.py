@@ -4,6 +4,7 @@ import functools
 import os
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
@@ -49,7 +50,7 @@ class Word(NamedTuple):
         return Word(lowered, self.start, [place for character, place in placed for _ in character.lower()])
 
 
-def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
+def mecab_words(text: str, dictionary: str, shift: int = 0) -> Iterator[Word]:
     """Split a text into words in Unicode form NFKC.
 
     White space between words is dropped. As in Hugging Face, so is all text after a NUL character. A text of more than 10,000 characters is
@@ -60,7 +61,7 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
         dictionary: The Python package of MeCab's dictionary, one of `DICTIONARIES`.
         shift: An offset that is added to all places.
 
-    Returns:
+    Yields:
         The words with their places in `text`.
 
     Raises:
@@ -68,15 +69,15 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> list[Word]:
     """
     normalized = _nfkc(text)
     places = None if normalized == text else _places(text)
-    words, position = [], 0
+    position = 0
     for part in _parts(normalized.partition("\0")[0]):
         for surface in _surfaces(part, dictionary):
             start = normalized.index(surface, position)
+            if places is None:
+                yield Word(surface, shift + start)
+            else:
+                yield Word(surface, shift, list(islice(places, start - position, start - position + len(surface))))
             position = start + len(surface)
-            words.append(
-                Word(surface, shift + start) if places is None else Word(surface, shift, places[start:position])
-            )
-    return words
 
 
 def check_installed(dictionary: str) -> None:
@@ -114,19 +115,18 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _places(text: str) -> list[tuple[int, int]]:
-    """Return, for each character of NFKC(text), (start, end) of its original characters in `text`."""
-    places, start = [], 0
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield, for each character of NFKC(text), (start, end) of its original characters in `text`."""
+    start = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and _joins(text[start:end], text[end]):
             continue
         normalized = _nfkc(text[start:end])
         if normalized == text[start:end]:
-            places += [(place, place + 1) for place in range(start, end)]
+            yield from ((place, place + 1) for place in range(start, end))
         else:
-            places += [(start, end)] * len(normalized)
+            yield from repeat((start, end), len(normalized))
         start = end
-    return places
 
 
 def _joins(before: str, character: str) -> bool:

@@ -146,6 +146,9 @@ class SentencePiece(Tokenizer):
             engine.pre_tokenizer = words
         return engine
 
+    def _word_spaces(self) -> str:
+        return " \n" if self.remove_space else " "
+
     def _settings(self) -> dict[str, Any]:
         settings = {name: getattr(self, name) for name in self.flags.values()}
         return {"model": base64.b64encode(self.model).decode("ascii"), **settings}

@@ -5,8 +5,10 @@ those of that tokenizer. Special tokens and truncation are applied here (see `ke
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,6 +19,7 @@ from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Segment, Template
 from kerasbert.text.engine_errors import engine_errors
+from kerasbert.text.long_texts import PIECE, PiecedSegment, growing_batches, pieces, word_ends
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.truncation import text_budget, truncated_lengths
@@ -25,7 +28,8 @@ from kerasbert.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
 
-_CHUNK = 8192  # texts encoded at once; the engine's results are large, and are freed before the next chunk
+# Texts encoded at once, and their characters: the engine's results are large, and are freed before the next chunk.
+_CHUNK, _CHUNK_CHARACTERS = 8192, 2_000_000
 
 
 class Tokenizer(Vocabulary):
@@ -179,19 +183,24 @@ class Tokenizer(Vocabulary):
             raise KerasBertError(f"expected as many pairs as texts, received {len(texts)} texts, {len(pairs)} pairs")
         paired = pairs is not None
         budget = text_budget(max_length, self.template.special_tokens(paired), truncation, paired)
-        first = self._token_ids(texts)
-        second = None if pairs is None else self._token_ids(pairs)
+        first = self._token_ids(texts, budget)
+        second = None if pairs is None else self._token_ids(pairs, budget)
 
         def segments() -> tuple[Sequence[Segment], Sequence[Segment] | None]:
-            return self._segments(texts), None if pairs is None else self._segments(pairs)
+            return self._segments(texts, budget), None if pairs is None else self._segments(pairs, budget)
 
-        if second is None:
+        if pairs is None or second is None:
             input_ids, truncated = self.template.assemble(first, budget, self.cls_id, self.sep_id)
             return Encoded(input_ids, list(map(len, input_ids)), truncated, self.template, segments)
         input_ids, boundaries, truncated = [], [], 0
         for row, (a, b) in enumerate(zip(first, second, strict=True)):
-            length_a, length_b = truncated_lengths(len(a), len(b), budget, truncation, row)
-            truncated += length_a + length_b < len(a) + len(b)
+            count_a, count_b = len(a), len(b)
+            decisive = {"only_first": count_b, "only_second": count_a}.get(truncation, min(count_a, count_b))
+            if decisive > budget and max(len(texts[row]), len(pairs[row])) > PIECE:
+                # Tokens were left out whose number decides which text is longer, or is part of an error.
+                count_a, count_b = self._count(texts[row]), self._count(pairs[row])
+            length_a, length_b = truncated_lengths(count_a, count_b, budget, truncation, row)
+            truncated += length_a + length_b < count_a + count_b
             ids, boundary = self.template.assemble_pair(a[:length_a], b[:length_b], self.cls_id, self.sep_id)
             input_ids.append(ids)
             boundaries.append(boundary)
@@ -222,20 +231,81 @@ class Tokenizer(Vocabulary):
             engine.add_special_tokens([AddedToken(token, **fields[token]) for token in ordered])
         return engine
 
-    def _token_ids(self, texts: list[str]) -> list[list[int]]:
+    @cached_property
+    def _word_ends(self) -> re.Pattern[str] | None:
+        """The places at which a long text may be cut."""
+        return word_ends(self._found_tokens(), self._word_spaces(), **self._isolated())
+
+    def _found_tokens(self) -> list[str]:
+        """Return the tokens that are found in a text, as they are and normalized. One that takes the space behind it has it."""
+        normalizer, found = self._engine.normalizer, list(self.special_tokens().values())
+        for token in self.added_tokens:
+            found.append(token["content"] + (" " if token.get("rstrip") else ""))
+            if token.get("normalized") and normalizer is not None:
+                found.append(normalizer.normalize_str(token["content"]))
+        return found
+
+    def _word_spaces(self) -> str:
+        """Return the characters that end a word wherever they stand between two letters."""
+        return " "
+
+    def _isolated(self) -> dict[str, bool]:
+        """Return whether punctuation and ideographs are words of their own, see `word_ends`."""
+        return {"splits_punctuation": False, "splits_ideographs": False}
+
+    def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
+        """Return the token ids of each text. A text with more than `limit` tokens may lack some behind them."""
         token_ids: list[list[int]] = []
-        for start in range(0, len(texts), _CHUNK):
-            engine = self._engine
-            with engine_errors():
-                chunk = engine.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False)
-            token_ids += [encoding.ids for encoding in chunk]
+        for chunk in _chunks(texts):
+            if len(chunk) == 1 and len(chunk[0]) > PIECE:
+                token_ids.append(list(islice(chain.from_iterable(self._piece_ids(chunk[0])), limit + 1)))
+            else:
+                token_ids += self._batch_ids(chunk)
         return token_ids
 
-    def _segments(self, texts: list[str]) -> Sequence[Segment]:
-        """Return the tokens of each text without special tokens around it."""
+    def _batch_ids(self, texts: list[str]) -> list[list[int]]:
+        engine = self._engine
+        with engine_errors():
+            encodings = engine.encode_batch_fast(texts, add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
+
+    def _piece_ids(self, text: str) -> Iterator[list[int]]:
+        """Yield the token ids of the pieces of a long text."""
+        for batch in growing_batches(pieces(text, self._word_ends)):
+            yield from self._batch_ids([piece for _, piece in batch])
+
+    def _count(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        return sum(map(len, self._piece_ids(text)))
+
+    def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
+        """Return the tokens of each text without special tokens around it, at least the first `limit` ones."""
+        segments: list[Segment] = []
+        for chunk in _chunks(texts):
+            if len(chunk) == 1 and len(chunk[0]) > PIECE:
+                segments.append(self._long_segment(chunk[0], limit))
+            else:
+                segments += self._batch_segments(chunk)
+        return segments
+
+    def _batch_segments(self, texts: list[str]) -> Sequence[Segment]:
         engine = self._engine
         with engine_errors():
             return engine.encode_batch(texts, add_special_tokens=False)
+
+    def _long_segment(self, text: str, limit: int) -> Segment:
+        pieced = PiecedSegment()
+        for batch in growing_batches(pieces(text, self._word_ends)):
+            segments = self._batch_segments([piece for _, piece in batch])
+            for (start, _), segment in zip(batch, segments, strict=True):
+                pieced.extend(self._shifted(segment.offsets, start), segment.word_ids)
+            if len(pieced) >= limit:
+                break
+        return pieced
+
+    def _shifted(self, offsets: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:
+        """Return the offsets of a piece in its text."""
+        return [(first + start, end + start) for first, end in offsets]
 
     def _build_engine(self) -> "Engine":
         """Build a `tokenizers.Tokenizer` without special tokens."""
@@ -262,3 +332,21 @@ class Tokenizer(Vocabulary):
     def _read_files(cls, folder: Path) -> dict[str, Any]:
         """Read the arguments of `from_config` that the vocabulary files hold."""
         raise NotImplementedError
+
+
+def _chunks(texts: list[str]) -> Iterator[list[str]]:
+    """Yield texts in lists for the engine. A text of more than `PIECE` characters is alone."""
+    chunk: list[str] = []
+    characters = 0
+    for text in texts:
+        size = len(text)
+        if chunk and (size > PIECE or len(chunk) == _CHUNK or characters + size > _CHUNK_CHARACTERS):
+            yield chunk
+            chunk, characters = [], 0
+        chunk.append(text)
+        characters += size
+        if size > PIECE:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk

@@ -112,6 +112,12 @@ class WordPiece(Tokenizer):
         strip_accents = self.lowercase if self.strip_accents is None else self.strip_accents
         return {**super().effective_config(), "strip_accents": strip_accents}
 
+    def _word_spaces(self) -> str:
+        return " \n"
+
+    def _isolated(self) -> dict[str, bool]:
+        return {"splits_punctuation": True, "splits_ideographs": self.tokenize_chinese_chars}
+
     def _settings(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.flags.values()}
 

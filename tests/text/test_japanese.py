@@ -120,7 +120,7 @@ def write(folder, vocabulary=VOCABULARY, **config):
     ids=["one-ideograph", "one-kana", "spaces", "wide-spaces", "sentences"],
 )  # fmt: skip
 def test_long_texts_keep_every_character(text):
-    words = mecab.mecab_words(text, "unidic_lite")
+    words = list(mecab.mecab_words(text, "unidic_lite"))
     assert "".join(word.surface for word in words) == "".join(unicodedata.normalize("NFKC", text).split())
     assert words[-1].span(0, len(words[-1].surface))[1] == len(text)
 
