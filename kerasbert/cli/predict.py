@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +104,7 @@ def predict(
 
     _check_sources(texts or [], pair or [], choice or [], file)
     if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
-        texts, file = _read_lines(file, encoding)[:max_rows], None
+        texts, file = _read_lines(file, encoding, max_rows), None
 
     def read_examples(processor: "Processor") -> Any:
         if file is None:
@@ -201,27 +202,14 @@ def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str]
     return list(texts), list(pairs) * (len(texts) if len(pairs) == 1 else 1)
 
 
-def _read_lines(file: Path | None, encoding: str | None) -> list[str]:
-    """Return the lines of a file, or of stdin, that are not empty."""
-    from kerasbert.data.lines import read_lines
+def _read_lines(file: Path | None, encoding: str | None, max_rows: int | None) -> list[str]:
+    """Return the first lines of a file, or of stdin, that are not empty."""
+    from kerasbert.data.lines import read_lines, read_stream_lines
 
     name = "stdin" if file is None else str(file)
-    lines = read_lines(file, encoding) if file is not None else enumerate(_stdin_lines(encoding))
-    texts = [line for line in (line.removesuffix("\n").removesuffix("\r") for _, line in lines) if line.strip()]
-    if not texts:
+    lines = read_stream_lines(sys.stdin.buffer, name, encoding) if file is None else read_lines(file, encoding)
+    texts = (line for line in (line.removesuffix("\n").removesuffix("\r") for _, line in lines) if line.strip())
+    found = list(islice(texts, max_rows))
+    if not found and max_rows != 0:
         raise KerasBertError(f"expected texts in {name}, one per line, received none")
-    return texts
-
-
-def _stdin_lines(encoding: str | None) -> list[str]:
-    from kerasbert.data.encodings import check_encoding
-
-    check_encoding(encoding)
-    data = sys.stdin.buffer.read()
-    try:
-        return data.decode(encoding or "utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise KerasBertError(
-            f"expected {(encoding or 'utf-8').upper()} in stdin, received byte 0x{data[error.start]:02x} at offset {error.start}; name its "
-            "encoding with `encoding=`, or convert it"
-        ) from None
+    return found

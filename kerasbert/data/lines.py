@@ -35,18 +35,34 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
         KerasBertError: When the file cannot be read, is no text, has another encoding or a broken gzip; when a line is longer than
             32 MB, or decompression exceeds the memory of `read_limits`.
     """
-    longest = read_memory() // _LINES_IN_MEMORY
     with _open(path, encoding) as source:
-        for number, line in enumerate(_split_lines(source, longest), 1):
-            if len(line) > longest:
-                raise KerasBertError(
-                    f"{path}, line {number}: expected a line of at most {longest >> 20:,} MB, received a longer one; if you trust the "
-                    f"file, set {VARIABLE} to {_LINES_IN_MEMORY} times its megabytes"
-                )
-            if source.budget is not None:
-                source.budget.charge(_ROW_BYTES + _COPIES * len(line))
-            text = line if isinstance(line, str) else _decode(path, line, source.encoding, number)
-            yield number, text.removeprefix("\ufeff") if number == 1 else text
+        yield from _numbered_lines(path, source)
+
+
+def read_stream_lines(
+    stream: io.RawIOBase | io.BufferedIOBase, name: str, encoding: str | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield (line number, line) of a stream without a known end, such as stdin, as `read_lines` does for a file.
+
+    Args:
+        stream: The stream of bytes. It stays open.
+        name: Its name, for errors.
+        encoding: As for `read_lines`.
+
+    Raises:
+        KerasBertError: As `read_lines`; when all lines together take more than the memory of `read_limits`.
+    """
+    check_encoding(encoding)
+    raw: Any = stream
+    file = io.BufferedReader(raw, _HEAD_BYTES)
+    try:
+        head = file.peek(_HEAD_BYTES)
+        if (foreign := foreign_content(Path(name), head)) is not None:
+            raise KerasBertError(f"expected text in {name}, received {foreign[0]}; {foreign[1]}")
+        source = _Source(file, head, encoding_of(Path(name), head, encoding), ReadBudget(name, 0))
+        yield from _numbered_lines(Path(name), source)
+    finally:
+        file.detach()
 
 
 def read_whole(path: Path, encoding: str | None = None) -> str:
@@ -69,6 +85,20 @@ def read_whole(path: Path, encoding: str | None = None) -> str:
     return _decode(path, b"".join(blocks), source.encoding).removeprefix("\ufeff")
 
 
+def _numbered_lines(path: Path, source: "_Source") -> Iterator[tuple[int, str]]:
+    longest = read_memory() // _LINES_IN_MEMORY
+    for number, line in enumerate(_split_lines(source, longest), 1):
+        if len(line) > longest:
+            raise KerasBertError(
+                f"{path}, line {number}: expected a line of at most {longest >> 20:,} MB, received a longer one; if you trust the "
+                f"file, set {VARIABLE} to {_LINES_IN_MEMORY} times its megabytes"
+            )
+        if source.budget is not None:
+            source.budget.charge(_ROW_BYTES + _COPIES * len(line))
+        text = line if isinstance(line, str) else _decode(path, line, source.encoding, number)
+        yield number, text.removeprefix("\ufeff") if number == 1 else text
+
+
 @dataclass(frozen=True)
 class _Source:
     """An open file.
@@ -77,7 +107,7 @@ class _Source:
         file: The file, decompressed.
         head: Its first bytes, which are not consumed.
         encoding: The encoding.
-        budget: The memory budget if the file is compressed. A plain file cannot hold more than its size.
+        budget: The memory budget if the file is compressed, or has no known end. A plain file cannot hold more than its size.
     """
 
     file: Any  # io.BufferedReader, whose type checkers and Python disagree

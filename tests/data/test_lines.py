@@ -1,12 +1,13 @@
 """Limits on decompressed size and line length."""
 
 import gzip
+import io
 import json
 
 import pytest
 
 from kerasbert.data import read_choices, read_conll, read_squad, read_table, read_text
-from kerasbert.data.lines import read_lines, read_whole
+from kerasbert.data.lines import read_lines, read_stream_lines, read_whole
 from kerasbert.errors import KerasBertError
 from kerasbert.files.read_limits import VARIABLE
 
@@ -78,3 +79,45 @@ def test_lines_and_whole_files_have_the_same_text(tmp_path):
     for read in (read_whole, lambda path: list(read_lines(path))):
         with pytest.raises(KerasBertError, match="byte 0xff on line 2, at offset 1 of it"):
             read(tmp_path / "b.txt")
+
+
+class Endless(io.RawIOBase):
+    """A stream that repeats the same bytes without an end."""
+
+    def __init__(self, block):
+        self.block, self.count = block, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = min(len(buffer), len(self.block))
+        buffer[:size] = self.block[:size]
+        self.count += size
+        return size
+
+
+@pytest.mark.parametrize(
+    ("block", "message"), [(b"a" * 65_536, "line 1: expected a line of at most"), (b"ab\n" * 9999, "stdin: expected")]
+)
+def test_a_stream_without_an_end_stays_within_the_memory_limit(monkeypatch, block, message):
+    monkeypatch.setenv(VARIABLE, "16")
+    stream = Endless(block)
+    with pytest.raises(KerasBertError, match=f"{message}.*{VARIABLE}"):
+        list(read_stream_lines(stream, "stdin"))
+    assert stream.count < 16 * MB and not stream.closed
+
+
+def test_lines_of_a_stream():
+    stream = io.BytesIO(b"\xef\xbb\xbfa\r\nb\n\nc")
+    assert list(read_stream_lines(stream, "stdin")) == [(1, "a\r\n"), (2, "b\n"), (3, "\n"), (4, "c")]
+    assert not stream.closed
+    with pytest.raises(
+        KerasBertError, match="expected UTF-8 in stdin, received byte 0xff on line 2, at offset 1 of it"
+    ):
+        list(read_stream_lines(io.BytesIO(b"a\nb\xff\n"), "stdin"))
+
+
+def test_first_lines_of_a_stream_need_no_end():
+    lines = read_stream_lines(Endless(b"ab\n" * 9999), "stdin")
+    assert [next(lines) for _ in range(2)] == [(1, "ab\n"), (2, "ab\n")]
