@@ -3,11 +3,13 @@
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, short_repr
+from kerasbert.files.json_text import read_json_object
 from kerasbert.optional import import_optional
 
 _BLOCK = {  # names inside a keras-nlp TransformerEncoder -> those of BERT, ELECTRA and RoBERTa at Hugging Face
@@ -122,6 +124,7 @@ def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict[str, Any], dict[str, n
 
 
 def _load_preset(name: str) -> Any:
+    _check_sizes(Path(name))
     keras_nlp = import_optional("keras_nlp", "presets of keras-nlp")
     # Exception, because the classes of a failed download depend on the hub behind the preset.
     try:
@@ -131,6 +134,36 @@ def _load_preset(name: str) -> Any:
         raise mismatch(
             f"keras-nlp preset {short_repr(name)}", "a preset that can be loaded", one_line(error), advice
         ) from error
+
+
+def _check_sizes(folder: Path) -> None:
+    """Check that a folder's weights file can hold the parameters of its config, before keras-nlp allocates them.
+
+    Raises:
+        KerasBertError: When the config declares more parameters than the file has bytes, or is damaged.
+    """
+    path, weights = folder / "config.json", folder / "model.weights.h5"
+    if not path.is_file() or not weights.is_file():
+        return
+    config = read_json_object(path).get("config")
+    sizes = {key: value for key, value in config.items() if type(value) is int} if isinstance(config, dict) else {}
+    hidden, layers = sizes.get("hidden_dim", 0), sizes.get("num_groups", sizes.get("num_layers", 0))
+    rows = sizes.get("vocabulary_size", sizes.get("vocab_size", 0))
+    parameters = {
+        "vocabulary_size": rows * sizes.get("embedding_dim", hidden),
+        "max_sequence_length": sizes.get("max_sequence_length", 0) * sizes.get("embedding_dim", hidden),
+        "hidden_dim": layers * 4 * hidden**2,
+        "intermediate_dim": layers * 2 * hidden * sizes.get("intermediate_dim", 0),
+    }
+    size = weights.stat().st_size
+    largest = max(parameters, key=parameters.__getitem__)
+    if sum(parameters.values()) > size:
+        raise mismatch(
+            f"{path}: {largest}",
+            f"at most {size:,} parameters, as {weights.name} has {size:,} bytes",
+            f"{sum(parameters.values()):,}",
+            "copy both files of the preset again",
+        )
 
 
 def _model_type(backbone: Any) -> str:

@@ -66,3 +66,23 @@ def test_unsupported_tokenizer_is_an_error(keras_nlp, preset, tmp_path):
     (tmp_path / "bert" / "assets" / "tokenizer" / "vocabulary.txt").rename(tmp_path / "away.txt")
     with pytest.raises(KerasBertError, match="assets/tokenizer: expected vocabulary.txt, .* received none of them"):
         tokenizer_from_folder(tmp_path / "bert")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("vocabulary_size", 10**9), ("max_sequence_length", 10**9), ("num_layers", 10**9), ("intermediate_dim", 10**8)],
+)
+def test_sizes_that_the_weights_file_cannot_hold_are_refused(preset, tmp_path, key, value):
+    """Before keras-nlp allocates them: a vocabulary of a billion took 90 seconds and the memory of the machine."""
+    import json
+    import shutil
+
+    folder = tmp_path / "bert"
+    shutil.copytree(preset[0], folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["config"][key] = value
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(
+        KerasBertError, match=r"config\.json: .* expected at most [\d,]+ parameters, as model\.weights\.h5 has"
+    ):
+        kb.load_encoder(folder)
