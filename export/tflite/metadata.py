@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import struct
 import zipfile
 from pathlib import Path
 
@@ -20,9 +19,9 @@ from kerasbert.export.tflite.metadata_format import (
     TEXT,
     VOCABULARY,
     Metadata,
-    metadata_error,
     parse_metadata,
 )
+from kerasbert.export.tflite.packed_files import PackedFiles
 from kerasbert.export.tflite.structure import load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
@@ -31,10 +30,6 @@ __all__ = [
     "DESCRIPTION", "IDS", "LABELS", "TEXT", "VOCABULARY", "Metadata", "append", "append_mark", "check_takes_ids", "packed_size", "read",
     "require", "sidecar_path", "write_sidecar",
 ]  # fmt: skip
-_MEMBERS = frozenset({DESCRIPTION, VOCABULARY, LABELS})
-_MAX_BYTES = {DESCRIPTION: 8 << 20, VOCABULARY: 32 << 20, LABELS: 4 << 20}
-_MAX_MEMBERS = 16
-_MEMBER_SIGNATURE, _NAME_OFFSET = b"PK\x03\x04", 30  # of a zip member's local header
 
 
 def append(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata) -> bytes:
@@ -66,11 +61,8 @@ def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> M
     """
     data, default_name = load_bytes(path_or_bytes)
     name = name or default_name
-    archive = _open(data, name)
-    if archive is None or DESCRIPTION not in archive.namelist():
-        return None
-    with archive:
-        return _read(archive, name)
+    texts = PackedFiles(data, name).read()
+    return None if texts is None else parse_metadata(texts, name)
 
 
 def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
@@ -94,12 +86,8 @@ def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
 
 def packed_size(data: bytes, name: str = "the given bytes") -> int:
     """Return the bytes of the archive behind the FlatBuffer; 0 when there is none. `name` is for messages."""
-    archive = _open(data, name)
-    if archive is None:
-        return 0
-    with archive:
-        start = min((member.header_offset for member in archive.infolist()), default=archive.start_dir)
-        return len(data) - start if 8 <= start <= len(data) else 0
+    start = PackedFiles(data, name).start()
+    return len(data) - start if start is not None and 8 <= start <= len(data) else 0
 
 
 def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
@@ -153,49 +141,6 @@ def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose:
             f"expected a file that takes ids {purpose}, received {_name(path)}, which takes texts; convert the model with inputs of ids, "
             "or score the file with `kerasbert evaluate`"
         )
-
-
-def _open(data: bytes, name: str) -> zipfile.ZipFile | None:
-    stream = io.BytesIO(data)
-    if not zipfile.is_zipfile(stream):
-        position = data.find(DESCRIPTION.encode())
-        if position >= _NAME_OFFSET and data[position - _NAME_OFFSET :].startswith(_MEMBER_SIGNATURE):
-            raise metadata_error(name, "an archive without its end: the file was cut short, or other bytes follow it")
-        return None
-    try:
-        return zipfile.ZipFile(stream)
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise metadata_error(name, f"an archive that does not open ({error})") from error
-
-
-def _read(archive: zipfile.ZipFile, name: str) -> Metadata:
-    _check_members(archive.infolist(), name)
-    texts = {}
-    for member in archive.infolist():
-        try:
-            texts[member.filename] = archive.read(member).decode("utf-8")
-        except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, struct.error) as error:
-            raise metadata_error(name, f"{member.filename} that cannot be read ({error})") from error
-    return parse_metadata(texts, name)
-
-
-def _check_members(members: list[zipfile.ZipInfo], name: str) -> None:
-    if len(members) > _MAX_MEMBERS:
-        raise metadata_error(name, f"{len(members)} packed files, more than {_MAX_MEMBERS}")
-    names = [member.filename for member in members]
-    unexpected = [entry for entry in names if entry not in _MEMBERS]
-    if unexpected:
-        raise metadata_error(name, f"a packed file {unexpected[0]!r}, not one of {', '.join(sorted(_MEMBERS))}")
-    if len(set(names)) != len(names):
-        raise metadata_error(name, "the same packed file twice")
-    for member in members:
-        # A stored member is no larger than the file, so a small archive cannot unpack into a huge one.
-        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-            raise metadata_error(name, f"a compressed {member.filename}, where stored files belong")
-        if member.file_size > _MAX_BYTES[member.filename]:
-            raise metadata_error(
-                name, f"{member.filename} of {member.file_size:,} bytes, more than {_MAX_BYTES[member.filename]:,}"
-            )
 
 
 def _name(path_or_bytes: str | os.PathLike | bytes) -> str:

@@ -136,6 +136,8 @@ def parse_metadata(texts: Mapping[str, str], name: str) -> Metadata:
     kind, settings = fields.pop("problem"), fields.pop("settings")
     fields["lengths"] = _checked_lengths(description.get("lengths"), name)
     vocabulary = _split(texts.get(VOCABULARY))
+    if vocabulary and not vocabulary[-1]:  # no tokenizer has an empty last token: in a vocabulary file it would be lost
+        raise metadata_error(name, f"an empty last token in {VOCABULARY}")
     if vocabulary and fields["vocab_size"] is not None:
         check_vocabulary_size(len(vocabulary), fields["vocab_size"], name)
     labels = _split(texts.get(LABELS))

@@ -34,6 +34,7 @@ export class MetadataReader {
   read() {
     const vocabulary = this.#lines(VOCABULARY);
     const labels = this.#lines(LABELS);
+    if (vocabulary !== null && vocabulary.at(-1) === "") throw this.#error(`an empty last token in ${VOCABULARY}`);
     if (labels !== null && labels.length === 0) throw this.#error(`an empty ${LABELS}`);
     const type = this.#type();
     const metadata = new Metadata({

@@ -18,6 +18,7 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
     fun read(): Metadata {
         val vocabulary = lines(VOCABULARY)
         val labels = lines(LABELS)
+        if (vocabulary != null && vocabulary.lastOrNull() == "") throw error("an empty last token in $VOCABULARY")
         if (labels != null && labels.isEmpty()) throw error("an empty $LABELS")
         val type = text("problem").let { key ->
             TaskType.entries.firstOrNull { it.key == key }
