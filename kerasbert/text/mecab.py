@@ -4,7 +4,7 @@ import functools
 import os
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kerasbert.errors import KerasBertError
@@ -68,16 +68,21 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> Iterator[Word]:
         KerasBertError: When fugashi or the dictionary is not installed, or the dictionary is unknown.
     """
     normalized = _nfkc(text)
-    places = None if normalized == text else _places(text)
+    places = rest = None
+    if normalized != text:
+        places, rest = (_places(text), None) if len(text) <= _LONGEST else (None, _long_places(text))
     position = 0
     for part in _parts(normalized.partition("\0")[0]):
         for surface in _surfaces(part, dictionary):
             start = normalized.index(surface, position)
-            if places is None:
-                yield Word(surface, shift + start)
+            end = start + len(surface)
+            if places is not None:
+                yield Word(surface, shift, places[start:end])
+            elif rest is not None:
+                yield Word(surface, shift, list(islice(rest, start - position, end - position)))
             else:
-                yield Word(surface, shift, list(islice(places, start - position, start - position + len(surface))))
-            position = start + len(surface)
+                yield Word(surface, shift + start)
+            position = end
 
 
 def check_installed(dictionary: str) -> None:
@@ -115,18 +120,30 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
-    """Yield, for each character of NFKC(text), (start, end) of its original characters in `text`."""
+def _long_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of `_places`, of which only some are in memory at once."""
     start = 0
+    while start < len(text):
+        end = min(start + _LONGEST, len(text))
+        while end < len(text) and any(_first_part_flags(text[end])):
+            end += 1
+        yield from ((first + start, last + start) for first, last in _places(text[start:end]))
+        start = end
+
+
+def _places(text: str) -> list[tuple[int, int]]:
+    """Return, for each character of NFKC(text), (start, end) of its original characters in `text`."""
+    places, start = [], 0
     for end in range(1, len(text) + 1):
         if end < len(text) and _joins(text[start:end], text[end]):
             continue
         normalized = _nfkc(text[start:end])
         if normalized == text[start:end]:
-            yield from ((place, place + 1) for place in range(start, end))
+            places += [(place, place + 1) for place in range(start, end)]
         else:
-            yield from repeat((start, end), len(normalized))
+            places += [(start, end)] * len(normalized)
         start = end
+    return places
 
 
 def _joins(before: str, character: str) -> bool:

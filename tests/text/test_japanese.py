@@ -125,6 +125,13 @@ def test_long_texts_keep_every_character(text):
     assert words[-1].span(0, len(words[-1].surface))[1] == len(text)
 
 
+def test_places_of_a_long_text(monkeypatch):
+    text = "각 갛 é\u0323e\u0301\u0323 ㌔ｶﾞﾊﾟﷺか\u3099猫" * 9
+    expected = mecab._places(text)
+    monkeypatch.setattr(mecab, "_LONGEST", 5)
+    assert list(mecab._long_places(text)) == expected
+
+
 def test_a_long_text_has_the_words_of_its_sentences():
     sentences = ["今日は良い天気です。", "東京都に住んでいます。", "「はい」と言った。"]
     separate = [word.surface for text in sentences for word in mecab.mecab_words(text, "unidic_lite")]
