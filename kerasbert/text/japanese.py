@@ -135,7 +135,8 @@ class JapaneseTokenizer(Tokenizer):
         start = number = 0
         for match in chain(self._special_pattern.finditer(text), (None,)):
             for word in self._words(text[start : match.start() if match else None], start):
-                yield from ((part, number) for part in self._parts(word))
+                for part in self._parts(word):
+                    yield part, number
                 number += 1
             if match:
                 yield Word(match.group(), match.start()), number
