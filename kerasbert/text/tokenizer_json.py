@@ -204,7 +204,7 @@ def _sequence_tokens(content: Mapping, path: Path, separators: int) -> dict[str,
     else:
         _require(path, "post-processor", kind, "TemplateProcessing")
         names |= _template_tokens(processor, path, separators)
-        ids |= {token: fields["ids"] for token, fields in processor["special_tokens"].items()}
+        ids |= {token: fields["ids"] for token, fields in (processor.get("special_tokens") or {}).items()}
     _check_ids(content, ids, path)
     return names
 
