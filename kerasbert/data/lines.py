@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kerasbert.data.encodings import ADVICE, check_encoding, encoding_of, is_ascii_compatible
 from kerasbert.data.foreign_formats import foreign_content
@@ -40,7 +40,7 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
 
 
 def read_stream_lines(
-    stream: io.RawIOBase | io.BufferedIOBase, name: str, encoding: str | None = None
+    stream: BinaryIO | io.RawIOBase | io.BufferedIOBase, name: str, encoding: str | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield (line number, line) of a stream without a known end, such as stdin, as `read_lines` does for a file.
 
