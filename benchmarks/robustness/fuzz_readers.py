@@ -5,13 +5,15 @@
     python -m benchmarks.robustness.fuzz_readers --replay table 1234
 
 Measured: accepted and refused inputs, other exceptions, messages longer than a line, hangs, crashes, peak memory and the slowest input.
-By default each reader gets 20,000 inputs, in child processes.
+By default each reader gets 20,000 inputs, in child processes. Every other input of a reader of settings has one value of another type
+(`type_confusion`), all values in turn.
 
 An input is determined by the reader's name and its number: `--replay` reads one input and shows its traceback.
 """
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -28,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.common import record
+from benchmarks.robustness import type_confusion
 from benchmarks.robustness.fuzz_mutations import Mutator
 from benchmarks.robustness.fuzz_targets import Target, files_of, targets
 from kerasbert.errors import MAX_LENGTH, KerasBertError
@@ -100,12 +103,23 @@ def damaged(target: Target, number: int, seeds: list[dict[str, bytes]]) -> tuple
     Returns:
         The files by name, and the name of the damaged one.
     """
+    if number % 2 and (changes := _confusions(target.name)):
+        seed, name, change = changes[number // 2 % len(changes)]
+        return {**seeds[seed], name: type_confusion.apply(name, seeds[seed][name], change)}, name
     mutator = Mutator(zlib.crc32(f"{target.name} {number}".encode()))
     files = dict(mutator.random.choice(seeds))
     name = mutator.random.choice(files_of(target, files))
     others = [seed[name] for seed in seeds if name in seed]
     files[name] = mutator.mutate_file(name, files[name], others)
     return files, name
+
+
+@functools.cache
+def _confusions(name: str) -> list[tuple[int, str, int]]:
+    """List the changes of a type in the settings of a reader; none for a reader of other data."""
+    target = _target_named(name)
+    seeds = target.seeds()
+    return type_confusion.confused(seeds, {number: files_of(target, files) for number, files in enumerate(seeds)})
 
 
 def fuzz(target: Target, start: int, count: int, folder: Path, progress: Callable[[int], None] | None = None) -> Counts:
@@ -123,6 +137,7 @@ def fuzz(target: Target, start: int, count: int, folder: Path, progress: Callabl
     for files in seeds:  # reading the valid inputs also makes the slow first imports
         _clear(folder)
         for name, data in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
         target.read(folder)
     _clear(folder)
@@ -133,6 +148,7 @@ def fuzz(target: Target, start: int, count: int, folder: Path, progress: Callabl
                 (folder / name).unlink()
             for name, data in files.items():
                 if current.get(name) is not data:
+                    (folder / name).parent.mkdir(exist_ok=True)
                     (folder / name).write_bytes(data)
             current = files
             if progress is not None:
@@ -263,15 +279,18 @@ def main() -> None:
         return _run_child(name, int(start), int(count), Path(scratch))
     if arguments.replay:
         return _replay(_target_named(arguments.replay[0]), int(arguments.replay[1]))
-    results = {}
-    for target in targets():
+    packages = record.versions(("numpy", "tokenizers", "safetensors", "sentencepiece", "tensorflow", "keras-nlp"))
+    load, results = record.load(), {}
+    for target in sorted(targets(), key=lambda target: target.slow):
         if arguments.reader and target.name not in arguments.reader:
             continue
-        counts = _fuzz_in_children(target, arguments.inputs // 20 if target.slow else arguments.inputs)
+        counts = _fuzz_in_children(target, arguments.inputs)
         results[target.name] = {**vars(counts), "slowest_seconds": round(counts.slowest_seconds, 3)}
         _print_counts(target.name, counts)
-    packages = record.versions(("numpy", "tokenizers", "safetensors", "sentencepiece", "tensorflow", "keras-nlp"))
-    record.write(arguments.json, {"readers": results}, packages)
+        total = sum(row["inputs"] for row in results.values())
+        record.write(
+            arguments.json, {"inputs": total, "readers": results}, packages, load
+        )  # also if the rest is interrupted
     clean = all(not row["foreign"] and not row["crashes"] and not row["hangs"] for row in results.values())
     sys.exit(0 if clean else 1)
 
@@ -291,6 +310,7 @@ def _replay(target: Target, number: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         files, name = damaged(target, number, target.seeds())
         for path, data in files.items():
+            Path(folder, path).parent.mkdir(exist_ok=True)
             Path(folder, path).write_bytes(data)
         print(f"{name}: {files[name][:2000]!r}")
         target.read(Path(folder))

@@ -26,7 +26,7 @@ class Target:
         read: Takes the folder with the files, reads them and uses the result like a command.
         seeds: Makes the valid inputs, each as files by name.
         damaged: The files to damage, one at a time; by default all.
-        slow: Whether an input takes milliseconds; such a reader gets a twentieth of the inputs, and none in the tests.
+        slow: Whether an input takes milliseconds; such a reader gets few inputs in the tests.
     """
 
     name: str
@@ -126,7 +126,7 @@ def _recipe(folder: Path) -> None:
     (folder / "again.toml").unlink()
 
 
-_ROWS = [("a good film", "bad", "x"), ("a b, c", "good", "1"), ('say ""', "é", '["x"]')]
+_ROWS = [("a good film", "bad", "x"), ("a b, c", "good", "1"), ('say ""', "é", "y")]
 _OBJECTS = [{"text": a, "pair": b, "label": c} for a, b, c in _ROWS]
 _ANSWERS = {"text": ["film"], "answer_start": [7]}
 
@@ -184,7 +184,7 @@ def _prompts() -> list[dict[str, bytes]]:
     return [{"a.csv": csv}, {"a.tsv": tsv}, {"a.jsonl": lines}, {"a.json": lines}]
 
 
-_LABEL_CELLS = b'1\n2\n["a", "b"]\na|b\na,c\n-3\n1.5\n[1, 2.5]\n'
+_LABEL_CELLS = (b"1\n2\n-3\n1.5\n", b"a\nb c\n5\n", b'["a", "b"]\n["c"]\n[]\n', b"a|b\nc\nb|a\n")
 _RECIPE = (
     b'model = "m"\ntrain = "a.tsv"\nlabels = "a,b"\nepochs = 3\nlearning_rate = 5e-5\nwarmup = 0.1\nunfreeze = true\n'
     b'schedule = "cosine"\nrates = {"layers.-1" = 1e-3, head = 0.1}\nseed = 7\nclass_weights = "a=2,b=1"\n'
@@ -198,7 +198,7 @@ _DATA = [
     Target("choices", _choices, _prompts),
     Target("glue", _glue, lambda: [{"train.tsv": b"gj04\t1\t\tA good film.\ngj04\t0\t*\tFilm good.\n"}]),
     Target("plain text", _plain, lambda: [{"a.txt": b"One. Two! Three?\nFour.\n\nFive. Six.\n"}, {"b.gz": gzip.compress(b"A. B.\n")}]),
-    Target("labels", _cells, lambda: [{"labels": _LABEL_CELLS}]),
+    Target("labels", _cells, lambda: [{"labels": cells} for cells in _LABEL_CELLS]),
     Target("config.toml", _recipe, lambda: [{"config.toml": _RECIPE}]),
 ]  # fmt: skip
 
@@ -251,7 +251,8 @@ def _template(cls: str, sep: str, second: int) -> dict:
 
     pair = [part("SpecialToken", cls, 0), part("Sequence", "A", 0), part("SpecialToken", sep, 0)]
     pair += [part("Sequence", "B", second), part("SpecialToken", sep, second)]
-    return {"type": "TemplateProcessing", "pair": pair, "single": pair[:3]}
+    tokens = {name: {"id": name, "ids": [number], "tokens": [name]} for number, name in ((2, cls), (3, sep))}
+    return {"type": "TemplateProcessing", "pair": pair, "single": pair[:3], "special_tokens": tokens}
 
 
 def _tokenizer_json() -> list[dict[str, bytes]]:
@@ -582,6 +583,21 @@ def _models() -> list[dict[str, bytes]]:
         return [{path.name: path.read_bytes() for path in Path(folder, "m").iterdir()}]
 
 
+@functools.cache
+def _sentence_encoders() -> list[dict[str, bytes]]:
+    import tempfile
+
+    from kerasbert.encoders import BertConfig, BertEncoder
+    from kerasbert.tasks import SentenceEncoder
+
+    encoder = BertEncoder(BertConfig.from_dict(_BERT))
+    with tempfile.TemporaryDirectory() as folder:
+        SentenceEncoder(encoder, _wordpiece(), sequence_length=16).save_pretrained(f"{folder}/m")
+        paths = sorted(path for path in Path(folder, "m").rglob("*") if path.is_file())
+        whole = {path.relative_to(Path(folder, "m")).as_posix(): path.read_bytes() for path in paths}
+    return [whole, {name: data for name, data in whole.items() if name != "kerasbert.json"}]
+
+
 def _run_folder(folder: Path) -> None:
     from kerasbert.training.run_folder import RunFolder
 
@@ -596,8 +612,11 @@ def _run_folder(folder: Path) -> None:
 
 
 def _state(folder: Path) -> None:
+    from kerasbert.checkpoints.safetensors_file import read_file
+    from kerasbert.training.checked_tensors import write_checked
     from kerasbert.training.state import read_state
 
+    write_checked(folder / "state.safetensors", read_file(folder / "state.safetensors"))  # the checksum would refuse all
     read_state(folder / "state.safetensors")
 
 
@@ -638,6 +657,7 @@ _OWN = [
     Target(".npz", _npz, _npzs),
     Target("kerasbert.json", _described, _own_files, ("kerasbert.json", "config.json")),
     Target("model folder", _model, _models, slow=True),
+    Target("sentence encoder folder", _model, _sentence_encoders, slow=True),
     Target("run folder", _run_folder, lambda: [{"metrics.jsonl": _METRICS, "command.json": b'{"model": "m", "epochs": 3}'}]),
     Target("run state", _state, _states),
     Target("metadata of a .tflite", _metadata, _metadata_files),

@@ -236,7 +236,12 @@ class TextPredictor(Predictor):
         self, examples: Sequence, features: Features, report: Report | None = None
     ) -> Iterator[tuple[int, RawResult, int]]:
         model: RunnableModel = self._opened.get(self._open)
-        _check_ports(model, model.inputs, self.processor)
+        _check_ports(model, [packed_metadata.TEXT], self.processor)
+        if model.inputs[packed_metadata.TEXT].dtype.kind not in "OSU":
+            raise KerasBertError(
+                f"expected an input of texts in {self.path}, as its metadata says, received one of "
+                f"{model.inputs[packed_metadata.TEXT].dtype}; convert the model again"
+            )
         for row, example in enumerate(examples):
             text, pair = example if isinstance(example, tuple) else (example, None)
             if pair is not None:

@@ -105,6 +105,7 @@ class EncoderConfig(JsonConfig):
         for field in fields(self):
             if type(field.default) is int and field.name != "pad_token_id":
                 self._expect(getattr(self, field.name) >= 1, field.name, "at least 1")
+        self._expect(0 <= self.pad_token_id < self.vocab_size, "pad_token_id", f"from 0 to {self.vocab_size - 1}")
         for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             self._expect(0 <= getattr(self, name) < 1, name, "from 0 to below 1")
         width = f"{self._key('hidden_size')} or the width of a bottleneck, {self.head_width}"

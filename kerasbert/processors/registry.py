@@ -44,7 +44,7 @@ def processor_class(name: str) -> type[Processor]:
         processor_class("single_label").second_input  # "pair"
         ```
     """
-    if name not in _CLASSES:
+    if not isinstance(name, str) or name not in _CLASSES:
         raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}; use one of them")
     module, attribute = _CLASSES[name]
     return getattr(importlib.import_module(module), attribute)

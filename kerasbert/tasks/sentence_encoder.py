@@ -104,7 +104,7 @@ class SentenceEncoder(Task):
     def _make_projection(self, dimensions: int) -> None:
         if type(dimensions) is not int or dimensions < 1:
             raise KerasBertError(f"expected `dimensions=` as a positive whole number, received {dimensions!r}")
-        if self.projection_activation not in _ACTIVATIONS:
+        if not isinstance(self.projection_activation, str) or self.projection_activation not in _ACTIVATIONS:
             raise KerasBertError(
                 f"expected a projection_activation of {', '.join(_ACTIVATIONS)}, received {self.projection_activation!r}"
             )

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import shown
 from kerasbert.checkpoints.cross_encoder import classifier_entries, read_classifier
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
@@ -211,8 +212,8 @@ def _checked_activation(activation: str, problem: str) -> str:
 
 
 def _checked_labels(labels: Sequence[str] | None, problem: str) -> tuple[str, ...]:
-    if problem not in PROBLEMS:
-        raise KerasBertError(f"expected problem to be one of {', '.join(PROBLEMS)}, received {problem!r}")
+    if not isinstance(problem, str) or problem not in PROBLEMS:
+        raise KerasBertError(f"expected problem to be one of {', '.join(PROBLEMS)}, received {shown(problem)}")
     names = parse_labels(labels) or (("score",) if problem == "regression" else ())
     if problem == "regression" and len(names) != 1:
         raise KerasBertError(f"expected one label for regression, received {len(names)}: {names}")

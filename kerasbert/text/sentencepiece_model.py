@@ -68,6 +68,11 @@ def read_model(model: bytes) -> Pieces:
             f"expected the pieces of a SentencePiece model in UTF-8, received other bytes as piece {damaged}"
         )
     check_charsmap(proto.normalizer_spec.precompiled_charsmap)
+    for number, piece in enumerate(proto.pieces):
+        if not isinstance(piece.piece, str):  # protobuf returns bytes that are no UTF-8 as they are
+            raise KerasBertError(
+                f"expected a SentencePiece model with pieces in UTF-8, received other bytes in piece {number}; copy the file again"
+            )
     unknown = [number for number, piece in enumerate(proto.pieces) if piece.type == _UNKNOWN]
     if not unknown:
         raise KerasBertError("expected a SentencePiece model with an unknown piece, received one without, or no model")
