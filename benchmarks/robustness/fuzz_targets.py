@@ -616,7 +616,9 @@ def _state(folder: Path) -> None:
     from kerasbert.training.checked_tensors import write_checked
     from kerasbert.training.state import read_state
 
-    write_checked(folder / "state.safetensors", read_file(folder / "state.safetensors"))  # the checksum would refuse all
+    write_checked(
+        folder / "state.safetensors", read_file(folder / "state.safetensors")
+    )  # the checksum would refuse all
     read_state(folder / "state.safetensors")
 
 

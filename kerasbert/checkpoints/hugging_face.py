@@ -64,7 +64,7 @@ def resolve(name_or_path: str | os.PathLike, revision: str | None = None) -> Pat
 
 
 def _resolve(name_or_path: str | os.PathLike, revision: str | None) -> Path:
-    text = check_path(name_or_path, "a folder or the name of a model")
+    text = check_path(name_or_path, "a checkpoint folder or a hub name")
     local = os.path.expanduser(text)
     if not os.path.isdir(local) and "\0" not in local:
         recover(local)
