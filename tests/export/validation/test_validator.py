@@ -250,6 +250,16 @@ print("light")
 """
 
 
+def test_the_note_on_bundled_sentences_says_what_ran(float_file, packed, helpers):
+    task = helpers.StubTask(float_file)
+    rules = validate(float_file, against=task, on=["gpu-opencl"])
+    assert not any(check.outputs for check in rules.checks)
+    assert rules.notes[-1] == "note: no data were given, and nothing was run: only rules were applied"
+    whole = validate(packed(float_file), against=task, on=["gpu-opencl"], rows=16)
+    assert "16 of 430 English sentences" in whole.notes[-1]  # through the file's own pipeline
+    assert [check.name for check in whole.checks if check.outputs] == ["pipeline"]
+
+
 def test_checks_name_their_arithmetic(float_file, int8_file, archive):
     for file, expected in ((float_file, "fp32"), (int8_file, "int8 and fp32")):
         report = validate(file, against=archive, rows=20)
