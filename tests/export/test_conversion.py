@@ -132,7 +132,16 @@ def test_other_classification_tasks_convert(tiny, problem):
     assert result.metadata.processor.name == problem and result.metadata.labels == model.labels
 
 
-@pytest.mark.parametrize("settings", [{"pooling": "max", "normalize": False}, {"pooling": "cls"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pooling": "max", "normalize": False},
+        {"pooling": "cls"},
+        {"pooling": "lasttoken", "dimensions": 4, "projection_bias": True, "projection_activation": "tanh"},
+        {"pooling": "weightedmean", "normalize": False},
+        {"pooling": "mean_sqrt_len_tokens", "normalize": False},
+    ],
+)
 def test_other_poolings_convert(tiny, settings):
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     model = tiny.sentence_encoder(sizes=sizes, **settings)
