@@ -134,6 +134,7 @@ MEASUREMENTS = (
     Measurement("robustness.fuzz_readers"),
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
     Measurement("robustness.kills"),
+    Measurement("robustness.threads"),
     Measurement("robustness.power_cuts"),
     Measurement("robustness.validate_mutations"),
     Measurement("code.structure"),

@@ -17,7 +17,9 @@ SEPARATORS = ("|", ";", ",")  # in the order of preference
 _ANY_SEPARATOR = re.compile("[|;,]")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 # How NumPy prints an array of 0 and 1: `[0 1 1]` or `[0. 1. 1.]`.
-_NUMPY_LIST = re.compile(r"\[\s*(?:[0-9]{1,9}\.?\s*)*\]")
+_NUMPY_LIST = re.compile(
+    r"\[\s*(?:[0-9]{1,9}\.?(?=[\s\]])\s*)*\]"
+)  # the look-ahead keeps one way to match: time is linear
 _MAX_LIST = 1_000_000  # characters of a cell that is parsed as a Python literal
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.robustness.fuzz_readers import _confusions, damaged, fuzz
 from benchmarks.robustness.fuzz_targets import targets
+from kerasbert.data.labels import LabelSet
+from kerasbert.errors import KerasBertError
 
 INPUTS, SLOW_INPUTS = 2000, 60
 
@@ -53,3 +55,10 @@ def test_every_value_of_settings_is_given_another_type():
     assert {"single_label", "None", "True", "0", "5", "nan", "[]", "{}", "1180591620717411303"[:20]} <= {
         each[:20] for each in problems
     } | {"1180591620717411303"[:20]}
+
+
+def test_a_long_number_in_a_list_of_labels_is_refused_at_once():
+    """A regular expression took exponential time."""
+    with pytest.raises(KerasBertError):
+        LabelSet.from_cells(['["a"]', "[" + "9" * 5000])
+    assert LabelSet.from_cells(["[0 1]", "[1. 0.]"]).names == LabelSet.from_cells(["[0, 1]", "[1, 0]"]).names
