@@ -32,7 +32,8 @@ def main() -> None:
     texts = list(dict.fromkeys(assistant.load("train").texts))[:DIFFERENT_TEXTS]
     result: dict[str, Any] = {"texts_a_thread": arguments.texts, "models": {}}
     for name in MODELS:
-        wanted = [kb.open(name)(text) for text in texts] if name == "search" else kb.open(name)(texts)
+        alone = kb.open(name)
+        wanted = [alone(text) for text in texts]
         for isolated in (False, True):
             model = kb.open(name, isolated=isolated)
             row = {str(threads): _ask(model, texts, wanted, threads, arguments.texts) for threads in THREADS}
