@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import check_path
 from kerasbert.cleanup import temporary_folder
 from kerasbert.console.numbers import format_bytes, format_seconds
 from kerasbert.console.tables import Block, Table, render
@@ -193,7 +194,9 @@ def benchmark(
         [(each.threads, each.latency.p50) for each in result.measurements]  # seconds of a row
         ```
     """
-    paths = [os.fspath(path)] + ([] if against is None else [os.fspath(against)])
+    paths = [
+        check_path(each, "the path of a .tflite file") for each in (path, against) if each is not None or each is path
+    ]
     lengths, threads = _counts("lengths", () if lengths is None else lengths), _counts("threads", threads)
     _check_counts(threads, runs, warmup)
     spread(1, rows)  # checks the number

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kerasbert.arguments import shown
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.sharing import ThreadLock
@@ -147,6 +148,10 @@ class RunnableModel(abc.ABC):
         Raises:
             KerasBertError: when they do not fit the model.
         """
+        if not isinstance(inputs, Mapping):
+            raise KerasBertError(
+                f"expected the inputs of {self.name} as a dict of arrays by name, received {shown(inputs)}; pass a dict"
+            )
         if set(inputs) != set(self.inputs):
             raise KerasBertError(
                 f"expected the inputs {_join(self.inputs)} of {self.name}, received {_join(inputs)}; pass exactly these"
