@@ -103,7 +103,7 @@ def zipped():
         ("a.csv", "zip", "a zip archive; unpack it"),
         ("a.csv", b"PAR1....", "a Parquet file"),
         ("a.tsv", b"%PDF-1.7", "a PDF document"),
-        ("a.jsonl", gzip.compress(b"{}"), "compressed with gzip; end its name in .gz"),
+        ("a.jsonl", gzip.compress(b"{}", mtime=0), "compressed with gzip; end its name in .gz"),
         ("a.csv", b"SQLite format 3\0", "an SQLite database"),
         ("a.csv", b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS; fetch the file itself"),
         ("a.csv", b"<!DOCTYPE html><html>", "a page of HTML; download the file itself"),
