@@ -22,6 +22,9 @@ def strict(enabled: bool = True) -> Iterator[None]:
     Args:
         enabled: False for notes inside of a strict block.
 
+    Yields:
+        None.
+
     Raises:
         KerasBertError: When `enabled` is neither True nor False.
 

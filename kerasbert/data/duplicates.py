@@ -19,6 +19,12 @@ class Duplicates:
         repeated: Number of training rows whose example occurs in an earlier row.
         contradicting: For each example with different labels the lines of two rows that differ (row numbers for files without lines).
         shared: Number of development rows whose example occurs in the training data; None without development data.
+
+    Example:
+        ```python
+        found = kb.data.find_duplicates(kb.data.read_table("train.tsv"))
+        found.repeated, found.contradicting
+        ```
     """
 
     repeated: int
