@@ -109,8 +109,8 @@ def test_predict_in_lines_and_json(made, run, monkeypatch):
 
 
 def test_predict_pairs_and_files(made, run, place):
-    paired = json.loads(run("predict", made.file, "good", "--pair", "bad", "--json").out)["predictions"]
-    assert (paired[0]["text"], paired[0]["pair"]) == ("good", "bad")
+    paired = run("predict", made.file, "good", "--pair", "bad")
+    assert paired.code == 2 and paired.out == "" and "received a pair: 'good' with 'bad'" in paired.err
     assert len(run("predict", made.file, "--file", place.dev, "--max-rows", 5).out.splitlines()) == 5
 
 
