@@ -177,13 +177,13 @@ class OpenedModel:
         Raises:
             KerasBertError: as `similarity` does, and when `top_k` is below 1.
         """
-        top_k = check_search(query, texts, top_k)
+        limit = check_search(query, texts, top_k)
         texts = texts if isinstance(texts, np.ndarray) and texts.ndim else to_list(texts, "several texts to search")
         if not len(texts):
             return []
         queries, documents = (None, None) if self._embedding is None else self._embedding.for_search()
         scores = (self._unit_vectors([query], queries) @ self._unit_vectors(texts, documents).T)[0]
-        best = np.argsort(-scores, kind="stable")[:top_k]
+        best = np.argsort(-scores, kind="stable")[:limit]
         has_texts = not isinstance(texts, np.ndarray) or texts.dtype.kind != "f"
         return [
             {"index": int(i), "score": float(scores[i]), **({"text": text_of(texts[i])} if has_texts else {})}

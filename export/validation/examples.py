@@ -184,7 +184,7 @@ class Examples:
         pairs = (self, reference), (own or self, model)
         sides = [each.processor.confidences(*each.scoring_arguments(outputs)) for each, outputs in pairs]
         errors = [calibration_error(*side) for side in sides if side is not None]
-        return Calibration(*errors, len(self)) if len(errors) == len(sides) else None
+        return Calibration(errors[0], errors[1], len(self)) if len(errors) == len(sides) else None
 
 
 def _likeliest(lines: np.ndarray) -> np.ndarray:

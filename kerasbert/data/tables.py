@@ -21,6 +21,7 @@ from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
 from kerasbert.data.table import length_summary
 from kerasbert.data.unused_columns import report_unused_columns
+from kerasbert.files.json_text import parse_json
 
 if TYPE_CHECKING:
     from kerasbert.processors.base import Processor
@@ -114,7 +115,7 @@ class TextTable:
             return "no labels"
         if self.label_columns:
             counts = Counter({name: 0 for name in self.label_columns})
-            counts.update(name for label in self.labels for name in json.loads(label))
+            counts.update(name for label in self.labels for name in parse_json(label, self.path))
         else:
             counts = Counter(self.labels)
         if len(counts) > _MAX_LABELS:

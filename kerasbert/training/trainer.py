@@ -307,7 +307,7 @@ class TrainerCallback(keras.callbacks.Callback):
             if weight.dtype.is_floating and not bool(tf.reduce_all(tf.math.is_finite(weight))):
                 raise KerasBertError(
                     self._diverged(
-                        "NaN or infinity in the weights", "finite weights", paths.get(id(weight), weight.name)
+                        "NaN or infinity in the weights", "finite weights", str(paths.get(id(weight), weight.name))
                     )
                 )
 

@@ -194,7 +194,8 @@ def test_no_gradients_are_computed_for_frozen_parts(tiny):
     operations = {}
     for parts in ((), ("encoder",)):
         model = tiny.narrow()
-        freeze(model, *parts)
+        if parts:
+            freeze(model, *parts)
         inputs = {name: tf.constant(ids) for name, ids in model.pack(["a film"], length=8).items()}
 
         @tf.function

@@ -128,7 +128,7 @@ def test_validation_in_a_client(client, classifier, trained, tiny):
     alike, other, every = found.checks[1:-2]
     assert (alike.status, alike.rows, other.rows, every.rows) == (PASSED, 10, 2, 12)
     assert alike.outputs[0].max_error < 1e-4 and every.metrics[0].name == "accuracy"
-    assert "row 10 'gr\\xe9at', row 11 'dull\\u200b film'" in other.reason
+    assert "row 10 'gréat', row 11 'dull\\u200b film'" in other.reason
 
 
 @pytest.fixture
@@ -159,11 +159,11 @@ def test_rows_tokenized_otherwise_are_judged_apart(name, pretended, trained, tin
     assert [(check.name, check.status, check.rows) for check in found] == [
         (f"{name}: tokenized alike", PASSED, 10), (f"{name}: tokenized otherwise", FAILED, 2), (f"{name}: all rows", NOT_JUDGED, 12),
     ]  # fmt: skip
-    assert found[1].named_rows == {10: "'gr\\xe9at'", 11: "'dull\\u200b film'"}
+    assert found[1].named_rows == {10: "'gréat'", 11: "'dull\\u200b film'"}
     page = report.read_text("utf-8")
     assert f"{name}: tokenized otherwise: 2 rows" in page and "dull\\u200b film" in page
     assert found[1].outputs[0].agreement == 0.0 and found[2].outputs[0].agreement == pytest.approx(10 / 12)
-    assert found[1].reason.endswith(f"row 10 'gr\\xe9at', row 11 'dull\\u200b film'; train with --tokenize-as {name}")
+    assert found[1].reason.endswith(f"row 10 'gréat', row 11 'dull\\u200b film'; train with --tokenize-as {name}")
 
 
 def test_rows_all_tokenized_alike_are_one_check(pretended, trained, tiny):
@@ -214,7 +214,10 @@ def test_reasons_why_a_client_is_not_run(pretended, trained, tiny, monkeypatch):
     texts, labels = tiny.rows(3)
     packed = tiny.tokenizer().encode(texts, max_length=tiny.length)
     assert "the data are packed ids; validate with texts" in reason(dict(kb.text.pack(packed, length=tiny.length)))
-    assert "takes one text, and the data are pairs" in reason(((texts, texts), labels))
+    with pytest.raises(
+        KerasBertError, match="row 0: expected one text, as in the model's training data, received a pair"
+    ):
+        validate(pretended, against=trained, data=((texts, texts), labels), on=("task-library",))
 
     def broken(*_):
         raise KerasBertError("exit code 1: ImportError: libusb-1.0.so.0: cannot open shared object file")

@@ -67,8 +67,9 @@ def test_a_predictor_runs_the_shortest_length_that_fits(files, tiny, trained):
     assert predictor.length == 16
     texts = ["good film", "bad " * 8, "good film was " * 5]
     answers = predictor.predictions(texts)
-    assert sorted(predictor._models.opened) == [8, 16]
-    assert len({id(model._interpreter) for model in predictor._models.opened.values()}) == 1
+    opened = predictor._opened.get(predictor._open).opened
+    assert sorted(opened) == [8, 16]
+    assert len({id(model._interpreter) for model in opened.values()}) == 1
     assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.predictions(texts)]
 
 
@@ -134,7 +135,7 @@ def test_validation_runs_every_length(files, tiny, trained):
     texts = [text if number % 2 else " ".join(text.split()[:4]) for number, text in enumerate(texts)]
     data = (texts, labels)
     found = {check.name: check for check in validate(several, against=trained, data=data).checks}
-    assert found["cpu-xnnpack serve_8"].status == "passed" and found["cpu-xnnpack serve_8"].rows >= 40
+    assert found["cpu-xnnpack serve_8"].status == "no difference found" and found["cpu-xnnpack serve_8"].rows >= 40
     long_ones = [text for text in texts if len(text.split()) > 7]
     found = {check.name: check for check in validate(several, against=trained, data=long_ones).checks}
     assert found["cpu-xnnpack serve_8"].status == "not run" and "fewer than 8" in found["cpu-xnnpack serve_8"].reason
