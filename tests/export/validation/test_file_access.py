@@ -28,7 +28,7 @@ def accesses(monkeypatch):
     count(Path, "read_bytes", "reads")
     count(reader, "verify", "verifications")
     count(reader._Reader, "file", "decodes")
-    count(metadata, "_read", "metadata")
+    count(metadata, "parse_metadata", "metadata")
     count(find_runtime().interpreter, "__init__", "interpreters")
     return counts
 
