@@ -190,7 +190,7 @@ def write_peft(out: Path) -> None:
     base = make("bert", "ForSequenceClassification")
     base_folder = save(out, "lora base", base)
     tuned = get_peft_model(base, LoraConfig(task_type="SEQ_CLS", r=4, lora_alpha=8, target_modules=["query", "value"]))
-    randomize(tuned)
+    randomize(tuned, "lora_")
     expected = outputs(tuned, "ForSequenceClassification")
     folder = out / "lora"
     tuned.save_pretrained(folder)
@@ -261,8 +261,11 @@ def write_sentence_transformers(out: Path) -> None:
             str(save(out, f"base of {name}", model)), device="cpu", max_length=24, **_activation(activation)
         )
         pairs = [(TEXTS[0], TEXTS[1]), (TEXTS[2], TEXTS[0])]
-        scores = cross.predict(pairs, apply_softmax=labels > 1 and activation == "Identity")
         cross.save(str(out / name))
+        # Read again: version 2.7 with transformers 4.44 does not save the activation.
+        again = CrossEncoder(str(out / name), device="cpu", max_length=24)
+        function = getattr(again, "activation_fn", None) or getattr(again, "default_activation_function", None)
+        scores = again.predict(pairs, apply_softmax=labels > 1 and isinstance(function, torch.nn.Identity))
         add(f"CrossEncoder, {labels} label{'s' * (labels > 1)}, {activation}", out / name, "pairs",
             {"scores": np.asarray(scores, np.float32)}, pairs=pairs, **library)  # fmt: skip
 
@@ -320,10 +323,12 @@ def make(kind: str, name: str, num_labels: int = 3, names: bool = True, **settin
     return model
 
 
-def randomize(model: torch.nn.Module) -> None:
-    """Draw every parameter; scales of norms around 1."""
+def randomize(model: torch.nn.Module, part: str = "") -> None:
+    """Draw every parameter whose name contains `part`; scales of norms around 1."""
     with torch.no_grad():
         for name, values in model.named_parameters():
+            if part not in name:
+                continue
             is_scale = ("norm" in name.lower()) and name.endswith("weight")
             values.copy_(torch.randn_like(values) * 0.2 + (1.0 if is_scale else 0.0))
     model.eval()
