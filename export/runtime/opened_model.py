@@ -162,7 +162,7 @@ class OpenedModel:
         """Find the texts that are most similar to a query.
 
         A model with prompts named `query`, and `document`, `passage` or `corpus`, puts them before the query and before each text, as
-        `encode_query` and `encode_document` of sentence-transformers do. If it has one of them only, nothing stands on the other side. If
+        `encode_query` and `encode_document` of sentence-transformers do. If it has one of them only, the other one is empty. If
         it has neither, its default prompt stands before all texts.
 
         Args:

@@ -155,7 +155,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
     @property
     def float_parts(self) -> str | None:
-        """The parts of `serve` that have no integer form, in words; None if an integer-only model can compute everything."""
+        """A description of the parts of `serve` without an integer form; None if an integer-only model can compute everything."""
         return None
 
     # -- settings -------------------------------------------------------------------------------------------------------------------------
