@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import JSON_NAMES, read_json_object
+from kerasbert.files.known_keys import KnownKeys
 
 OWN_FILE = "kerasbert.json"  # in every folder that `save_pretrained` wrote
 RANGES_FILE = "quantization.safetensors"
@@ -20,6 +21,10 @@ _MODEL_FILES = frozenset({
     "added_tokens.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors.index.json",
     "config_sentence_transformers.json", "2_Dense/config.json", "2_Dense/model.safetensors",
 })  # fmt: skip
+_OWN_KEYS = KnownKeys(
+    used=frozenset({"task", "settings", "encoder", "quantization", "training"}),
+    only={"format": (1,)},
+)
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
 
 
@@ -67,7 +72,7 @@ def read_own_config(folder: str | os.PathLike) -> dict:
     """Return the content of a folder's `kerasbert.json`, or an empty dict where there is none.
 
     Raises:
-        KerasBertError: when the file is damaged.
+        KerasBertError: when the file is damaged or of a newer format. Unknown keys are noted, and errors under `strict`.
     """
     path = Path(folder) / OWN_FILE
     if not path.is_file():
@@ -76,4 +81,5 @@ def read_own_config(folder: str | os.PathLike) -> dict:
     for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
         if name in config and not isinstance(config[name], kind):
             raise KerasBertError(f"{path}: expected {name!r} as {JSON_NAMES[kind]}, received {str(config[name])[:100]}")
+    _OWN_KEYS.check(config, path, "load it with the version of kerasbert that wrote it")
     return config
