@@ -5,6 +5,7 @@ change them.
 """
 
 import gc
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -85,6 +86,31 @@ def quick_release():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kerasbert.memory.gc", SimpleNamespace(collect=lambda: gc.collect(0)))
         yield
+
+
+def _optimize_graphs(enabled):
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not enabled})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unoptimized_graphs():
+    """TensorFlow rewrites a graph before its first run, for a second or more: tiny models have run their few steps by then."""
+    if "tensorflow" not in sys.modules:
+        yield
+        return
+    _optimize_graphs(False)
+    yield
+    _optimize_graphs(True)
+
+
+@pytest.fixture(scope="module")
+def optimized_graphs(unoptimized_graphs):
+    """Graphs as a process of the command has them, for tests that compare numbers to the bit."""
+    _optimize_graphs(True)
+    yield
+    _optimize_graphs(False)
 
 
 def rows(count: int, seed: int = 0) -> tuple[list[str], list[str]]:

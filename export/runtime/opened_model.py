@@ -53,6 +53,9 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
         from kerasbert.export.runtime.predictor import open_predictor
 
         return OpenedModel(name_or_path, open_predictor(name_or_path, threads, isolated=isolated))
+    from kerasbert.checkpoints.hugging_face import resolve
+
+    resolve(name_or_path)  # a name that is not there is an error before TensorFlow is loaded
     from kerasbert.tasks.auto import load_task
 
     return OpenedModel(name_or_path, load_task(name_or_path))

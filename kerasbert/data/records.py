@@ -151,7 +151,7 @@ def _explain_csv_error(error: str) -> tuple[str, str]:
 
 def _parse_object(path: Path, number: int, line: str) -> dict:
     where, expected = f"{path}, line {number}", "JSON lines, one object a line"
-    value = parse_json(line, where, expected=expected)
+    value = parse_json(line, where, expected=expected, unique_names=True)
     if not isinstance(value, dict):
         raise KerasBertError(f"{where}: expected {expected}, received {JSON_NAMES[type(value)]}")
     return value

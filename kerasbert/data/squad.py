@@ -37,12 +37,14 @@ class SquadTable(Table):
         repaired: Number of answers whose start was corrected.
         dropped: Number of answers that do not occur near their start.
         left_out: Ids of questions without a remaining answer.
+        overruled: Number of questions that are marked `is_impossible` and list answers. The answers were dropped.
     """
 
     ids: tuple[str, ...] = ()
     repaired: int = 0
     dropped: int = 0
     left_out: tuple[str, ...] = ()
+    overruled: int = 0
 
     def kind(self) -> str:
         return "questions"
@@ -66,6 +68,10 @@ class SquadTable(Table):
         if self.left_out:
             more = ", ..." if len(self.left_out) > 3 else ""
             remarks.append(f"{len(self.left_out):,} questions left out with them: {', '.join(self.left_out[:3])}{more}")
+        if self.overruled:
+            remarks.append(
+                f"{self.overruled:,} questions are marked is_impossible and list answers, which were dropped"
+            )
         return remarks
 
     def select(self, rows: Sequence[int]) -> Self:
@@ -132,7 +138,7 @@ class _TableBuilder:
         self.x: list[tuple[str, str]] = []
         self.y: list[dict[str, list] | None] = []
         self.ids: list[str] = []
-        self.repaired, self.dropped = 0, 0
+        self.repaired, self.dropped, self.overruled = 0, 0, 0
         self.left_out: list[str] = []
 
     def __len__(self) -> int:
@@ -158,6 +164,7 @@ class _TableBuilder:
                 f"expected answers to all questions or to none in {self.path}, received "
                 f"{'some' if labelled else 'none'} in {where}, and {'none' if labelled else 'some'} before"
             )
+        self.overruled += bool(record.get("is_impossible")) and _lists_answers(record.get("answers"))
         self.x.append((question, context))
         self.ids.append(name)
         self.y.append(
@@ -183,9 +190,8 @@ class _TableBuilder:
             received = f"none whose answer stands in its context, of {len(self.left_out)}" if self.left_out else "none"
             raise KerasBertError(f"expected questions in {self.path}, received {received}")
         y = None if self.y[0] is None else self.y
-        return SquadTable(
-            self.path, self.x, y, tuple(self.ids), self.repaired, self.dropped, tuple(self.left_out), bad=self.bad
-        )
+        counts = {"repaired": self.repaired, "dropped": self.dropped, "overruled": self.overruled}
+        return SquadTable(self.path, self.x, y, tuple(self.ids), left_out=tuple(self.left_out), bad=self.bad, **counts)
 
 
 def _find_near(context: str, answer: Answer) -> Answer | None:
@@ -233,7 +239,11 @@ def _questions_of_article(path: Path, where: str, article: object) -> Iterator[t
 def _read_json(path: Path, encoding: str | None) -> Any:
     text = read_whole(path, encoding)
     return parse_json(
-        text, path, advice="if it is JSON lines, call it .jsonl", memory=ReadBudget.of_file(path).max_bytes
+        text,
+        path,
+        advice="if it is JSON lines, call it .jsonl",
+        unique_names=True,
+        memory=ReadBudget.of_file(path).max_bytes,
     )
 
 
@@ -267,6 +277,11 @@ def _parse_answers(path: Path, where: str, record: Mapping) -> list[Answer] | No
         raise _form_error(path, "a list 'answers'", answers, where)
     parsed = [_parse_answer(path, f"{where}.answers[{i}]", answer) for i, answer in enumerate(answers)]
     return [answer for answer in parsed if answer.text]
+
+
+def _lists_answers(answers: object) -> bool:
+    listed = answers.get("text") if isinstance(answers, dict) else answers
+    return isinstance(listed, list) and any(a.get("text") if isinstance(a, dict) else a for a in listed)
 
 
 def _parse_answer(path: Path, where: str, answer: object) -> Answer:

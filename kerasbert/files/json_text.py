@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
 from kerasbert.files.lfs_pointer import refuse_pointer
 from kerasbert.files.read_limits import read_memory, too_large_error
@@ -34,20 +35,20 @@ def parse_json(
 ) -> Any:
     """Parse a JSON text, with or without BOM; bytes are decoded as UTF-8.
 
-    As in Python's own parser, NaN and infinities are numbers, and the last of duplicate names in an object counts. Callers check the
-    range of numbers themselves.
+    As in Python's own parser, NaN and infinities are numbers, and the last of duplicate names in an object counts; a note names it.
+    Callers check the range of numbers themselves.
 
     Args:
         text: the JSON text.
         where: its source, such as a path; the error starts with it.
         expected: what the source should hold, for the error.
         advice: what to do, for the error.
-        unique_names: reject duplicate names in an object.
+        unique_names: reject duplicate names in an object, as in data, where a note for each row would be too much.
         memory: limit in bytes on the estimated size of the value; `read_limits.read_memory()` by default.
 
     Raises:
         KerasBertError: when the text is not valid JSON in UTF-8, or exceeds a limit: 100 nested levels, 100 digits of a whole number,
-            or `memory`. Lone surrogates are not valid either.
+            or `memory`. Lone surrogates are not valid either. When a name is a duplicate, under `strict` or with `unique_names`.
     """
 
     def make_error(received: str) -> KerasBertError:
@@ -66,7 +67,13 @@ def parse_json(
     if not text or text.isspace():
         raise make_error("nothing")
     try:
-        value = (_UNIQUE_DECODER if unique_names else _DECODER).decode(text)
+        try:
+            value = _DECODER.decode(text)
+        except _Duplicate as duplicate:
+            if unique_names:
+                raise
+            _report_duplicate(where, duplicate.name)
+            value = _LENIENT_DECODER.decode(text)
     except _Rejected as error:
         raise make_error(str(error)) from None
     except json.JSONDecodeError as error:
@@ -163,6 +170,18 @@ class _Rejected(ValueError):
     """Valid JSON that is not accepted here; the message is the "received" half of an error."""
 
 
+class _Duplicate(_Rejected):
+    """A name that stands twice in an object."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the name {name!r} twice")
+        self.name = name
+
+
+def _report_duplicate(where: object, name: str) -> None:
+    unknown(where, "each name once in an object", f"all but the last value of {name!r}, which stands there twice")
+
+
 def _parse_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise _Rejected(f"a number of {len(digits)} digits")
@@ -173,13 +192,12 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict:
     value = dict(pairs)
     if len(value) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        duplicate = next(name for name, count in counts.items() if count > 1)
-        raise _Rejected(f"the name {duplicate[:100]!r} twice")
+        raise _Duplicate(next(name for name, count in counts.items() if count > 1)[:100])
     return value
 
 
-_DECODER = json.JSONDecoder(parse_int=_parse_int)
-_UNIQUE_DECODER = json.JSONDecoder(parse_int=_parse_int, object_pairs_hook=_unique_object)
+_DECODER = json.JSONDecoder(parse_int=_parse_int, object_pairs_hook=_unique_object)
+_LENIENT_DECODER = json.JSONDecoder(parse_int=_parse_int)
 
 
 def _find_surrogate(value: Any) -> str | None:

@@ -52,6 +52,7 @@ class FusedAdamW(keras.optimizers.AdamW):
         self._depths = self._no_dependency({})
         self._ranges = self._no_dependency({})
         self._open_to = None
+        self._common: Any = self._no_dependency({})
 
     def get_config(self) -> dict[str, Any]:
         parts = {"layer_decay": self.layer_decay, "shares": [list(share) for share in self.shares]}
@@ -102,6 +103,13 @@ class FusedAdamW(keras.optimizers.AdamW):
     def _apply_weight_decay(self, variables: Sequence[tf.Variable]) -> None:
         """Do nothing: `update_step` applies it, at the rate of the variable."""
 
+    def apply_gradients(self, *arguments: Any, **options: Any) -> Any:
+        self._common = self._no_dependency({})
+        try:
+            return super().apply_gradients(*arguments, **options)
+        finally:
+            self._common = self._no_dependency({})  # it would keep the graph of a trace
+
     def update_step(self, gradient: tf.Tensor, variable: tf.Variable) -> None:
         key = self._var_key(variable)
         factor = self._factor(key)
@@ -110,9 +118,7 @@ class FusedAdamW(keras.optimizers.AdamW):
             return
         index = self._index_dict[key]
         momentum, velocity = self._momentums[index], self._velocities[index]
-        step = tf.cast(self.iterations + 1, variable.dtype)
-        beta_1, beta_2 = (tf.cast(beta, variable.dtype) for beta in (self.beta_1, self.beta_2))
-        rate = tf.cast(self.learning_rate, variable.dtype)
+        rate, decay, constants = self._values_of_step(variable.dtype)
         if factor != 1:
             rate = rate * tf.cast(factor, variable.dtype)
         if ends is not None:
@@ -123,11 +129,31 @@ class FusedAdamW(keras.optimizers.AdamW):
             rate = rate * tf.cast(self._depths[key] <= self._open_to, variable.dtype)
         if self.weight_decay and self._use_weight_decay(variable):
             # One product: half of the memory traffic of a product and a difference.
-            variable.assign(variable * (1.0 - tf.cast(self.weight_decay, variable.dtype) * rate))
+            variable.assign(variable * (1.0 - decay * rate))
         tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle, m=momentum.handle, v=velocity.handle, beta1_power=tf.pow(beta_1, step), beta2_power=tf.pow(beta_2, step),
-            lr=rate, beta1=beta_1, beta2=beta_2, epsilon=tf.cast(self.epsilon, variable.dtype), grad=tf.convert_to_tensor(gradient),
-        )  # fmt: skip
+            var=variable.handle,
+            m=momentum.handle,
+            v=velocity.handle,
+            lr=rate,
+            grad=tf.convert_to_tensor(gradient),
+            **constants,
+        )
+
+    def _values_of_step(self, dtype: tf.DType) -> tuple[tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
+        """Return what all variables of a type have in common in a step: the rate, the weight decay, and constants of the kernel.
+
+        They are computed once a step. A graph inside of the step's graph has its own.
+        """
+        place = (None if tf.executing_eagerly() else id(tf.compat.v1.get_default_graph()), dtype)
+        if place not in self._common:
+            step = tf.cast(self.iterations + 1, dtype)
+            beta_1, beta_2, epsilon, decay = (
+                tf.cast(value, dtype) for value in (self.beta_1, self.beta_2, self.epsilon, self.weight_decay or 0)
+            )
+            powers = {"beta1_power": tf.pow(beta_1, step), "beta2_power": tf.pow(beta_2, step)}
+            constants = {**powers, "beta1": beta_1, "beta2": beta_2, "epsilon": epsilon}
+            self._common[place] = (tf.cast(self.learning_rate, dtype), decay, constants)
+        return self._common[place]
 
     def _factor(self, key: str) -> float:
         if self.layer_decay == 1 and not self.shares:

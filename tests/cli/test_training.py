@@ -24,7 +24,7 @@ def options(place, out, **more):
 
 
 @pytest.fixture(scope="module")
-def unbroken(place, tmp_path_factory):
+def unbroken(place, tmp_path_factory, optimized_graphs):
     from kerasbert.cli import main
 
     out = tmp_path_factory.mktemp("unbroken") / "out"

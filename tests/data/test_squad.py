@@ -55,6 +55,13 @@ def test_squad_2(write):
     table = read_squad(write({"data": [article(*asked[:2]), article(*asked[2:], context=CONTEXT + " ")]}))
     assert [answers["text"] for answers in table.y] == [["good"], [], [], []]
     assert "4 questions; 2 contexts; 3 without an answer (75.0%)" in table.describe()
+    assert "1 questions are marked is_impossible and list answers, which were dropped" in table.describe()
+
+
+def test_a_name_twice_in_an_object_is_refused(write):
+    text = json.dumps({"data": [article(question("a", "film", 14))]}).replace('"id": "a"', '"id": "a", "id": "b"')
+    with pytest.raises(KerasBertError, match="the name 'id' twice"):
+        read_squad(write(text))
 
 
 def test_the_processor_accepts_the_table(write, tiny):

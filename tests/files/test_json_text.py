@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import MAX_DEPTH, parse_json, read_json, read_json_object
 from kerasbert.files.read_limits import VARIABLE
@@ -41,6 +42,14 @@ def test_valid_json():
     assert parse_json("1000000000000000019884624838656", "a") == 1000000000000000019884624838656
     assert parse_json("[" * MAX_DEPTH + "]" * MAX_DEPTH, "a")
     assert parse_json("[" + "[1]," * 200 + "[1]]", "a") == [[1]] * 201
+
+
+def test_duplicate_names_are_noted(capsys):
+    assert parse_json('{"a": {"size": 1, "size": 2}}', "config.json of names") == {"a": {"size": 2}}
+    note = "note: config.json of names: ignored all but the last value of 'size', which stands there twice"
+    assert note in capsys.readouterr().err
+    with kb.strict(), pytest.raises(KerasBertError, match="expected each name once in an object, received .*'size'"):
+        parse_json('{"size": 1, "size": 2}', "config.json of names")
 
 
 def test_duplicate_names_can_be_rejected():

@@ -106,8 +106,6 @@ class Distiller(KerasTask):
     def train_step(self, data: Any) -> dict[str, Any]:
         with tf.GradientTape() as tape:
             loss = self._step_loss(data, training=True)
-        with tf.init_scope():
-            self.optimizer.build(self.trainable_variables)
         # Variables that no objective reaches (a head without labels) have no gradient.
         pairs = self.optimizer.compute_gradients(loss, self.trainable_variables, tape=tape)
         self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
