@@ -1,5 +1,7 @@
 """Tiny models for every test: 40 words, 2 layers of width 32, texts whose class follows from one rule.
 
+Most of a test's time is that of building and tracing layers. Where nothing depends on their number, a file is marked `one_layer`.
+
 A text is positive when it holds more good words than bad ones. Models that take time to make are made once a session; tests must not
 change them.
 """
@@ -80,6 +82,16 @@ def _forget():
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def layers_of_file(request):
+    """The number of layers of the models of a file, which its fixtures and tests make."""
+    before = SIZES["num_hidden_layers"]
+    if request.node.get_closest_marker("one_layer"):
+        SIZES["num_hidden_layers"] = 1
+    yield
+    SIZES["num_hidden_layers"] = before
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quick_release():
     """A conversion gives memory back to the system, and looks for garbage first: tiny models leave none that is worth the search."""
@@ -150,6 +162,9 @@ def classifier(seed: int = 0, policy=None, sizes=None, **settings):
     return TextClassifier(encoder(policy, **(sizes or {})), tokenizer(), **settings)
 
 
+TWO_LAYERS = {"num_hidden_layers": 2}
+
+
 def sentence_encoder(seed: int = 0, sizes=None, **settings):
     """A SentenceEncoder with random weights."""
     import tf_keras as keras
@@ -209,13 +224,13 @@ def learned(model, epochs: int):
 @pytest.fixture(scope="session")
 def trained():
     """A classifier that has learned the rule, biases and norm scales away from their first values."""
-    return learned(classifier(), epochs=3)
+    return learned(classifier(sizes=TWO_LAYERS), epochs=3)
 
 
 @pytest.fixture(scope="session")
 def learned_mobilebert():
     """A MobileBERT that has learned the rule."""
-    return learned(mobilebert(num_feedforward_networks=2), epochs=6)
+    return learned(mobilebert(num_feedforward_networks=2, **TWO_LAYERS), epochs=6)
 
 
 @pytest.fixture(scope="session")
@@ -241,7 +256,7 @@ def dynamic_model(trained):
 @pytest.fixture(scope="session")
 def vectors():
     """A SentenceEncoder; random weights with norm scales, biases and shifts that are not ones and zeros."""
-    model = sentence_encoder(seed=3)
+    model = sentence_encoder(seed=3, sizes=TWO_LAYERS)
     draw = np.random.default_rng(3)
     for path, variable in model.variables_by_path().items():
         if path.endswith(("bias", "gamma", "beta")):

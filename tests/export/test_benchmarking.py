@@ -17,6 +17,8 @@ from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.timed_rows import tokenized_rows
 
+pytestmark = pytest.mark.one_layer
+
 
 def test_two_files_are_measured_and_compared(resizable_file, int8_file):
     found = benchmark(resizable_file, lengths=8, threads=1, runs=5, warmup=1, against=int8_file)

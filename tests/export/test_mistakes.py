@@ -14,6 +14,8 @@ from kerasbert.export import targets
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.validation.validator import validate
 
+pytestmark = pytest.mark.one_layer
+
 LENGTH, WIDTH = 8, 16
 
 

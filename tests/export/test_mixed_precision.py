@@ -8,6 +8,8 @@ import kerasbert as kb
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
+pytestmark = pytest.mark.one_layer
+
 
 @pytest.fixture(params=["mixed_float16", "mixed_bfloat16"])
 def mixed(request, tiny):

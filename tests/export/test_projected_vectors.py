@@ -12,6 +12,8 @@ from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.export.validation.validator import validate
 
+pytestmark = pytest.mark.one_layer
+
 # Rounding of sums over int8 values that are found at run time, or that fall between two steps.
 TOLERANCES = {
     "float32": 1e-5,

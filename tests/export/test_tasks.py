@@ -12,6 +12,8 @@ from kerasbert.export.validation.data import read_data
 from kerasbert.export.validation.examples import packed_examples
 from kerasbert.export.validation.validator import validate
 
+pytestmark = pytest.mark.one_layer
+
 TAGS = ("O", "B-X", "I-X")
 KINDS = {
     "tagging": ("TokenTagger", {"labels": TAGS}),

@@ -10,6 +10,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.fit_schedule import FitSchedule
 from kerasbert.training import WarmupLinearDecay
 
+pytestmark = pytest.mark.one_layer
+
 
 class Rates(keras.callbacks.Callback):
     """The learning rate of every step."""

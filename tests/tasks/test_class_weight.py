@@ -8,6 +8,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.class_weight import class_weights_by_number
 from kerasbert.tasks.inputs import check_containers
 
+pytestmark = pytest.mark.one_layer
+
 
 def test_class_weights_by_name_give_the_loss_of_sample_weights(tiny):
     model = tiny.classifier(sizes={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0})

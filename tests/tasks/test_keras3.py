@@ -9,6 +9,8 @@ import tf_keras
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 
+pytestmark = pytest.mark.one_layer
+
 SCHEDULES = keras3.optimizers.schedules
 STEPS = 12
 OPTIMIZERS = {

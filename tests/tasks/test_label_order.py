@@ -12,6 +12,8 @@ from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.label_order import label_order
 
+pytestmark = pytest.mark.one_layer
+
 LABELS = ("neg", "neu", "pos")
 MOVED = ("pos", "neg", "neu")
 ROWS = [2, 0, 1]  # the old row of each label of MOVED

@@ -8,6 +8,8 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 losses = keras.losses
 
 

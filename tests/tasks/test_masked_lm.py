@@ -9,6 +9,8 @@ import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import IGNORED
 
+pytestmark = pytest.mark.one_layer
+
 SENTENCES = ["the film was good", "a book is dull", "we saw it end"]
 
 

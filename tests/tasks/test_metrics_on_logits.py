@@ -8,6 +8,8 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 metrics = keras.metrics
 Y = np.array([0, 1, 1, 0, 1, 0, 0, 1])
 

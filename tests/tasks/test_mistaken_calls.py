@@ -9,6 +9,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
 from kerasbert.processors.registry import processor_settings
 
+pytestmark = pytest.mark.one_layer
+
 TEXTS, PAIRS = ["good film", "bad end"], [("good film", "fine"), ("bad end", "grim")]
 PACKED = {"input_ids": np.full((2, 6), 5, np.int32)}
 

@@ -7,6 +7,8 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 GOOD, BAD, PROMPTS = ("good", "fine", "great"), ("bad", "poor", "awful", "dull"), ("the film", "a book", "it")
 
 

@@ -13,6 +13,8 @@ from kerasbert.data.plain_text import pairs_from_text
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 

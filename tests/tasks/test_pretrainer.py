@@ -10,6 +10,8 @@ from kerasbert.data.plain_text import pairs_from_text
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import IGNORED
 
+pytestmark = pytest.mark.one_layer
+
 DOCUMENTS = ["the film was good. we saw it end. it was so.", "", "a book is dull. the song was grim. we saw it."]
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 

@@ -13,6 +13,8 @@ from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.registry import processor_settings
 
+pytestmark = pytest.mark.one_layer
+
 LENGTH = 16
 GOOD, BAD, OTHER = (
     ("good", "fine", "great", "warm"),

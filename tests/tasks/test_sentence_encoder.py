@@ -10,6 +10,8 @@ import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE, is_model_file
 
+pytestmark = pytest.mark.one_layer
+
 
 @pytest.fixture(scope="module")
 def texts(tiny):

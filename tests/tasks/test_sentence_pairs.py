@@ -10,6 +10,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.losses.pairs import SentenceLoss
 from kerasbert.training import ContrastiveLoss, CosineLoss, InBatchNegatives
 
+pytestmark = pytest.mark.one_layer
+
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 
 

@@ -14,6 +14,8 @@ from kerasbert.export.backends.client_tools.conversion_note import client_note
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.files.model_folder import OWN_FILE, is_model_file
 
+pytestmark = pytest.mark.one_layer
+
 PROMPTS = {"query": "the film ", "passage": "we saw "}
 
 

@@ -11,6 +11,8 @@ from kerasbert.data import read_table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.validation_split import split_off
 
+pytestmark = pytest.mark.one_layer
+
 
 def compiled(model):
     model.compile(keras.optimizers.SGD(0.1), run_eagerly=True)

@@ -15,6 +15,8 @@ from kerasbert.processors import IGNORED
 from kerasbert.tasks.auto import load_task
 from kerasbert.tasks.token_tagger import TaggedAccuracy
 
+pytestmark = pytest.mark.one_layer
+
 LABELS = ("O", "B-GOOD", "I-GOOD", "B-BAD", "I-BAD")
 SIZES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 OWN_SIZES = {

@@ -7,6 +7,8 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 
 def compiled(model, **options):
     """Run eagerly: tracing takes longer than the few steps here."""

@@ -8,6 +8,8 @@ import pytest
 
 import kerasbert as kb
 
+pytestmark = pytest.mark.one_layer
+
 ADDED = {"special_tokens_map.json": {"unk_token": "[UNK]"}, "config_sentence_transformers.json": {"prompts": {}}}
 FILES = (
     "config.json", "kerasbert.json", "tokenizer_config.json", "special_tokens_map.json", "modules.json", "1_Pooling/config.json",

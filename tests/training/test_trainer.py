@@ -15,6 +15,8 @@ from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.run_folder import check_resumable
 from kerasbert.training.trainer import ProgressCallback, format_kept_epoch
 
+pytestmark = pytest.mark.one_layer
+
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
 

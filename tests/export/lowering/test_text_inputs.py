@@ -11,6 +11,8 @@ from kerasbert.export.lowering.text_inputs import check_text_inputs
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
 
+pytestmark = pytest.mark.one_layer
+
 TEXTS = ["good film", "Bad film, bad!", "", "a very good film and a bad one " * 9]
 
 

@@ -11,6 +11,8 @@ import pytest
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 
+pytestmark = pytest.mark.one_layer
+
 
 class Series:
     """A column as pandas has it, which the tests do without."""

@@ -16,6 +16,8 @@ from kerasbert.export.tflite import metadata
 from kerasbert.processors import make_processor
 from kerasbert.processors.embedding import Embedding
 
+pytestmark = pytest.mark.one_layer
+
 TEXTS = ["word1 word2", "word3", "word4 word1 word5"]
 
 

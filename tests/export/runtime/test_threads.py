@@ -13,6 +13,8 @@ from kerasbert.data import assistant
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.messages import Channel
 
+pytestmark = pytest.mark.one_layer
+
 THREADS = 8
 TEXTS = assistant.load("train").texts[:24:2]
 

@@ -14,6 +14,8 @@ from kerasbert.export.conversion import convert
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.validator import validate
 
+pytestmark = pytest.mark.one_layer
+
 LENGTHS = (8, 16)
 
 

@@ -17,6 +17,8 @@ from kerasbert.training.distillation import (
 from kerasbert.training.distillation.cache import open_teacher_cache
 from kerasbert.training.distillation.teacher import TeacherRunner
 
+pytestmark = pytest.mark.one_layer
+
 
 def folders(place):
     return sorted(entry.name for entry in place.iterdir())

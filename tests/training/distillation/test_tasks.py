@@ -8,6 +8,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.training.distillation import AttentionRelations, Distiller, HiddenStates, SoftLabels
 from kerasbert.training.distillation.forward_features import forward_features
 
+pytestmark = pytest.mark.one_layer
+
 SMALL = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
 
 
