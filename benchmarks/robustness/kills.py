@@ -4,7 +4,8 @@
     python -m benchmarks.robustness.kills --writer 100 --commands 0
 
 Measured: outputs that are complete (old or new) under their final names, damaged or missing ones, hidden files left behind, and those that
-the next command did not remove. By default 600 kills of the writer and 60 of commands.
+the next command did not remove. By default 600 kills of the writer and 60 of commands. A command that ends before its kill counts as
+`ended_before`, and is begun again.
 
 The writer saves to one folder repeatedly. The commands train, quantize, prune, distill, cut and convert the shipped small model on bundled
 data with --overwrite, onto an earlier output that has a user's files beside it. After each kill the user's files must be unchanged and a
@@ -232,8 +233,13 @@ def _command(name: str, place: Path, setup: Setup, *options: str) -> list[str]:
 
 
 def _kill_in_time(until: float, setup: Setup, name: str, number: int, fraction: float) -> collections.Counter:
-    in_time = time.monotonic() < until
-    counts = _kill(setup, name, number, fraction) if in_time else collections.Counter(not_begun=1)
+    """Kill a command; one that ends before its kill is begun again, for an earlier kill."""
+    counts = collections.Counter()
+    while time.monotonic() < until and not counts["kills"]:
+        shutil.rmtree(setup.base / "killed" / str(number), ignore_errors=True)
+        counts.update(_kill(setup, name, number, fraction))
+        fraction *= 0.7
+    counts["not_begun"] += not counts
     print(name, dict(+counts), flush=True)
     return counts
 

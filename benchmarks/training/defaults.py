@@ -25,7 +25,7 @@ from benchmarks.common import record
 
 PACKAGES = ("tensorflow", "tf-keras", "numpy")
 MODELS = ("small-en", "mini-en", "albert-small-en", "mobilebert-small-en")
-RATES = (2e-4, 5e-4, 1e-3)
+RATES = (5e-4, 1e-3, 2e-4)
 LONGEST_CONTEXT = (
     600  # characters of a review of SubjQA: longer ones have many windows, which leaves time for few questions
 )

@@ -50,6 +50,13 @@ def test_every_command_has_help_with_an_example(run):
         assert "--json" in done.out and "--debug" in done.out
 
 
+def test_a_command_imports_no_other_command():
+    code = "import sys; from kerasbert.cli import main; main(['inspect', '--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.rpartition(".")[2] for name in done.stdout.splitlines()[-1].split() if "kerasbert.cli." in name}
+    assert loaded & {*COMMANDS, "setup", "zoo"} == {"inspect"}
+
+
 def test_a_file_predicts_without_tensorflow(made):
     (code, heavy), done = probe("predict", made.file, "a good film", "so bad")
     assert code == 0

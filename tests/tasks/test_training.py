@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 import tf_keras as keras
 
+import kerasbert as kb
 from kerasbert.errors import KerasBertError
 
 pytestmark = pytest.mark.one_layer
@@ -100,6 +101,17 @@ def test_compiled_training_pads_to_few_lengths(tiny, options):
     texts, labels = tiny.rows(4)
     inputs, _ = next(iter(model.dataset([texts[0].split()[0]], labels[:1])))
     assert inputs["input_ids"].shape[1] == (8 if options else 4)
+
+
+def test_a_training_step_is_traced_once(tiny, monkeypatch):
+    """Variables of the optimizer that the first trace makes would need a second one."""
+    model, traces = tiny.narrow(), []
+    model.compile(kb.adamw(1e-3), run_eagerly=False)
+    step = keras.Model.train_step
+    monkeypatch.setattr(keras.Model, "train_step", lambda self, data: traces.append(self) or step(self, data))
+    texts, labels = tiny.rows(2)
+    model.fit(texts[:1] * 4, labels[:1] * 4, batch_size=2, verbose=0)
+    assert len(traces) == 1 and int(model.optimizer.iterations) == 2
 
 
 def test_multi_label(tiny):

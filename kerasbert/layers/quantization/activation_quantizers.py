@@ -62,6 +62,18 @@ class ActivationFakeQuant(keras.layers.Layer):
         options = {"trainable": False, **options, "dtype": "float32", "experimental_autocast": False}
         return self.add_weight(name, shape=shape, initializer=initializer, **options)
 
+    def __call__(self, x: tf.Tensor, *arguments: Any, **options: Any) -> tf.Tensor:
+        # Keras' call takes longer than most operators, and a float model has one at every activation.
+        if self.built and self._changes_nothing:
+            return x
+        return super().__call__(x, *arguments, **options)
+
+    @property
+    def _changes_nothing(self) -> bool:
+        if type(self) is not ActivationFakeQuant or self.prevent_bias_folding:
+            return False
+        return self.observer is None and self.equalizer is None
+
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if self._observes_unscaled:
             return self.observer(self, x)
