@@ -148,6 +148,7 @@ HELPERS = {
     "training.finetuning_pytorch": "a child process of training.finetuning",
     "training.training_keras": "a child process of training.training_throughput",
     "training.training_pytorch": "a child process of training.training_throughput",
+    "latency.commits": "needs another checkout of the project",
     "latency.tokenization_engine": "a child process of latency.tokenization",
     "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
