@@ -183,7 +183,7 @@ def default_rate(model: str) -> float:
     return recommended_for_folder(resolve(model)).learning_rate
 
 
-def train_once(case: Case, model: str, given: dict[str, float], files: tuple[Path, Path], out: Path) -> dict:
+def train_once(case: Case, model: str, given: dict[str, Any], files: tuple[Path, Path], out: Path) -> dict:
     """Train as the command does, and return its record in short form.
 
     Args:
@@ -259,7 +259,7 @@ def main() -> None:
         target = arguments.work / name.replace(" ", "-")
         paths = (target / f"train.{case.suffix}", target / f"dev.{case.suffix}")
         files = paths if all(path.is_file() for path in paths) else write_data(case, arguments.folder, target)
-        given: dict[str, float] = {} if rate == default else {"learning_rate": rate}
+        given: dict[str, Any] = {} if rate == default else {"learning_rate": rate}
         if longer:
             given["epochs"] = 2 * finished[key(model, name, rate, False)]["epochs"]
         run = train_once(case, model, given, files, arguments.work / f"{model}-{name.replace(' ', '-')}")

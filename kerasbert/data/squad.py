@@ -190,8 +190,10 @@ class _TableBuilder:
             received = f"none whose answer stands in its context, of {len(self.left_out)}" if self.left_out else "none"
             raise KerasBertError(f"expected questions in {self.path}, received {received}")
         y = None if self.y[0] is None else self.y
-        counts = {"repaired": self.repaired, "dropped": self.dropped, "overruled": self.overruled}
-        return SquadTable(self.path, self.x, y, tuple(self.ids), left_out=tuple(self.left_out), bad=self.bad, **counts)
+        return SquadTable(
+            self.path, self.x, y, tuple(self.ids), self.repaired, self.dropped, tuple(self.left_out), self.overruled,
+            bad=self.bad,
+        )  # fmt: skip
 
 
 def _find_near(context: str, answer: Answer) -> Answer | None:

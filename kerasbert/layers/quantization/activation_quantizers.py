@@ -62,7 +62,7 @@ class ActivationFakeQuant(keras.layers.Layer):
         options = {"trainable": False, **options, "dtype": "float32", "experimental_autocast": False}
         return self.add_weight(name, shape=shape, initializer=initializer, **options)
 
-    def __call__(self, x: tf.Tensor, *arguments: Any, **options: Any) -> tf.Tensor:
+    def __call__(self, x: Any, *arguments: Any, **options: Any) -> Any:
         # Keras' call takes longer than most operators, and a float model has one at every activation.
         if self.built and self._changes_nothing:
             return x
