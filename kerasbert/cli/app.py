@@ -84,7 +84,7 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     """Create the application. A command imports its libraries when it runs.
 
     Args:
-        arguments: The command line. Where it starts with the name of a command, only that one is imported, which takes half the time.
+        arguments: The command line. Where it starts with the name of a command, only that one is imported.
     """
     app = typer.Typer(
         name="kerasbert",

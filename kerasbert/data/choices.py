@@ -202,7 +202,7 @@ def _parse_list(value: object) -> tuple[list, tuple[str, ...]]:
     """Return the choices of a single cell, and their keys: a list, a list in JSON, or texts with keys as in ARC."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
-            value = parse_json(value, "choices", unique_names=True)
+            value = parse_json(value, "choices")
         except KerasBertError:  # a text that begins with a bracket
             return [value], ()
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):

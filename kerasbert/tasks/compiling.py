@@ -62,12 +62,13 @@ class CompilingModel(keras.Model):
     def make_train_function(self, force: bool = False) -> Any:
         """Return the function of a training step, as Keras does. The optimizer's variables exist before it is traced.
 
-        TensorFlow traces a function twice when the first trace creates variables. That took half the time until the first step.
+        TensorFlow traces a function twice when the first trace creates variables.
 
         Args:
             force: Whether to make another function where there is one.
         """
-        build_optimizer(self)
+        if force or self.train_function is None:
+            build_optimizer(self)
         return super().make_train_function(force)
 
     def get_compile_config(self) -> dict[str, Any] | None:

@@ -114,6 +114,24 @@ def test_a_training_step_is_traced_once(tiny, monkeypatch):
     assert len(traces) == 1 and int(model.optimizer.iterations) == 2
 
 
+def test_a_further_fit_does_not_build_the_optimizer_again(tiny):
+    """An optimizer of a user may make new variables in each `build`."""
+
+    class Counted(keras.optimizers.SGD):
+        builds = 0
+
+        def build(self, variables):
+            self.builds += 1
+            super().build(variables)
+
+    model = tiny.narrow()
+    model.compile(Counted(0.1), run_eagerly=False)
+    model.fit(*tiny.rows(2), verbose=0)
+    before = model.optimizer.builds
+    model.fit(*tiny.rows(2), verbose=0)
+    assert before > 0 and model.optimizer.builds == before
+
+
 def test_multi_label(tiny):
     model = compiled(tiny.narrow(problem="multi_label", labels=("a", "b", "c")))
     texts, _ = tiny.rows(4)
