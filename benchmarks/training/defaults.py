@@ -1,12 +1,12 @@
-"""`kerasbert train` with its default rate and epochs, beside a small search over both.
+"""`kerasbert train` with its default rates and epochs, beside a small search over them.
 
     python -m benchmarks.training.defaults FOLDER --work runs/defaults
 
-Measured: the main metric on development rows, for eight data sets and four encoders of the zoo: with the defaults, with other rates, and
-with the default rate and twice the epochs. `FOLDER` holds `banking77`, `clinc150`, `sst-2`, `ag-news`, `sts-b`, `wnut17`, `snips` and
-`subjqa`. Rows are drawn once from a seed. Every finished run is kept in the result file, and a later call continues with those that are
-missing. Several calls may run at once, with other models or data sets. A run is named by its rate, so the table is true after another
-rate is recommended.
+Measured: the main metric on development rows, for eight data sets and four encoders of the zoo: with the defaults, with the head at the
+encoder's rate, with other rates, and with twice the epochs where the last epoch of the defaults was the best. `FOLDER` holds `banking77`,
+`clinc150`, `sst-2`, `ag-news`, `sts-b`, `wnut17`, `snips` and `subjqa`. Rows are drawn once from a seed. Every finished run is kept in the
+result file, and a later call continues with those that are missing. Several calls may run at once, with other models or data sets. A run is
+named by its settings, so the table is true after others are recommended.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,10 @@ from benchmarks.common import record
 
 PACKAGES = ("tensorflow", "tf-keras", "numpy")
 MODELS = ("small-en", "mini-en", "albert-small-en", "mobilebert-small-en")
-RATES = (5e-4, 1e-3, 2e-4)
-LONGEST_CONTEXT = (
-    600  # characters of a review of SubjQA: longer ones have many windows, which leaves time for few questions
-)
+RATES = (3e-4, 5e-4, 1e-3)
+HEAD_FACTORS = (10.0, 1.0)  # the rate of a new head as a multiple of the encoder's
+# Characters of a review of SubjQA: longer ones have many windows, which leaves time for few questions.
+LONGEST_CONTEXT = 600
 SEED = 1
 
 
@@ -100,12 +100,13 @@ def _tagged(row: dict[str, Any]) -> str:
 
 
 def _subjqa(folder: Path) -> tuple[list[Any], list[Any]]:
-    parts = []
-    for name in ("train", "dev"):
+    """Read the questions on short reviews. The development rows are those of `dev` and `test`: `dev` has 369 of them alone."""
+    parts: dict[str, list[Any]] = {}
+    for name in ("train", "dev", "test"):
         data = json.loads("\n".join(_lines(folder / f"subjqa/{name}.json.gz")))["data"]
         paragraphs = [paragraph for document in data for paragraph in document["paragraphs"]]
-        parts.append([paragraph for paragraph in paragraphs if len(paragraph["context"]) <= LONGEST_CONTEXT])
-    return parts[0], parts[1]
+        parts[name] = [paragraph for paragraph in paragraphs if len(paragraph["context"]) <= LONGEST_CONTEXT]
+    return parts["train"], parts["dev"] + parts["test"]
 
 
 CASES = {
@@ -122,7 +123,7 @@ CASES = {
         "classification", 4000, 800, "tsv", _table("clinc150/train.tsv.gz", "clinc150/dev.tsv.gz", (0, 1), True), {}
     ),
     "wnut17": Case("tagging", 2000, 500, "conll", _wnut17, {}),
-    "subjqa": Case("question-answering", 1800, 360, "json", _subjqa, {}),
+    "subjqa": Case("question-answering", 1800, 1000, "json", _subjqa, {}),
 }
 _HEADERS = {2: "text\tlabel", 3: "sentence1\tsentence2\tlabel"}
 
@@ -155,72 +156,26 @@ def write_data(case: Case, folder: Path, target: Path) -> tuple[Path, Path]:
     return paths[0], paths[1]
 
 
-def runs(models: list[str], names: list[str], search: bool) -> Iterator[tuple[str, str, float, bool]]:
-    """Yield all runs as model, data set, rate, and whether it has twice the default epochs. The defaults come first.
+@dataclass(frozen=True)
+class Run:
+    """The settings of a training.
 
-    Args:
-        models: The encoders.
-        names: The data sets.
-        search: Whether there is more than the defaults.
-    """
-    own = {model: default_rate(model) for model in models}
-    yield from ((model, name, own[model], False) for model in models for name in names)
-    if search:
-        others = [(model, name, rate, False) for rate in RATES for model in models for name in names]
-        yield from (run for run in others if run[2] != own[run[0]])
-        yield from ((model, name, own[model], True) for model in models for name in names)
-
-
-def default_rate(model: str) -> float:
-    """Return the rate that is recommended for a model of the zoo.
-
-    Args:
-        model: Its name.
-    """
-    from kerasbert.checkpoints.hugging_face import resolve
-    from kerasbert.training.recommended import recommended_for_folder
-
-    return recommended_for_folder(resolve(model)).learning_rate
-
-
-def train_once(case: Case, model: str, given: dict[str, Any], files: tuple[Path, Path], out: Path) -> dict:
-    """Train as the command does, and return its record in short form.
-
-    Args:
-        case: The data set.
-        model: The encoder.
-        given: Rate and epochs, where they are not the defaults.
-        files: Training and development file.
-        out: The folder of the model, which is removed.
-    """
-    from kerasbert.cli.train import _train
-    from kerasbert.training.config import TrainConfig
-
-    shutil.rmtree(out, ignore_errors=True)
-    settings = {"model": model, "train": str(files[0]), "dev": str(files[1]), "out": str(out), "task": case.task}
-    start = time.perf_counter()
-    content = _train(TrainConfig(**settings, **case.settings, **given), out, False, False).data
-    shutil.rmtree(out, ignore_errors=True)
-    metric, value = next(iter(content["dev"].items()))
-    return {
-        "metric": metric, "dev": value, "kept_epoch": content["kept_epoch"], "learning_rate": content["settings"]["learning_rate"],
-        "epochs": content["settings"]["epochs"], "chance": content.get("chance"), "seconds": round(time.perf_counter() - start, 1),
-    }  # fmt: skip
-
-
-def key(model: str, name: str, rate: float, longer: bool) -> str:
-    """Name a run in the result file.
-
-    Args:
+    Attributes:
         model: The encoder.
         name: The data set.
         rate: The learning rate.
+        head_factor: The head's rate as a multiple of it.
         longer: Whether it has twice the default epochs.
     """
-    return f"{model}, {name}, {rate:g}" + (", twice the epochs" if longer else "")
 
+    model: str
+    name: str
+    rate: float
+    head_factor: float
+    longer: bool = False
 
-def summary(finished: dict[str, dict]) -> dict[str, dict]:
+    @property
+    def summary(finished: dict[str, dict]) -> dict[str, dict]:
     """Compare the defaults with the best run of the search, for each model and data set.
 
     Args:
@@ -231,17 +186,17 @@ def summary(finished: dict[str, dict]) -> dict[str, dict]:
     """
     table = {}
     for model in MODELS:
-        rate = default_rate(model)
         for name in CASES:
-            default = finished.get(key(model, name, rate, False))
-            found = [run for each, run in finished.items() if each.startswith(f"{model}, {name}, ")]
+            default = finished.get(default_of(model, name).key)
+            found = {each: run for each, run in finished.items() if each.startswith(f"{model}, {name}, ")}
             if default is None:
                 continue
-            best = max(found, key=lambda run: run["dev"])
+            best = max(found, key=lambda each: found[each]["dev"])
+            value = found[best]["dev"]
             table[f"{model}, {name}"] = {
-                "metric": default["metric"], "default": default["dev"], "best": best["dev"], "best_rate": best["learning_rate"],
-                "best_epochs": best["epochs"], "points_below": round(100 * (best["dev"] - default["dev"]), 2),
-                "percent_below": round(100 * (1 - default["dev"] / best["dev"]), 2), "searched": len(found) - 1,
+                "metric": default["metric"], "default": default["dev"], "best": value, "best_settings": best.split(", ", 2)[2],
+                "points_below": round(100 * (value - default["dev"]), 2),
+                "percent_below": round(100 * (1 - default["dev"] / value), 2), "searched": len(found) - 1,
                 "at_chance": default["chance"]["at_chance"],
             }  # fmt: skip
     return table
@@ -251,23 +206,30 @@ def main() -> None:
     """Run what is missing, and write the result after every run."""
     arguments = _arguments()
     load = record.load()
-    for model, name, rate, longer in runs(arguments.models, arguments.data_sets, not arguments.defaults_only):
-        this, case, default = key(model, name, rate, longer), CASES[name], default_rate(model)
+    for settings in runs(arguments.models, arguments.data_sets, not arguments.defaults_only):
+        model, name, case = settings.model, settings.name, CASES[settings.name]
+        default = default_of(model, name)
         finished = _finished(arguments.json)
-        if this in finished:
+        if settings.key in finished:
             continue
         target = arguments.work / name.replace(" ", "-")
         paths = (target / f"train.{case.suffix}", target / f"dev.{case.suffix}")
         files = paths if all(path.is_file() for path in paths) else write_data(case, arguments.folder, target)
-        given: dict[str, Any] = {} if rate == default else {"learning_rate": rate}
-        if longer:
-            given["epochs"] = 2 * finished[key(model, name, rate, False)]["epochs"]
+        given: dict[str, Any] = {}
+        if settings != default:
+            given = {"learning_rate": settings.rate}
+        if settings.head_factor != default.head_factor:
+            given["rates"] = {"head": settings.rate * settings.head_factor}
+        if settings.longer:
+            if finished[default.key]["kept_epoch"] < finished[default.key]["epochs"]:
+                continue
+            given["epochs"] = 2 * finished[default.key]["epochs"]
         run = train_once(case, model, given, files, arguments.work / f"{model}-{name.replace(' ', '-')}")
-        print(this, run, flush=True)
-        finished = {**_finished(arguments.json), this: run}
+        print(settings.key, run, flush=True)
+        finished = {**_finished(arguments.json), settings.key: run}
         rows = {each: {"task": CASES[each].task, "train": CASES[each].train, "dev": CASES[each].dev} for each in CASES}
-        settings = {"rates": RATES, "seed": SEED, "rows": rows}
-        result = {"settings": settings, "summary": summary(finished), "runs": dict(sorted(finished.items()))}
+        options = {"rates": RATES, "head_factors": HEAD_FACTORS, "seed": SEED, "rows": rows}
+        result = {"settings": options, "summary": summary(finished), "runs": dict(sorted(finished.items()))}
         record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 

@@ -1,4 +1,4 @@
-"""The entry `training` of kerasbert.json: the learning rate and the number of epochs that suit a model."""
+"""The entry `training` of kerasbert.json: the learning rates and the number of epochs that suit a model."""
 
 import math
 from collections.abc import Mapping
@@ -12,21 +12,24 @@ from kerasbert.files.model_folder import OWN_FILE
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The learning rate and the epochs that suit a model.
+    """The learning rates and the epochs that suit a model.
 
     Attributes:
         learning_rate: Peak learning rate of fine-tuning.
         epochs: The number of epochs.
         source: What they are recommended for, such as `small-en` or `hidden size 192`.
+        head_factor: The rate of a new head, and of the pooler that it reads, as a multiple of `learning_rate`.
     """
 
     learning_rate: float
     epochs: int
     source: str
+    head_factor: float = 1.0
 
     def entry(self) -> dict[str, Any]:
         """Return the entry for kerasbert.json."""
-        return {"learning_rate": self.learning_rate, "epochs": self.epochs, "source": self.source}
+        factor = {} if self.head_factor == 1 else {"head_factor": self.head_factor}
+        return {"learning_rate": self.learning_rate, "epochs": self.epochs, "source": self.source, **factor}
 
 
 def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation | None:
@@ -45,10 +48,11 @@ def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation 
     values: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
     rate: Any = values.get("learning_rate")
     epochs, source = values.get("epochs"), values.get("source", folder.name)
-    is_rate = type(rate) in (int, float) and 0 < rate < math.inf
-    if not is_rate or type(epochs) is not int or epochs < 1 or not isinstance(source, str):
+    factor: Any = values.get("head_factor", 1.0)
+    are_rates = all(type(each) in (int, float) and 0 < each < math.inf for each in (rate, factor))
+    if not are_rates or type(epochs) is not int or epochs < 1 or not isinstance(source, str):
         raise KerasBertError(
-            f"{folder / OWN_FILE}: expected training as a learning_rate above 0 and epochs of at least 1, received "
-            f"{str(entry)[:100]}; correct it, or remove it"
+            f"{folder / OWN_FILE}: expected training as a learning_rate above 0, epochs of at least 1 and a head_factor above 0, "
+            f"received {str(entry)[:100]}; correct it, or remove it"
         )
-    return Recommendation(float(rate), epochs, source)
+    return Recommendation(float(rate), epochs, source, float(factor))

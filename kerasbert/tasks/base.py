@@ -58,7 +58,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         not_exported: For a task that has no file for applications: what to convert instead.
         predicts_arrays: Whether `predict` on texts returns the outputs as one array, instead of a readable prediction for each example.
         labels: Names of the classes in the order of the outputs, or None.
-        recommended: The learning rate and the epochs that the folder of the checkpoint recommends, or None.
+        recommended: The learning rates and the epochs that the folder of the checkpoint recommends, or None.
+        has_new_head: Whether the head was neither loaded nor trained by a run.
 
     Raises:
         KerasBertError: When the sequence length is too long for the encoder, the vocabulary is too large for it, or the task needs a
@@ -83,6 +84,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     not_exported: ClassVar[str] = ""
     labels: tuple[str, ...] | None = None
     recommended: Recommendation | None = None
+    has_new_head: bool = True
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
         name: str

@@ -166,7 +166,7 @@ def from_folder(
         _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
-    task.recommended = read_recommendation(own, folder)
+    task.recommended, task.has_new_head = read_recommendation(own, folder), bool(plan.new)
     return task
 
 

@@ -12,6 +12,7 @@ from kerasbert.layers.traversal import named_variables, sublayers
 from kerasbert.tasks.precision import FLOAT32, float32_policy
 
 if TYPE_CHECKING:
+    from kerasbert.files.training_recommendation import Recommendation
     from kerasbert.layers.config import EncoderConfig
 
 
@@ -28,6 +29,9 @@ class WeightsMixin(keras.Model):
         @classmethod
         def from_config(cls, config: dict[str, Any]) -> Self: ...
 
+        recommended: Recommendation | None
+        has_new_head: bool
+
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Return every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
         return {path: variable for path, variable in named_variables(self).items() if variable.trainable}
@@ -38,6 +42,14 @@ class WeightsMixin(keras.Model):
         for path, variable in sorted(self.variables_by_path().items()):
             digest.update(path.encode() + variable.numpy().tobytes())
         return digest.hexdigest()[:16]
+
+    def inherit_training(self, source: Self) -> None:
+        """Take over what a task knows about its training, after its weights were copied.
+
+        Args:
+            source: The task whose weights this one has.
+        """
+        self.recommended, self.has_new_head = source.recommended, source.has_new_head
 
     def with_policy(self, policy: QuantizationPolicy | None, dropout: float | None = None) -> Self:
         """Copy the task and its weights under another quantization policy; ranges start empty.
@@ -95,4 +107,5 @@ class WeightsMixin(keras.Model):
         source = self.variables_by_path()
         for path, variable in other.variables_by_path().items():
             variable.assign(tf.cast(source[path], variable.dtype))
+        other.inherit_training(self)
         return other

@@ -1,4 +1,4 @@
-"""The learning rate and the number of epochs that suit a model: those that its folder recommends, else those for its size."""
+"""The learning rates and the number of epochs that suit a model: those that its folder recommends, else those for its size."""
 
 import os
 from dataclasses import replace
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 _RATES = ((1024, 2e-5), (768, 5e-5), (512, 1e-4), (256, 3e-4), (0, 5e-4))
 _EPOCHS = 3  # Devlin et al. 2018, appendix A.3: 2 to 4
 _EPOCHS_OF_SMALL = 6  # below a hidden size of 512
-# Small data have more epochs: a new head learns nothing in a few dozen steps.
-LEAST_STEPS, MOST_EPOCHS = 400, 20
+# A new head of a narrow encoder, and the pooler that it reads, need a higher rate than the encoder; measured in the same way.
+_HEAD_FACTOR_OF_SMALL = 10.0  # below a hidden size of 512
+_OUTPUT_LAYERS = frozenset(("classifier", "token_classifier", "qa_outputs", "choice_classifier", "next_sentence"))
+# Small data have more epochs: a new head learns nothing in a few dozen steps. Mosbach et al. 2021 train 20 epochs on small data.
+LEAST_STEPS, MOST_EPOCHS = 600, 20
 
 
 def recommended_for_size(hidden_size: int) -> Recommendation:
@@ -29,7 +32,8 @@ def recommended_for_size(hidden_size: int) -> Recommendation:
         hidden_size: The encoder's hidden size.
     """
     rate = next(rate for least, rate in _RATES if hidden_size >= least)
-    return Recommendation(rate, _EPOCHS if hidden_size >= 512 else _EPOCHS_OF_SMALL, f"hidden size {hidden_size}")
+    epochs, factor = (_EPOCHS, 1.0) if hidden_size >= 512 else (_EPOCHS_OF_SMALL, _HEAD_FACTOR_OF_SMALL)
+    return Recommendation(rate, epochs, f"hidden size {hidden_size}", factor)
 
 
 def recommended_for(task: "Task | Distiller") -> Recommendation:
@@ -61,7 +65,7 @@ def recommended_for_folder(folder: str | os.PathLike) -> Recommendation:
 def settled(
     config: TrainConfig, task: "Task | Distiller", rows: int, share: float = 1.0
 ) -> tuple[TrainConfig, list[str]]:
-    """Return a config with the recommended rate and epochs where it has none, and lines that say so.
+    """Return a config with the recommended rates and epochs where it has none, and lines that say so.
 
     Args:
         config: The settings.
@@ -76,6 +80,15 @@ def settled(
         values["learning_rate"] = float(f"{recommended.learning_rate * share:.3g}")
         part = "recommended" if share == 1 else f"{share:g} of the {recommended.learning_rate:g} recommended"
         lines.append(f"learning rate {values['learning_rate']:g}, {part} for {recommended.source}")
+    rate = values.get("learning_rate", config.learning_rate)
+    parts = _parts_of_new_head(task) if rate and not config.rates and recommended.head_factor != 1 else ()
+    if parts:
+        rate_of_head = float(f"{rate * recommended.head_factor:.3g}")
+        values["rates"] = dict.fromkeys(parts, rate_of_head)
+        lines.append(
+            f"learning rate {rate_of_head:g} of the new {' and the '.join(parts)}, {recommended.head_factor:g} times the encoder's, "
+            f"recommended for {recommended.source}"
+        )
     if config.epochs is None:
         batches = -(-rows // config.batch_size)
         values["epochs"] = max(recommended.epochs, min(MOST_EPOCHS, -(-LEAST_STEPS // batches)))
@@ -84,3 +97,13 @@ def settled(
             reason = f"as {rows:,} training rows are few: {values['epochs'] * batches:,} steps"
         lines.append(f"epochs {values['epochs']}, {reason}")
     return replace(config, **values), lines
+
+
+def _parts_of_new_head(task: "Task | Distiller") -> tuple[str, ...]:
+    """Return the parts of an output layer that was not trained before: itself, and the pooler that it reads."""
+    from kerasbert.optimizers.parameter_groups import group_names  # not at the top: it loads TensorFlow
+
+    student: Task = getattr(task, "student", task)
+    if not student.has_new_head or _OUTPUT_LAYERS.isdisjoint(student.heads):
+        return ()
+    return ("head", "pooler") if student.pools and "pooler" in group_names(student) else ("head",)

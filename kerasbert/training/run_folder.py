@@ -26,7 +26,7 @@ from kerasbert.training.config import TrainConfig
 from kerasbert.training.config_fields import flag
 
 _PLOTS = ("loss.png", "metric.png", "confusion.png")
-_RECOMMENDED = ("learning_rate", "epochs")  # settings whose default is chosen for the model when a run begins
+_RECOMMENDED = ("learning_rate", "rates", "epochs")  # settings whose default is chosen for the model when a run begins
 _EVENTS = ".tfevents."  # part of the names of TensorBoard's files
 
 
@@ -189,7 +189,7 @@ def check_resumable(folder: RunFolder, options: TrainConfig | Mapping[str, Any])
         if not original:
             raise KerasBertError(_not_resumable(folder))
     for name in {**original, **options}:
-        if name in _RECOMMENDED and options.get(name) is None:  # as the interrupted run chose
+        if name in _RECOMMENDED and options.get(name) in (None, {}):  # as the interrupted run chose
             continue
         if original.get(name) != options.get(name):
             raise KerasBertError(

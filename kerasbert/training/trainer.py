@@ -131,6 +131,7 @@ def train(
             verbose=0, callbacks=[*callbacks, callback, *further],
         )  # fmt: skip
     result = callback.finish()
+    getattr(task, "student", task).has_new_head = False
     if not keep_state:
         folder.finish()
     return result

@@ -55,7 +55,7 @@ class Recipe:
         sizes: Values of its config.
         seed: Seed of the sample, of new weights and of the order of the texts.
         precision: `float32` or `mixed_bfloat16`, which is faster on processors with such instructions.
-        fine_tuning: The `learning_rate` and `epochs` that suit fine-tuning; the folder carries them.
+        fine_tuning: The `learning_rate`, `epochs` and `head_factor` that suit fine-tuning; the folder carries them.
     """
 
     vocabulary: int

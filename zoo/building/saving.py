@@ -30,7 +30,7 @@ def save_encoder(
         student: The trained student.
         folder: The folder.
         name: The name of the encoder.
-        fine_tuning: The `learning_rate` and `epochs` that suit it, or None.
+        fine_tuning: The `learning_rate`, `epochs` and `head_factor` that suit it, or None.
 
     Returns:
         Numbers of `parameters` and `shards`.

@@ -55,6 +55,7 @@ def no_norm_student(
     encoder = MobileBertEncoder(_no_norm_config(bert), pooler=bert.encoder.pools, **options)
     tokenizer = bert.tokenizer if bert.has_tokenizer else None
     student = type(bert)(encoder, tokenizer, **bert.head_config())
+    student.inherit_training(bert)
     variables = student.variables_by_path()
     for path, variable in bert.variables_by_path().items():
         variables[_mobilebert_path(path)].assign(variable)

@@ -66,6 +66,10 @@ def student_from(
     tokenizer = teacher.tokenizer if teacher.has_tokenizer else None
     student = type(teacher)(student_encoder, tokenizer, **settings)
     new = _copy_weights(teacher, student, None if shared else chosen)
+    student.inherit_training(teacher)
+    student.has_new_head |= any(not path.startswith("encoder.") for path in new)
+    if config.hidden_size != encoder.config.hidden_size:
+        student.recommended = None  # its rates are those of another width
     if new:
         note(f"note: new in the student, since they have another shape: {', '.join(_merge_layers(new))}")
     return student

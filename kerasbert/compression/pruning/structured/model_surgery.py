@@ -41,6 +41,7 @@ def rebuild_task(
     rebuilt = type(task).from_config(settings)
     for path, variable in rebuilt.variables_by_path().items():
         variable.assign(weights[path])
+    rebuilt.inherit_training(task)
     return rebuilt
 
 
