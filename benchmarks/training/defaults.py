@@ -175,7 +175,73 @@ class Run:
     longer: bool = False
 
     @property
-    def summary(finished: dict[str, dict]) -> dict[str, dict]:
+    def key(self) -> str:
+        """The name of the run in the result file."""
+        return f"{self.model}, {self.name}, {self.rate:g}, head x{self.head_factor:g}" + (
+            ", twice the epochs" if self.longer else ""
+        )
+
+
+def default_of(model: str, name: str) -> Run:
+    """Return the run with the settings that are recommended for a model of the zoo.
+
+    Args:
+        model: Its name.
+        name: The data set.
+    """
+    from kerasbert.checkpoints.hugging_face import resolve
+    from kerasbert.training.recommended import recommended_for_folder
+
+    recommended = recommended_for_folder(resolve(model))
+    return Run(model, name, recommended.learning_rate, recommended.head_factor)
+
+
+def runs(models: list[str], names: list[str], search: bool) -> Iterator[Run]:
+    """Yield all runs. The defaults come first.
+
+    Args:
+        models: The encoders.
+        names: The data sets.
+        search: Whether there is more than the defaults.
+    """
+    defaults = [default_of(model, name) for model in models for name in names]
+    yield from defaults
+    if search:
+        for rate in RATES:
+            others = [replace(run, rate=rate) for run in defaults]
+            yield from (run for run in others if run not in defaults)
+        yield from (replace(run, longer=True) for run in defaults)
+        for factor in HEAD_FACTORS:
+            others = [replace(run, head_factor=factor) for run in defaults]
+            yield from (run for run in others if run not in defaults)
+
+
+def train_once(case: Case, model: str, given: dict[str, Any], files: tuple[Path, Path], out: Path) -> dict:
+    """Train as the command does, and return its record in short form.
+
+    Args:
+        case: The data set.
+        model: The encoder.
+        given: Rate and epochs, where they are not the defaults.
+        files: Training and development file.
+        out: The folder of the model, which is removed.
+    """
+    from kerasbert.cli.train import _train
+    from kerasbert.training.config import TrainConfig
+
+    shutil.rmtree(out, ignore_errors=True)
+    settings = {"model": model, "train": str(files[0]), "dev": str(files[1]), "out": str(out), "task": case.task}
+    start = time.perf_counter()
+    content = _train(TrainConfig(**settings, **case.settings, **given), out, False, False).data
+    shutil.rmtree(out, ignore_errors=True)
+    metric, value = next(iter(content["dev"].items()))
+    return {
+        "metric": metric, "dev": value, "kept_epoch": content["kept_epoch"], "learning_rate": content["settings"]["learning_rate"],
+        "epochs": content["settings"]["epochs"], "chance": content.get("chance"), "seconds": round(time.perf_counter() - start, 1),
+    }  # fmt: skip
+
+
+def summary(finished: dict[str, dict]) -> dict[str, dict]:
     """Compare the defaults with the best run of the search, for each model and data set.
 
     Args:

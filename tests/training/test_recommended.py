@@ -108,7 +108,9 @@ def test_a_new_head_has_a_higher_rate(tiny):
     task.recommended = Recommendation(2e-4, 5, "mine", 10.0)
     config, lines = settled(TrainConfig(epochs=1), task, rows=1)
     assert config.rates == {"head": 2e-3, "pooler": 2e-3}
-    assert lines[1] == "learning rate 0.002 of the new head and the pooler, 10 times the encoder's, recommended for mine"
+    assert (
+        lines[1] == "learning rate 0.002 of the new head and the pooler, 10 times the encoder's, recommended for mine"
+    )
     assert settled(config, task, rows=1) == (config, [])
     assert settled(TrainConfig(learning_rate=1e-3, epochs=1), task, rows=1)[0].rates == {"head": 1e-2, "pooler": 1e-2}
 
@@ -130,7 +132,10 @@ def test_a_trained_head_has_the_rate_of_the_encoder(tiny, tmp_path):
     loaded = kb.load_task(tmp_path / "saved")
     assert not loaded.has_new_head and settled(TrainConfig(epochs=1), loaded, rows=1)[0].rates == {}
     again = kb.load_task(tmp_path / "saved", new_head=True)
-    assert again.has_new_head and settled(TrainConfig(epochs=1), again, rows=1)[0].rates == {"head": 5e-3, "pooler": 5e-3}
+    assert again.has_new_head and settled(TrainConfig(epochs=1), again, rows=1)[0].rates == {
+        "head": 5e-3,
+        "pooler": 5e-3,
+    }
 
 
 def test_copies_know_what_their_model_knew(tiny, tmp_path):
@@ -167,4 +172,5 @@ def test_a_run_leaves_a_trained_head(tiny, tmp_path):
 
 
 def test_a_tagger_has_no_pooler_to_train(tiny):
-    assert settled(TrainConfig(learning_rate=1e-3, epochs=1), kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "B-X", "I-X"], sequence_length=16), rows=1)[0].rates == {"head": 1e-2}
+    task = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "B-X", "I-X"], sequence_length=tiny.length)
+    assert settled(TrainConfig(learning_rate=1e-3, epochs=1), task, rows=1)[0].rates == {"head": 1e-2}
