@@ -9,6 +9,10 @@ TASKS = {
     "wnut17": "WNUT-17", "subjqa": "SubjQA",
 }  # fmt: skip
 _SYSTEMS = ("kerasbert", "pytorch")
+_DEFAULTS_CASES = {
+    "sst-2": "SST-2", "banking77": "Banking77", "snips slots": "Snips, slots", "sts-b": "STS-B", "ag-news": "AG News",
+    "clinc150": "CLINC150", "wnut17": "WNUT-17", "subjqa": "SubjQA",
+}  # fmt: skip
 _HEADLINES = {
     "bag_of_words": "bag of words", "bert_from_scratch": "BERT, random weights",
     "bert_after_masked_lm": "BERT, masked language modelling first",
@@ -68,7 +72,27 @@ def headlines(result: dict) -> list[str]:
     return table(("model", "accuracy"), rows)
 
 
+def defaults(result: dict) -> list[str]:
+    """Format the main metric with the defaults of `kerasbert train`, beside the best of a small search where that is better."""
+    cells, models = result["summary"], list(dict.fromkeys(name.split(", ")[0] for name in result["summary"]))
+    rows = []
+    for case in dict.fromkeys(name.split(", ")[1] for name in cells):
+        found = [cells.get(f"{model}, {case}") for model in models]
+        metric = next(cell["metric"] for cell in found if cell)
+        rows.append((_DEFAULTS_CASES.get(case, case), metric, *(_default_cell(cell) for cell in found)))
+    return table(("data", "metric", *models), rows)
+
+
+def _default_cell(cell: dict | None) -> str:
+    if cell is None:
+        return "-"
+    value, best = number(cell["default"], 3), number(cell["best"], 3)
+    text = f"{value} ({best})" if best != value else str(value)
+    return text + (", at chance" if cell["at_chance"] else "")
+
+
 TABLES = {
+    "defaults": Table(defaults, ("training_defaults",)),
     "scores": Table(scores, ("finetuning",)),
     "settings": Table(settings, ()),
     "speeds": Table(speeds, ("finetuning",)),

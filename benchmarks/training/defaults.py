@@ -29,6 +29,10 @@ RATES = (3e-4, 5e-4, 1e-3)
 HEAD_FACTORS = (10.0, 1.0)  # the rate of a new head as a multiple of the encoder's
 # Characters of a review of SubjQA: longer ones have many windows, which leaves time for few questions.
 LONGEST_CONTEXT = 600
+# The parts of a new output layer.
+HEADS = {
+    "classification": ("head", "pooler"), "regression": ("head", "pooler"), "tagging": ("head",), "question-answering": ("head",),
+}  # fmt: skip
 SEED = 1
 
 
@@ -282,10 +286,10 @@ def main() -> None:
         paths = (target / f"train.{case.suffix}", target / f"dev.{case.suffix}")
         files = paths if all(path.is_file() for path in paths) else write_data(case, arguments.folder, target)
         given: dict[str, Any] = {}
-        if settings != default:
+        if (settings.rate, settings.head_factor) != (default.rate, default.head_factor):
             given = {"learning_rate": settings.rate}
-        if settings.head_factor != default.head_factor:
-            given["rates"] = {"head": settings.rate * settings.head_factor}
+            if settings.head_factor != 1:
+                given["rates"] = dict.fromkeys(HEADS[case.task], settings.rate * settings.head_factor)
         if settings.longer:
             if finished[default.key]["kept_epoch"] < finished[default.key]["epochs"]:
                 continue

@@ -67,6 +67,8 @@ def settled(
 ) -> tuple[TrainConfig, list[str]]:
     """Return a config with the recommended rates and epochs where it has none, and lines that say so.
 
+    A given learning rate is that of all parts, as in other libraries.
+
     Args:
         config: The settings.
         task: The task, or a `Distiller`.
@@ -80,15 +82,14 @@ def settled(
         values["learning_rate"] = float(f"{recommended.learning_rate * share:.3g}")
         part = "recommended" if share == 1 else f"{share:g} of the {recommended.learning_rate:g} recommended"
         lines.append(f"learning rate {values['learning_rate']:g}, {part} for {recommended.source}")
-    rate = values.get("learning_rate", config.learning_rate)
-    parts = _parts_of_new_head(task) if rate and not config.rates and recommended.head_factor != 1 else ()
-    if parts:
-        rate_of_head = float(f"{rate * recommended.head_factor:.3g}")
-        values["rates"] = dict.fromkeys(parts, rate_of_head)
-        lines.append(
-            f"learning rate {rate_of_head:g} of the new {' and the '.join(parts)}, {recommended.head_factor:g} times the encoder's, "
-            f"recommended for {recommended.source}"
-        )
+        parts = _parts_of_new_head(task) if recommended.head_factor != 1 and not config.rates else ()
+        if parts:
+            rate = float(f"{values['learning_rate'] * recommended.head_factor:.3g}")
+            values["rates"] = dict.fromkeys(parts, rate)
+            lines.append(
+                f"learning rate {rate:g} of the new {' and the '.join(parts)}, {recommended.head_factor:g} times the encoder's, "
+                f"recommended for {recommended.source}"
+            )
     if config.epochs is None:
         batches = -(-rows // config.batch_size)
         values["epochs"] = max(recommended.epochs, min(MOST_EPOCHS, -(-LEAST_STEPS // batches)))

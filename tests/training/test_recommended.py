@@ -96,7 +96,6 @@ def test_missing_settings_are_filled_and_said(tiny):
 
 def test_small_data_have_more_epochs(tiny):
     task = tiny.narrow()
-    task.has_new_head = False
     config, lines = settled(TrainConfig(learning_rate=1.0), task, rows=32 * 40)
     assert config.epochs == LEAST_STEPS // 40 == 15
     assert lines == ["epochs 15, as 1,280 training rows are few: 600 steps"]
@@ -112,17 +111,17 @@ def test_a_new_head_has_a_higher_rate(tiny):
         lines[1] == "learning rate 0.002 of the new head and the pooler, 10 times the encoder's, recommended for mine"
     )
     assert settled(config, task, rows=1) == (config, [])
-    assert settled(TrainConfig(learning_rate=1e-3, epochs=1), task, rows=1)[0].rates == {"head": 1e-2, "pooler": 1e-2}
+
+
+def test_a_given_rate_is_that_of_all_parts(tiny):
+    config = TrainConfig(learning_rate=1e-3, epochs=1)
+    assert settled(config, tiny.narrow(), rows=1) == (config, [])
 
 
 @pytest.mark.parametrize("rates", [{"head": 1e-5}, {"*": 0.0, "pooler": 1e-5}])
 def test_given_rates_replace_that_of_the_head(tiny, rates):
-    config, lines = settled(TrainConfig(learning_rate=1e-3, epochs=1, rates=rates), tiny.narrow(), rows=1)
-    assert config.rates == rates and lines == []
-
-
-def test_a_rate_of_zero_stays(tiny):
-    assert settled(TrainConfig(learning_rate=0.0, epochs=1), tiny.narrow(), rows=1)[0].rates == {}
+    config, lines = settled(TrainConfig(epochs=1, rates=rates), tiny.narrow(), rows=1)
+    assert config.rates == rates and len(lines) == 1
 
 
 def test_a_trained_head_has_the_rate_of_the_encoder(tiny, tmp_path):
@@ -173,4 +172,4 @@ def test_a_run_leaves_a_trained_head(tiny, tmp_path):
 
 def test_a_tagger_has_no_pooler_to_train(tiny):
     task = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "B-X", "I-X"], sequence_length=tiny.length)
-    assert settled(TrainConfig(learning_rate=1e-3, epochs=1), task, rows=1)[0].rates == {"head": 1e-2}
+    assert settled(TrainConfig(epochs=1), task, rows=1)[0].rates == {"head": 5e-3}
