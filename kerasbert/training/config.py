@@ -139,7 +139,8 @@ class TrainConfig:
     )
     rates: dict[str, float] = option(
         dict,
-        "Learning rate of one part, such as layers.-1=1e-3 or head=0.1. Repeatable. Default without --learning-rate: a new head as recommended for the model.",
+        "Learning rate of one part, such as layers.-1=1e-3 or head=0.1. Repeatable. Default without --learning-rate: a new head as "
+        "recommended for the model.",
         "PART=RATE",
         at_least=0,
     )
