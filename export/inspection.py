@@ -14,9 +14,9 @@ from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights
 from kerasbert.export.tflite.macs import count_macs
 from kerasbert.export.tflite.model_size import model_size
-from kerasbert.export.tflite.reader import read_file
 from kerasbert.export.tflite.runtime_support import required_runtime
-from kerasbert.export.tflite.structure import FileStructure, Operator, Signature, Subgraph, load_bytes
+from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,11 @@ def inspect(path: str | os.PathLike) -> Inspection:
         ```
     """
     data, name = load_bytes(path)
-    return inspect_structure(read_file(data, name), packed_metadata.read(data, name), path)
+    return inspect_structure(TFLiteFile.read(data, name), packed_metadata.read(data, name), path)
 
 
 def inspect_structure(
-    file: FileStructure, metadata: packed_metadata.Metadata | None, path: str | os.PathLike | bytes
+    file: TFLiteFile, metadata: packed_metadata.Metadata | None, path: str | os.PathLike | bytes
 ) -> Inspection:
     """Inspect a file that was decoded already, as `inspect` does.
 
@@ -228,14 +228,14 @@ def inspect_structure(
     )
 
 
-def _custom_operators(file: FileStructure) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _custom_operators(file: TFLiteFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of Flex operators and of other custom operators."""
     names = sorted({op.name for graph in file.subgraphs for op in graph.operators if op.custom})
     flex = tuple(name for name in names if name.startswith("Flex"))
     return flex, tuple(name for name in names if name not in flex)
 
 
-def _count_operators(file: FileStructure) -> tuple[OpCount, ...]:
+def _count_operators(file: TFLiteFile) -> tuple[OpCount, ...]:
     counts = Counter(
         (operator.name, operator.version, _dtypes(operator, graph), operator.custom)
         for graph in file.subgraphs
@@ -253,7 +253,7 @@ def _dtypes(operator: Operator, graph: Subgraph) -> str:
     return " -> ".join(sides)
 
 
-def _summarize_signature(file: FileStructure, signature: Signature) -> SignatureSummary:
+def _summarize_signature(file: TFLiteFile, signature: Signature) -> SignatureSummary:
     tensors = file.subgraphs[signature.subgraph].tensors
 
     def ports(indices: Mapping[str, int]) -> dict[str, str]:

@@ -12,8 +12,7 @@ from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.predictor import Predictor, open_predictor
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.constants import table_rows
-from kerasbert.export.tflite.reader import read_file
-from kerasbert.export.tflite.structure import load_bytes
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.data import read_data
 
 Rows = dict[str, Any]  # `input_ids` and `token_type_ids` of each row, and `longest`, the most tokens of a row
@@ -65,7 +64,7 @@ def _tokenized(predictor: Predictor, x: Any, with_note: bool = False) -> Rows:
 
 def _check_same_sizes(path: str | os.PathLike, first: Predictor, rows: Rows) -> None:
     """Check that a file without a tokenizer takes the first file's rows."""
-    file, words = read_file(*load_bytes(path)), first.metadata.vocab_size or first.tokenizer.vocabulary_size
+    file, words = TFLiteFile.read(path), first.metadata.vocab_size or first.tokenizer.vocabulary_size
     tables = table_rows(file)
     lengths = {
         file.subgraphs[signature.subgraph].tensors[index].shape[-1]

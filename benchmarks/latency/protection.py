@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.common import record
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.predictor import open_predictor
-from kerasbert.export.tflite.reader import check_structure
+from kerasbert.export.tflite.tflite_file import check_structure
 
 TEXT = "a gripping film"
 ROWS = 200

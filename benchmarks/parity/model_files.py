@@ -20,8 +20,8 @@ from benchmarks.common import record
 from benchmarks.parity import demos
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import load_bytes
+from kerasbert.export.tflite.tflite_file import check_structure
 
 PACKAGES = ("ai-edge-litert",)
 _MIN_RUNTIME = b"min_runtime_version"

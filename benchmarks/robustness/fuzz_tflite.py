@@ -36,7 +36,7 @@ from kerasbert.export.inspection import inspect
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata
-from kerasbert.export.tflite.reader import check_structure
+from kerasbert.export.tflite.tflite_file import check_structure
 
 SECONDS, BYTES = 60, 1 << 30
 GOOD, REFUSED, FOREIGN, HUNG, LARGE = "ran", "refused in a line", "another exception", "hung", "over 1 GB"

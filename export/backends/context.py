@@ -10,9 +10,9 @@ import numpy as np
 
 from kerasbert.export.runtime.interpreter_model import SIGNATURE
 from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.partitioned_model import PartitionedModel
 from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
@@ -58,7 +58,7 @@ class ValidationContext:
         proven: Whether another backend runs all rows, so that a sample is enough for this one.
     """
 
-    file: VerifiedFile
+    file: ModelFile
     model: RunnableModel
     examples: Examples
     expected: Sequence[RowOutputs]

@@ -24,7 +24,7 @@ from kerasbert.export.backends.rules.operator_rules import (
 )
 from kerasbert.export.backends.subprocesses.process import run_command, run_module
 from kerasbert.export.runtime.partitioned_model import compiled_path, host_path
-from kerasbert.export.tflite.structure import FileStructure
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.examples import RowOutputs
 
@@ -72,7 +72,7 @@ class CompilerLog:
         return cls(int(subgraphs[1]) if subgraphs else None, dict(operators), errors[0].strip() if errors else "")
 
 
-def forecast(file: FileStructure) -> tuple[OperatorVerdict, ...]:
+def forecast(file: TFLiteFile) -> tuple[OperatorVerdict, ...]:
     """Predict which calls the compiler maps.
 
     It makes one subgraph: a call that needs the result of one on the CPU stays on the CPU too.

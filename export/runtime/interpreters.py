@@ -14,12 +14,12 @@ from kerasbert import __version__
 from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
 from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed_metadata
-from kerasbert.export.tflite.reader import check_structure
 from kerasbert.export.tflite.structure import check_identifier
+from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.optional import import_optional
 
 # Kernel set -> the interpreter's op resolver. XNNPACK is the default delegate of the first.
@@ -69,7 +69,7 @@ def find_runtime() -> Runtime:
 
 
 def open_model(
-    path_or_bytes: str | os.PathLike | bytes | VerifiedFile,
+    path_or_bytes: str | os.PathLike | bytes | ModelFile,
     threads: int = 1,
     kernels: str = "xnnpack",
     length: int | None = None,
@@ -78,7 +78,7 @@ def open_model(
     """Open a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
     Args:
-        path_or_bytes: The file or its content; a `VerifiedFile` is not read again.
+        path_or_bytes: The file or its content; a `ModelFile` is not read again.
         threads: CPU threads of the runtime.
         kernels: `xnnpack` (the default delegate), `builtin` (optimized kernels, no delegate) or `reference`.
         length: The sequence length of a resizable model; a fixed model accepts its own length only.
@@ -102,7 +102,7 @@ def open_model(
         )
     threads = check_threads(threads)
     length = None if length is None else check_whole_number(length, "a sequence length")
-    if isinstance(path_or_bytes, VerifiedFile):
+    if isinstance(path_or_bytes, ModelFile):
         name, metadata, source = (
             str(path_or_bytes.path),
             path_or_bytes.metadata,
@@ -123,7 +123,7 @@ def open_model(
         vocab_size = metadata.vocab_size if metadata else None
         model = InterpreterModel(interpreter, name, kernels, threads, length, vocab_size)
         if is_body(model):
-            host = path_or_bytes.host if isinstance(path_or_bytes, VerifiedFile) else check_host(path_or_bytes)
+            host = path_or_bytes.host if isinstance(path_or_bytes, ModelFile) else check_host(path_or_bytes)
             return PartitionedModel(open_model(host, threads, kernels, length), model)
         return model
     except KerasBertError:
@@ -144,7 +144,7 @@ def check_threads(threads: Any) -> int:
 
 
 def open_at_any_length(
-    path: str | os.PathLike | VerifiedFile,
+    path: str | os.PathLike | ModelFile,
     threads: int = 1,
     kernels: str = "xnnpack",
     verified: bool = False,
@@ -153,7 +153,7 @@ def open_at_any_length(
     """Open a file at its own length, or a resizable one at a length of ours.
 
     Args:
-        path: as `open_model` takes it; of a `VerifiedFile` one interpreter is made, of another file that is resizable two.
+        path: as `open_model` takes it; of a `ModelFile` one interpreter is made, of another file that is resizable two.
         threads: CPU threads of the runtime.
         kernels: as `open_model` takes them.
         verified: as `open_model` takes it.
@@ -162,7 +162,7 @@ def open_at_any_length(
     Raises:
         KerasBertError: as `open_model`.
     """
-    resizable = isinstance(path, VerifiedFile) and path.resizable
+    resizable = isinstance(path, ModelFile) and path.resizable
     try:
         return open_model(path, threads, kernels, resized_to if resizable else None, verified)
     except LengthRequiredError:

@@ -17,7 +17,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
-from kerasbert.export.tflite.reader import check_structure
+from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.sharing import ThreadLock
 
 SECONDS = 120.0  # for opening a file, and for one row

@@ -18,7 +18,7 @@ from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.metadata import Metadata
-from kerasbert.export.tflite.reader import check_structure
+from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
 from kerasbert.sharing import PerProcess

@@ -4,7 +4,8 @@ import math
 from collections import Counter
 
 from kerasbert.export.tflite.macs import operator_macs
-from kerasbert.export.tflite.structure import FileStructure, Operator, Subgraph
+from kerasbert.export.tflite.structure import Operator, Subgraph
+from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 FP32, FP16, INT8 = "fp32", "fp16", "int8"
 _DENSE = ("FULLY_CONNECTED", "CONV_2D", "BATCH_MATMUL")
@@ -23,7 +24,7 @@ _STATIC_SHARE = 0.1
 _STORED = {"float32": "float32", "float16": "float16"}  # by that of a constant behind DEQUANTIZE
 
 
-def graph_recipe(file: FileStructure) -> str:
+def graph_recipe(file: TFLiteFile) -> str:
     """Return the recipe of a file by the types of inputs and kernels of its Dense layers.
 
     It is the recipe of most multiply-accumulates; a static one, where a tenth of them is static.
@@ -48,7 +49,7 @@ def graph_recipe(file: FileStructure) -> str:
     return "float16" if "float16" in stored else "float32"
 
 
-def arithmetic(file: FileStructure | None, floats: str = FP32) -> str:
+def arithmetic(file: TFLiteFile | None, floats: str = FP32) -> str:
     """Name the arithmetic of a file.
 
     Args:

@@ -3,7 +3,9 @@
 Every offset of such a file is valid, yet a runtime crashes, hangs or fills the memory.
 """
 
-from kerasbert.export.tflite.structure import FileStructure, Operator, Quantization, Subgraph, Tensor
+from collections.abc import Iterable
+
+from kerasbert.export.tflite.structure import Operator, Quantization, Signature, Subgraph, Tensor
 
 _BITS = {
     "int2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "bool": 8, "int16": 16, "uint16": 16, "float16": 16, "bfloat16": 16,
@@ -38,13 +40,13 @@ _MOST_AXES = 8  # the length of the kernels' arrays
 _MOST_BYTES = 1 << 32  # of one tensor
 
 
-def find_fault(file: FileStructure) -> str:
+def find_fault(subgraphs: tuple[Subgraph, ...], signatures: Iterable[Signature]) -> str:
     """Describe the first contradiction in a file's graphs; empty for a file without one."""
-    for graph in file.subgraphs:
+    for graph in subgraphs:
         if fault := _tensors_fault(graph) or _operators_fault(graph) or _order_fault(graph):
             return fault
-    for signature in file.signatures:
-        graph = file.subgraphs[signature.subgraph]
+    for signature in signatures:
+        graph = subgraphs[signature.subgraph]
         if not set(signature.inputs.values()) <= set(graph.inputs):
             return f"a signature {signature.name!r} with an input that its graph does not have"
         if not set(signature.outputs.values()) <= set(graph.outputs):

@@ -2,13 +2,13 @@
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.op_versions import is_newer, minimum_runtime
-from kerasbert.export.tflite.structure import FileStructure, Operator, Subgraph
+from kerasbert.export.tflite.structure import Operator, Subgraph
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 _PER_CHANNEL_DYNAMIC = 12  # FULLY_CONNECTED with float activations and per-channel int8 kernels
 
 
-def required_runtime(file: FileStructure) -> str:
+def required_runtime(file: TFLiteFile) -> str:
     """Return the oldest runtime that supports every builtin operator of a file."""
     return minimum_runtime(
         {(op.name, _required_version(op, graph)) for graph in file.subgraphs for op in graph.operators if not op.custom}

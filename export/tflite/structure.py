@@ -1,15 +1,12 @@
-"""The structure of a `.tflite` file: operators, tensors and signatures.
+"""The parts of a `.tflite` file: operators, tensors, graphs and signatures; and its bytes.
 
-The file is a FlatBuffer of TensorFlow Lite's schema (`schema.fbs`, version 3, identifier `TFL3`). It may come from anywhere, so `reader`
-checks every count and index against the file's size.
+The file is a FlatBuffer of TensorFlow Lite's schema (`schema.fbs`, version 3, identifier `TFL3`).
 """
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from kerasbert.arguments import check_path
 from kerasbert.console.numbers import format_bytes
@@ -18,7 +15,6 @@ from kerasbert.files.lfs_pointer import refuse_pointer
 
 IDENTIFIER = b"TFL3"
 MOST_BYTES = 1 << 31
-_NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")}
 
 
 @dataclass(frozen=True)
@@ -132,33 +128,6 @@ class Signature:
     subgraph: int
     inputs: dict[str, int]
     outputs: dict[str, int]
-
-
-@dataclass(frozen=True)
-class FileStructure:
-    """The structure of a `.tflite` file.
-
-    Attributes:
-        size: Bytes of the file, packed metadata included.
-        subgraphs: The graphs.
-        signatures: The entry points.
-        spans: Offset and size of each buffer in bytes.
-        data: The file's bytes.
-    """
-
-    size: int
-    subgraphs: tuple[Subgraph, ...]
-    signatures: tuple[Signature, ...]
-    spans: tuple[tuple[int, int], ...]
-    data: bytes = field(repr=False, compare=False)
-
-    def constant(self, tensor: Tensor) -> np.ndarray | None:
-        """Return a constant tensor's values; None for a computed tensor, and for values below one byte (int4)."""
-        if not tensor.constant or tensor.dtype not in _NUMPY:
-            return None
-        start, size = self.spans[tensor.buffer]
-        values = np.frombuffer(self.data, _NUMPY[tensor.dtype], size // np.dtype(_NUMPY[tensor.dtype]).itemsize, start)
-        return values.reshape(tensor.stored_shape) if values.size == tensor.elements else None
 
 
 def load_bytes(path_or_bytes: str | os.PathLike | bytes) -> tuple[bytes, str]:

@@ -1,16 +1,44 @@
-"""Reads the structure of a `.tflite` file without running it."""
+"""Parses a FlatBuffer of unknown origin into a `TFLiteFile`: every count and offset is checked against the file's size."""
 
 import os
-from dataclasses import fields
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from kerasbert.export.tflite.reader import read_file
-from kerasbert.export.tflite.structure import FileStructure, load_bytes
+import numpy as np
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.graph_faults import find_fault
+from kerasbert.export.tflite.structure import (
+    Operator,
+    Quantization,
+    Signature,
+    Subgraph,
+    Tensor,
+    load_bytes,
+)
+from kerasbert.export.tflite.verifier import verify
+
+_MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
+
+_NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")}
+_NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
+_NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
+# Runtimes do not count the inputs of these operators, or rules read the second one.
+_TWO_INPUTS = {"BATCH_MATMUL", "FULLY_CONNECTED", "GATHER"}
+_FIRST_OPTIONAL_INPUT = {
+    "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_RNN": 1,
+}  # fmt: skip
 
 
-class TFLiteFile(FileStructure):
+@dataclass(frozen=True)
+class TFLiteFile:
     """The structure of a `.tflite` file: graphs, tensors, operators and entry points. See `read`.
 
-    Args:
+    Attributes:
         size: Bytes of the file, packed metadata included.
         subgraphs: The graphs.
         signatures: The entry points.
@@ -25,18 +53,281 @@ class TFLiteFile(FileStructure):
         ```
     """
 
+    size: int
+    subgraphs: tuple[Subgraph, ...]
+    signatures: tuple[Signature, ...]
+    spans: tuple[tuple[int, int], ...]
+    data: bytes = field(repr=False, compare=False)
+
     @classmethod
-    def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "TFLiteFile":
+    def read(cls, path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> "TFLiteFile":
         """Parse a file or its bytes.
 
         Args:
             path_or_bytes: The file or its content.
+            name: The name of bytes, for messages.
 
         Returns:
             The structure.
 
         Raises:
-            KerasBertError: When the file is missing, is not a `.tflite` file, or is damaged.
+            KerasBertError: When the file is missing, is not a `.tflite` file, or is damaged; and when neither ai-edge-litert nor TensorFlow
+                is installed.
         """
-        structure = read_file(*load_bytes(path_or_bytes))
-        return cls(**{field.name: getattr(structure, field.name) for field in fields(FileStructure)})
+        data, default_name = load_bytes(path_or_bytes)
+        return _parse(data, name or default_name)
+
+    def constant(self, tensor: Tensor) -> np.ndarray | None:
+        """Return the values of a constant.
+
+        Args:
+            tensor: A tensor of this file.
+
+        Returns:
+            The values; None for a computed tensor, and for values below one byte (int4).
+        """
+        if not tensor.constant or tensor.dtype not in _NUMPY:
+            return None
+        start, size = self.spans[tensor.buffer]
+        values = np.frombuffer(self.data, _NUMPY[tensor.dtype], size // np.dtype(_NUMPY[tensor.dtype]).itemsize, start)
+        return values.reshape(tensor.stored_shape) if values.size == tensor.elements else None
+
+
+def _parse(data: bytes, name: str) -> TFLiteFile:
+    schema = _require_schema()
+    try:
+        verify(data)
+        return _Reader(schema, data, name).file()
+    except KerasBertError:
+        raise
+    except _MALFORMED as error:
+        raise _damaged(name, str(error)) from error
+
+
+def _damaged(name: str, detail: str) -> KerasBertError:
+    return KerasBertError(
+        f"expected an intact .tflite file, received {name}, truncated or damaged ({detail or 'bad offset'}); copy "
+        "or convert it again"
+    )
+
+
+def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> TFLiteFile | None:
+    """Verify a file before it is run, because runtimes crash on some damaged files.
+
+    An environment with tflite-runtime alone lacks the schema. There only the offsets are verified.
+
+    Args:
+        path_or_bytes: The file or its content.
+        name: The name of bytes, for messages.
+
+    Returns:
+        The decoded file; None where tflite-runtime alone is installed.
+
+    Raises:
+        KerasBertError: when the file is damaged.
+    """
+    data, default_name = load_bytes(path_or_bytes)
+    name = name or default_name
+    if _installed_schema() is None:
+        try:
+            verify(data)
+        except ValueError as error:
+            raise _damaged(name, str(error)) from error
+        return None
+    structure = _parse(data, name)
+    if fault := find_fault(structure.subgraphs, structure.signatures):
+        raise _damaged(name, fault)
+    return structure
+
+
+def _require_schema() -> Any:
+    schema = _installed_schema()
+    if schema is None:
+        raise KerasBertError(
+            "expected ai-edge-litert for reading a .tflite file's structure, received an environment without it; "
+            "install ai-edge-litert"
+        )
+    return schema
+
+
+def _installed_schema() -> Any:
+    """Return the module of TFLite's generated FlatBuffer classes, or None: the old tflite-runtime does not ship them."""
+    try:
+        from ai_edge_litert import schema_py_generated as schema
+    except ImportError:
+        try:
+            from tensorflow.lite.python import schema_py_generated as schema
+        except ImportError:
+            return None
+    return schema
+
+
+class _Reader:
+    """One pass over the FlatBuffer that checks every count and index."""
+
+    def __init__(self, schema: Any, data: bytes, name: str):
+        self.schema, self.data, self.name = schema, data, name
+        self.entries = 0
+        self.builtin_names = _names(schema.BuiltinOperator)
+        self.option_names = _names(schema.BuiltinOptions)
+        self.activation_names = _names(schema.ActivationFunctionType)
+        self.dtype_names = {code: text.lower() for code, text in _names(schema.TensorType).items()}
+
+    def file(self) -> TFLiteFile:
+        model = self.schema.Model.GetRootAs(self.data, 0)
+        spans = tuple(self._span(b) for b in self._each(model.BuffersLength, model.Buffers))
+        buffers = tuple(size for _, size in spans)
+        codes = [self._operator_code(c) for c in self._each(model.OperatorCodesLength, model.OperatorCodes)]
+        subgraphs = tuple(self._subgraph(g, codes, buffers) for g in self._each(model.SubgraphsLength, model.Subgraphs))
+        if not subgraphs:
+            raise _damaged(self.name, "no subgraph")
+        signatures = tuple(
+            self._signature(s, subgraphs) for s in self._each(model.SignatureDefsLength, model.SignatureDefs)
+        )
+        return TFLiteFile(len(self.data), subgraphs, signatures, spans, self.data)
+
+    def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
+        """Iterate over a vector of tables.
+
+        An entry takes at least four bytes, which bounds the length of a vector. The total is bounded too: a hostile file may store many
+        vectors at one place, which would take forever to read.
+        """
+        count = length()
+        self.entries += max(count, 0)
+        if not 0 <= count <= len(self.data) // 4 or self.entries > len(self.data):
+            raise _damaged(self.name, f"a vector of {count} entries")
+        return (item(index) for index in range(count))
+
+    def _numbers(self, length: Callable[[], int], values: Callable[[], np.ndarray]) -> tuple[int, ...]:
+        """Read a vector of numbers, with the same bounds as a vector of tables."""
+        self._each(length, lambda index: index)
+        return tuple(values().tolist()) if length() else ()
+
+    def _text(self, raw: bytes | None) -> str:
+        return (raw or b"").decode("utf-8", errors="replace")
+
+    def _span(self, buffer: Any) -> tuple[int, int]:
+        """Return offset and size of a buffer: inside its vector, or, in files over 2 GB, behind the FlatBuffer."""
+        start, size = int(buffer.Offset()), int(buffer.Size())
+        if start <= 1:
+            size = int(buffer.DataLength())
+            start = int(buffer._tab.Vector(buffer._tab.Offset(4))) if size else 0
+        if start < 0 or start + size > len(self.data):
+            raise _damaged(self.name, f"a buffer of {size} bytes at {start}, past the end")
+        return start, size
+
+    def _operator_code(self, code: Any) -> tuple[str, int, bool]:
+        # A newer field holds codes above 127. The older one-byte field holds the smaller codes of old files.
+        builtin = max(int(code.BuiltinCode()), int(code.DeprecatedBuiltinCode()))
+        name = self.builtin_names.get(builtin, f"BUILTIN_{builtin}")
+        if name == "CUSTOM":
+            return self._text(code.CustomCode()) or "unnamed custom operator", int(code.Version()), True
+        return name, int(code.Version()), False
+
+    def _subgraph(self, graph: Any, codes: list[tuple[str, int, bool]], buffers: tuple[int, ...]) -> Subgraph:
+        tensors = tuple(self._tensor(t, buffers) for t in self._each(graph.TensorsLength, graph.Tensors))
+        operators = tuple(
+            self._operator(o, codes, len(tensors)) for o in self._each(graph.OperatorsLength, graph.Operators)
+        )
+        inputs = self._numbers(graph.InputsLength, graph.InputsAsNumpy)
+        outputs = self._numbers(graph.OutputsLength, graph.OutputsAsNumpy)
+        if any(not 0 <= tensor < len(tensors) for tensor in inputs + outputs):
+            raise _damaged(self.name, f"a graph that starts or ends with a tensor outside 0..{len(tensors) - 1}")
+        return Subgraph(self._text(graph.Name()), tensors, operators, inputs, outputs)
+
+    def _tensor(self, tensor: Any, buffers: tuple[int, ...]) -> Tensor:
+        stored = self._numbers(tensor.ShapeLength, tensor.ShapeAsNumpy)
+        shape = self._numbers(tensor.ShapeSignatureLength, tensor.ShapeSignatureAsNumpy) or stored
+        if any(size < 0 for size in stored):
+            raise _damaged(self.name, f"a tensor of the shape {stored}")
+        buffer = int(tensor.Buffer())
+        if buffer >= len(buffers):
+            raise _damaged(self.name, f"buffer {buffer} of {len(buffers)}")
+        dtype = self.dtype_names.get(tensor.Type(), f"type_{tensor.Type()}")
+        return Tensor(
+            self._text(tensor.Name()),
+            dtype,
+            shape,
+            stored,
+            buffer,
+            buffers[buffer],
+            _quantization(tensor.Quantization()),
+            bool(tensor.IsVariable()),
+            tensor.Sparsity() is not None,
+        )
+
+    def _operator(self, operator: Any, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
+        index = operator.OpcodeIndex()
+        if index >= len(codes):
+            raise _damaged(self.name, f"operator code {index} of {len(codes)}")
+        start, size = int(operator.LargeCustomOptionsOffset()), int(operator.LargeCustomOptionsSize())
+        if start > 1 and start + size > len(self.data):
+            raise _damaged(self.name, f"custom options of {size} bytes at {start}, past the end")
+        inputs = self._numbers(operator.InputsLength, operator.InputsAsNumpy)
+        outputs = self._numbers(operator.OutputsLength, operator.OutputsAsNumpy)
+        if any(not -1 <= tensor < tensors for tensor in inputs + outputs):
+            raise _damaged(self.name, f"an operator with a tensor outside 0..{tensors - 1}")
+        name, version, custom = codes[index]
+        if not custom and (missing := _missing_tensor(name, inputs, outputs)):
+            raise _damaged(self.name, f"an operator {name} without {missing}")
+        return Operator(name, version, custom, inputs, outputs, self._options(operator))
+
+    def _options(self, operator: Any) -> Mapping[str, int | float | bool | str]:
+        """Return the numeric options of an operator by name."""
+        table, kind = operator.BuiltinOptions(), self.option_names.get(operator.BuiltinOptionsType())
+        if table is None or kind is None or not hasattr(self.schema, f"{kind}T"):
+            return {}
+        packed = getattr(self.schema, kind)()
+        packed.Init(table.Bytes, table.Pos)
+        fields = vars(getattr(self.schema, f"{kind}T").InitFromObj(packed))
+        options: dict[str, Any] = {
+            _snake_case(key): value for key, value in fields.items() if isinstance(value, int | float)
+        }
+        if "fused_activation_function" in options:
+            activation = options["fused_activation_function"]
+            options["fused_activation_function"] = self.activation_names.get(activation, f"activation {activation}")
+        return options
+
+    def _signature(self, signature: Any, subgraphs: tuple[Subgraph, ...]) -> Signature:
+        subgraph = int(signature.SubgraphIndex())
+        if subgraph >= len(subgraphs):
+            raise _damaged(self.name, f"a signature of subgraph {subgraph}")
+        inputs = {
+            self._text(m.Name()): int(m.TensorIndex()) for m in self._each(signature.InputsLength, signature.Inputs)
+        }
+        outputs = {
+            self._text(m.Name()): int(m.TensorIndex()) for m in self._each(signature.OutputsLength, signature.Outputs)
+        }
+        if any(index >= len(subgraphs[subgraph].tensors) for index in [*inputs.values(), *outputs.values()]):
+            raise _damaged(self.name, "a signature of a tensor that is not there")
+        return Signature(self._text(signature.SignatureKey()), subgraph, inputs, outputs)
+
+
+def _missing_tensor(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
+    """Names a required tensor that a builtin operator lacks: runtimes read it without checking, and crash."""
+    if name not in _NO_OUTPUTS and -1 in (outputs or (-1,)):
+        return "an output"
+    if name not in _NO_INPUTS and -1 in (inputs[: _FIRST_OPTIONAL_INPUT.get(name)] or (-1,)):
+        return "an input"
+    if name in _TWO_INPUTS and len(inputs) < 2:
+        return "a second input"
+    return ""
+
+
+def _quantization(parameters: Any) -> Quantization | None:
+    if parameters is None or parameters.ScaleLength() == 0:
+        return None
+    scales, count = parameters.ScaleAsNumpy(), int(parameters.ZeroPointLength())
+    zeros = parameters.ZeroPointAsNumpy() if count else np.zeros(1, np.int64)
+    sound = bool(np.isfinite(scales).all() and (scales >= 0).all())
+    zero_range = (int(zeros.min()), int(zeros.max()))
+    return Quantization(len(scales), int(parameters.QuantizedDimension()), count, zero_range, sound)
+
+
+def _names(enumeration: type) -> dict[int, str]:
+    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
+
+
+def _snake_case(name: str) -> str:
+    """Return `shrink_axis_mask` for `shrinkAxisMask`."""
+    return re.sub("([A-Z])", r"_\1", name).lower()

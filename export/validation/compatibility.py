@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.reference import Reference
 from kerasbert.text.client_wordpiece import SETTING
 
@@ -40,7 +40,7 @@ def check_inputs(arrays: Mapping[str, np.ndarray], model: RunnableModel) -> None
             )
 
 
-def check_same_kind(file: VerifiedFile, reference: Reference) -> None:
+def check_same_kind(file: ModelFile, reference: Reference) -> None:
     """Check that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
 
     Raises:

@@ -4,9 +4,9 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.validation.bundled_texts import bundled_data
 from kerasbert.export.validation.compatibility import check_inputs
@@ -19,7 +19,7 @@ _GUESS_ROWS = 64  # rows whose outputs show the processor
 UNKNOWN_PROCESSOR = make_processor("regression")  # keeps outputs as they are, until their processor is guessed
 
 
-def choose_data(file: VerifiedFile, reference: Reference, data: Any) -> Data:
+def choose_data(file: ModelFile, reference: Reference, data: Any) -> Data:
     """Choose the rows of an archive, the user's data, or else bundled sentences.
 
     Args:
@@ -64,14 +64,14 @@ def bundled_note(examples: Examples, available: int, compared: bool) -> str:
     )
 
 
-def choose_length(file: VerifiedFile, reference: Reference, data: Data) -> int:
+def choose_length(file: ModelFile, reference: Reference, data: Data) -> int:
     """Choose the length of a resizable file: that of packed data, of the reference, of the converted task, or 128."""
     row_length = file.metadata.row_length if file.metadata else None
     return data.length or reference.length or row_length or DEFAULT_LENGTH
 
 
 def make_examples(
-    file: VerifiedFile, model: RunnableModel, reference: Reference, data: Data, rows: int | None
+    file: ModelFile, model: RunnableModel, reference: Reference, data: Data, rows: int | None
 ) -> Examples:
     """Pack data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
 

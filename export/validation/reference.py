@@ -10,9 +10,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.isolated_model import IsolatedFile
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import INPUTS, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
@@ -194,7 +194,7 @@ def _task_reference(task: Any, name: str | None = None) -> Reference:
 
 
 def _tflite_reference(path: Path, threads: int) -> Reference:
-    file = VerifiedFile.read(path)
+    file = ModelFile.read(path)
     metadata = file.metadata
     isolated = IsolatedFile(path, threads)  # it may be damaged as well as the file under validation
     models: dict[int, RunnableModel] = {}

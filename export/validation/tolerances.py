@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.validation.judgements import Tolerance
@@ -31,7 +31,7 @@ TOLERANCES = {
 TRAINED_FURTHER = Tolerance(agreement=0.9, cosine=0.9, score_shift=0.2, by_metric=True)
 
 
-def recipe_of(file: VerifiedFile, tolerance: Tolerance | float | None) -> tuple[str, list[str]]:
+def recipe_of(file: ModelFile, tolerance: Tolerance | float | None) -> tuple[str, list[str]]:
     """Return the recipe by which a file is judged, and notes about it. Operators and tensors decide, not the word of the metadata.
 
     Args:

@@ -16,8 +16,8 @@ from kerasbert.export.backends.registry import BACKENDS, Backend, select_backend
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.validation.checks import (
     FAILED,
@@ -103,7 +103,7 @@ def validate(
     backends = select_backends(on)
     if report is not None:
         check_report_path(report)
-    file = VerifiedFile.read(model_path)
+    file = ModelFile.read(model_path)
     if isolated and (reason := failure_reason(file.path)):
         result = _report_unusable(file, against, Check("opens and runs once", FAILED, reason))
     else:
@@ -132,7 +132,7 @@ def _no_progress(what: str, done: int, total: int) -> None:
 
 
 def _validate_file(
-    file: VerifiedFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
+    file: ModelFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
 ) -> ValidationReport:
     """Prepare reference and rows, run every backend and make the report."""
     reference = open_reference(against, settings.threads)
@@ -191,7 +191,7 @@ def _signature_check(model: RunnableModel, rows: int) -> Check:
     return Check("signature", PASSED, reason, rows=rows)
 
 
-def _report_unusable(file: VerifiedFile, against: Any, check: Check) -> ValidationReport:
+def _report_unusable(file: ModelFile, against: Any, check: Check) -> ValidationReport:
     """Make the report of a file that no backend gets, with the check that failed."""
     return ValidationReport(
         model=file.name,

@@ -48,9 +48,9 @@ def benchmark(
     arguments = dict(locals())
     from kerasbert.cli.common.data_files import read_model_data
     from kerasbert.cli.common.destinations import check_out_file
-    from kerasbert.cli.common.models import is_tflite
     from kerasbert.cli.common.progress import progress
     from kerasbert.errors import KerasBertError
+    from kerasbert.export.tflite.file_kind import is_tflite
     from kerasbert.export.validation.checks import check_report_path
     from kerasbert.files.own_files import REPORT
 

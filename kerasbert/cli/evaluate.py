@@ -59,7 +59,7 @@ def evaluate(
     check_labels(loaded.processor, table)
     started = time.monotonic()
     with progress("predicting") as bar:
-        values = loaded.score(table.x, table.y, bar.rows)
+        values = loaded.score(table.x, table.y, report=bar.rows)
     seconds = time.monotonic() - started
     metrics = Facts([(name, f"{value:.4f}") for name, value in values.items()])
     speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} rows/s"

@@ -17,8 +17,8 @@ def inspect(
 
     Example: kerasbert inspect model.tflite --targets
     """
-    from kerasbert.cli.common.models import is_tflite
     from kerasbert.errors import KerasBertError
+    from kerasbert.export.tflite.file_kind import is_tflite
 
     if is_tflite(model):
         from kerasbert.export.inspection import inspect as run

@@ -124,7 +124,7 @@ def predict(
     processor = loaded.processor
     prompted = with_prompt(processor, prompt_name, prompt)
     with progress("predicting") as bar:
-        predictions = loaded.predictions(examples, bar.rows, prompted)
+        predictions = loaded.predictions(examples, report=bar.rows, processor=prompted)
     problem = _nonfinite_values(predictions)
     if out is not None:
         if problem:

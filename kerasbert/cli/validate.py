@@ -104,8 +104,8 @@ def validate(
 
 def _check_answers(model: Path, against: str | Path, answering: AnswerConfig) -> dict[str, Any]:
     """Return the settings with which the file was converted, in place of those of the reference."""
-    from kerasbert.cli.common.models import is_tflite
     from kerasbert.cli.common.saved_model import read_processor
+    from kerasbert.export.tflite.file_kind import is_tflite
 
     settings = answer_settings(answering)
     if settings and (is_tflite(against) or str(against).endswith(".npz")):

@@ -104,7 +104,7 @@ def _parts_of_new_head(task: "Task | Distiller") -> tuple[str, ...]:
     """Return the parts of an output layer that was not trained before: itself, and the pooler that it reads."""
     from kerasbert.optimizers.parameter_groups import group_names  # not at the top: it loads TensorFlow
 
-    student: Task = getattr(task, "student", task)
+    student: Any = getattr(task, "student", task)
     if not student.has_new_head or _OUTPUT_LAYERS.isdisjoint(student.heads):
         return ()
     return ("head", "pooler") if student.pools and "pooler" in group_names(student) else ("head",)

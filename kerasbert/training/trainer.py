@@ -131,7 +131,8 @@ def train(
             verbose=0, callbacks=[*callbacks, callback, *further],
         )  # fmt: skip
     result = callback.finish()
-    getattr(task, "student", task).has_new_head = False
+    student: Any = getattr(task, "student", task)
+    student.has_new_head = False
     if not keep_state:
         folder.finish()
     return result

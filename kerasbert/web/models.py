@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kerasbert.console.numbers import format_bytes
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.files.own_files import HOST, is_own
 
@@ -75,14 +75,14 @@ def _read(path: Path, name: str, title: str) -> SiteModel:
     return SiteModel(path, name, title, metadata.processor.name, len(file.content), digest, bool(file.resizable))
 
 
-def _checked(path: Path) -> tuple[VerifiedFile, Metadata]:
+def _checked(path: Path) -> tuple[ModelFile, Metadata]:
     """Read a file, and check that the page can run it."""
     if is_own(path, HOST):
         raise _unsuitable(path, "the host part of a model for an Edge TPU", "convert the model with --target web")
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         received = format_bytes(path.stat().st_size)
         raise _unsuitable(path, f"one of {received}", f"use a model of at most {format_bytes(MOST_BYTES)}")
-    file = VerifiedFile.read(path)
+    file = ModelFile.read(path)
     metadata = file.metadata
     if metadata is None:
         raise _unsuitable(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.structure import Operator
 from kerasbert.web import models
@@ -154,13 +154,13 @@ def test_the_page_has_the_same_limits():
 
 
 def test_custom_operators_are_refused(monkeypatch):
-    read = VerifiedFile.read
+    read = ModelFile.read
     structure = read(LABEL).structure
     graph = dataclasses.replace(
         structure.subgraphs[0], operators=(Operator("FlexErf", 1, True, (), ()), *structure.subgraphs[0].operators)
     )
     altered = dataclasses.replace(structure, subgraphs=(graph,))
-    monkeypatch.setattr(VerifiedFile, "read", lambda path: dataclasses.replace(read(path), structure=altered))
+    monkeypatch.setattr(ModelFile, "read", lambda path: dataclasses.replace(read(path), structure=altered))
     with pytest.raises(KerasBertError, match="one with the operator FlexErf; convert"):
         read_models([LABEL])
 

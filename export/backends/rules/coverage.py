@@ -10,7 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import BACKENDS
 from kerasbert.export.backends.rules.operator_rules import OperatorVerdict
 from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.runtime.model_file import ModelFile
 
 _CPU = "cpu"
 
@@ -69,7 +69,7 @@ def placement(path: str | os.PathLike) -> Placement:
     Raises:
         KerasBertError: When the file cannot be read, or is damaged.
     """
-    file = VerifiedFile.read(path)
+    file = ModelFile.read(path)
     structure = file.require_structure()
     counts = Counter(operator.name for operator in structure.subgraphs[0].operators)
     on_cpu = _cpu_placement(path)

@@ -16,8 +16,8 @@ import numpy as np
 from kerasbert.children import die_with_parent
 from kerasbert.export.runtime.interpreter_model import InterpreterModel
 from kerasbert.export.runtime.interpreters import find_runtime, open_model
+from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.runtime.partitioned_model import PartitionedModel
-from kerasbert.export.runtime.verified_file import VerifiedFile
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     runtime = find_runtime().interpreter
     load_delegate = importlib.import_module(runtime.__module__).load_delegate
     interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
-    host_model = open_model(VerifiedFile.read(host))
+    host_model = open_model(ModelFile.read(host))
     model = PartitionedModel(host_model, InterpreterModel(interpreter, body, "edge-tpu", 1, None))
     data = dict(np.load(inputs_file))
     outputs: dict[str, list[np.ndarray]] = {}

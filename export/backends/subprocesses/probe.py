@@ -12,7 +12,7 @@ from kerasbert.children import die_with_parent
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import open_at_any_length
-from kerasbert.export.runtime.verified_file import VerifiedFile
+from kerasbert.export.runtime.model_file import ModelFile
 
 SECONDS = 300.0
 _REFUSED = 3  # exit code where the runtime refused the file and lived
@@ -28,7 +28,7 @@ def main() -> None:
     """Run the worker."""
     die_with_parent()
     try:
-        model = open_at_any_length(VerifiedFile.read(sys.argv[1]))
+        model = open_at_any_length(ModelFile.read(sys.argv[1]))
         model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
         model.invoke()
     except KerasBertError:

@@ -1,62 +1,30 @@
-"""One interface for saved folders and `.tflite` files: examples in, predictions and metrics out."""
+"""Opens the model of a command: a saved folder or a `.tflite` file, which predict and score alike."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common.loading import loading
 from kerasbert.cli.common.progress import note
 from kerasbert.export.tflite.file_kind import is_tflite
-from kerasbert.processors import Processor
 from kerasbert.training.answer_options import check_answers_questions
 
 if TYPE_CHECKING:
+    from kerasbert.export.runtime.predictor import Predictor
     from kerasbert.tasks.base import Task
 
-_BATCH = 32
 
-__all__ = ["LoadedModel", "is_tflite", "open_model"]
-
-Report = Callable[[int, int], None]
-
-
-class LoadedModel(Protocol):
-    """A model that is ready for prediction."""
-
-    @property
-    def processor(self) -> Processor:
-        """The model's processor, with its labels."""
-        ...
-
-    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
-        """Return one prediction for each example; see `kerasbert.tasks.base.Task`.
-
-        Args:
-            x: The examples.
-            report: Called with the number of rows done and of all rows.
-            processor: A processor in place of the model's own, with another prompt.
-        """
-        ...
-
-    def score(self, x: Any, y: Any, report: Report | None = None) -> dict[str, float]:
-        """Return the task's metrics; see `kerasbert.tasks.base.Task`.
-
-        Args:
-            x: The examples.
-            y: Their labels.
-            report: Called with the number of rows done and of all rows.
-        """
-        ...
-
-
-def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = MappingProxyType({})) -> LoadedModel:
+def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = MappingProxyType({})) -> "Predictor | Task":
     """Open a model. A `.tflite` file needs no TensorFlow and runs in a process of its own.
 
     Args:
         model: A `.tflite` file, a saved folder or a hub name.
         threads: The number of CPU threads for a `.tflite` file.
         answering: Settings of question answering in place of the model's; see `answer_settings`.
+
+    Returns:
+        The task, or the file with its tokenizer and processor.
 
     Raises:
         KerasBertError: When there is no such model, it is damaged, or it is a file without kerasbert's metadata; and when there are
@@ -71,7 +39,7 @@ def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = Mapp
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 
-        return _Folder(change_answers(load_task(model), answering))
+        return change_answers(load_task(model), answering)
 
 
 def change_answers(task: "Task", answering: Mapping[str, Any]) -> "Task":
@@ -97,18 +65,3 @@ def change_answers(task: "Task", answering: Mapping[str, Any]) -> "Task":
                 "SQuAD 2.0"
             )
     return task
-
-
-@dataclass(frozen=True)
-class _Folder:
-    task: "Task"
-
-    @property
-    def processor(self) -> Processor:
-        return self.task.processor
-
-    def predictions(self, x: Any, report: Report | None = None, processor: Processor | None = None) -> list:
-        return self.task.predictions(x, _BATCH, report, processor)
-
-    def score(self, x: Any, y: Any, report: Report | None = None) -> dict[str, float]:
-        return self.task.score(x, y, _BATCH, report)

@@ -27,7 +27,7 @@ def read_processor(model: str | os.PathLike) -> Processor | None:
     Raises:
         KerasBertError: When there is no such model.
     """
-    from kerasbert.cli.common.models import is_tflite
+    from kerasbert.export.tflite.file_kind import is_tflite
 
     if is_tflite(os.fspath(model)):
         from kerasbert.export.tflite import metadata

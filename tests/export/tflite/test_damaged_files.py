@@ -10,7 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.inspection import inspect
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
-from kerasbert.export.tflite.reader import check_structure
+from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.export.tflite.verifier import Malformed, verify
 
 

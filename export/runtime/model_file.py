@@ -7,14 +7,14 @@ from pathlib import Path
 
 from kerasbert.export.runtime.partitioned_model import check_host
 from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.tflite.reader import check_structure, read_file
-from kerasbert.export.tflite.structure import FileStructure, load_bytes
+from kerasbert.export.tflite.structure import load_bytes
+from kerasbert.export.tflite.tflite_file import TFLiteFile, check_structure
 
 _SIGNATURE = "serve"
 
 
 @dataclass(frozen=True)
-class VerifiedFile:
+class ModelFile:
     """An intact `.tflite` file in memory.
 
     Attributes:
@@ -26,11 +26,11 @@ class VerifiedFile:
 
     path: Path
     content: bytes = field(repr=False)
-    structure: FileStructure | None = field(repr=False)
+    structure: TFLiteFile | None = field(repr=False)
     metadata: packed.Metadata | None = field(repr=False)
 
     @classmethod
-    def read(cls, path: str | os.PathLike) -> "VerifiedFile":
+    def read(cls, path: str | os.PathLike) -> "ModelFile":
         """Read, verifies and decodes a file.
 
         Raises:
@@ -46,13 +46,13 @@ class VerifiedFile:
         return self.path.name
 
     @functools.cached_property
-    def host(self) -> "VerifiedFile":
+    def host(self) -> "ModelFile":
         """The host's part of a file in two parts.
 
         Raises:
             KerasBertError: When there is no such file beside this one, or it is damaged.
         """
-        return VerifiedFile.read(check_host(self.path))
+        return ModelFile.read(check_host(self.path))
 
     @property
     def resizable(self) -> bool | None:
@@ -66,10 +66,10 @@ class VerifiedFile:
             graph, indices = self.structure.subgraphs[signature.subgraph], tuple(signature.inputs.values())
         return any(-1 in graph.tensors[index].shape for index in indices)
 
-    def require_structure(self) -> FileStructure:
+    def require_structure(self) -> TFLiteFile:
         """Return the decoded graphs.
 
         Raises:
             KerasBertError: When no FlatBuffer schema is installed.
         """
-        return self.structure or read_file(self.content, str(self.path))
+        return self.structure or TFLiteFile.read(self.content, str(self.path))
