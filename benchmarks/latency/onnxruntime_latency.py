@@ -106,13 +106,13 @@ class _LiteRT:
         self.partitions = self._model.partitions
 
     def fill(self, row: dict[str, np.ndarray]) -> None:
-        self._model.fill({name: row[name].astype(port.dtype) for name, port in self._model.inputs.items()})
+        self._row = {name: row[name].astype(port.dtype) for name, port in self._model.inputs.items()}
 
     def invoke(self) -> None:
-        self._model.invoke()
+        self._outputs = self._model.compute(self._row)
 
     def fetch(self) -> np.ndarray:
-        return next(iter(self._model.fetch().values()))
+        return next(iter(self._outputs.values()))
 
 
 def _onnx_models(arguments: argparse.Namespace, folder: Path) -> tuple[dict, dict]:

@@ -62,9 +62,7 @@ def read(path: str) -> None:
 def run_unverified(path: str) -> None:
     """Run a file in this process without verification."""
     model = open_at_any_length(path, verified=True)
-    model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
-    model.invoke()
-    model.fetch()
+    model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
 
 
 def run_verified(path: str) -> None:

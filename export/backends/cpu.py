@@ -1,7 +1,6 @@
 """The CPU: XNNPACK on every row, the reference kernels on a sample, and one thread against several."""
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -127,15 +126,10 @@ def _run(context: ValidationContext, label: str, open_model: Callable[[], Runnab
         for number in range(row * group, (row + 1) * group):
             inputs = {name: values[:, :length] for name, values in context.examples.one(number, model.inputs).items()}
             if not seconds:
-                model.check(inputs)
-                # The first run pays for packing weights; it is no measurement.
-                model.fill(inputs)
-                model.invoke()
-            model.fill(inputs)
-            start = time.perf_counter()
-            model.invoke()
-            seconds.append(time.perf_counter() - start)
-            row_outputs.append(model.fetch())
+                model.run(inputs)  # the first run pays for packing weights; it is no measurement
+            arrays, elapsed = model.timed(inputs)
+            seconds.append(elapsed)
+            row_outputs.append(arrays)
         together = {name: np.concatenate([each[name] for each in row_outputs]) for name in model.outputs}
         outputs.append(context.examples.extract(together, row, reference=context.expected[row]))
         context.progress(label, done + 1, len(rows))

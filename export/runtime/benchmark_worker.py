@@ -5,6 +5,7 @@
 The options are the arguments of `measure`, and the path of the `answer`. Imports are kept few, because they count as memory.
 """
 
+import functools
 import json
 import resource
 import sys
@@ -99,14 +100,7 @@ class TFLiteRunner:
     def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
         """Return a function that runs a row, from its arrays to the outputs."""
         model = self._model if self.models is None else self.models.at(len(ids))
-        inputs = _model_inputs(ids, types, model)
-
-        def run() -> None:
-            model.fill(inputs)
-            model.invoke()
-            model.fetch()
-
-        return run
+        return functools.partial(model.compute, _model_inputs(ids, types, model))
 
 
 class OnnxRunner:

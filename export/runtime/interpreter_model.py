@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -70,25 +71,21 @@ class InterpreterModel(RunnableModel):
         with self._lock.held:
             return InterpreterModel(self._interpreter, *settings)
 
-    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
+    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        interpreter, outputs = self._interpreter, self._output_indices.items()
         with self._runtime_errors():
             for key, value in inputs.items():
-                if self._subgraph:  # the public method reaches the first subgraph only
-                    self._interpreter._interpreter.SetTensor(self._input_indices[key], value, self._subgraph)
+                if self._subgraph:  # the public methods reach the first subgraph only
+                    interpreter._interpreter.SetTensor(self._input_indices[key], value, self._subgraph)
                 else:
-                    self._interpreter.set_tensor(self._input_indices[key], value)
-
-    def invoke(self) -> None:
-        with self._runtime_errors():
+                    interpreter.set_tensor(self._input_indices[key], value)
+            start = time.perf_counter()
             if self._subgraph:
-                self._interpreter._interpreter.Invoke(self._subgraph)
+                interpreter._interpreter.Invoke(self._subgraph)
             else:
-                self._interpreter.invoke()
-
-    def fetch(self) -> dict[str, np.ndarray]:
-        outputs = self._output_indices.items()
-        with self._runtime_errors():
-            return {key: self._interpreter.get_tensor(index, self._subgraph) for key, index in outputs}
+                interpreter.invoke()
+            seconds = time.perf_counter() - start
+            return {key: interpreter.get_tensor(index, self._subgraph) for key, index in outputs}, seconds
 
     @contextlib.contextmanager
     def _runtime_errors(self) -> Iterator[None]:

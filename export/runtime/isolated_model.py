@@ -178,20 +178,17 @@ class IsolatedModel(RunnableModel):
         )  # fmt: skip
         self._file, self._requested_length = file, length
         self._operators, self._partitions = description["operators"], description["partitions"]
-        self._inputs: dict[str, np.ndarray] = {}
-        self._outputs: dict[str, np.ndarray] = {}
 
     def at(self, length: int) -> "IsolatedModel":
         return self._file.open(length)
 
-    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        self._inputs |= inputs
+    def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        return self.run_unlocked(inputs)  # a request has a lock and a check of the process of its own
 
-    def invoke(self) -> None:
-        self._outputs = self.compute(self._inputs)
-
-    def compute(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return self._file.request({"request": "run", "length": self._requested_length}, inputs)[1]
+    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        start = time.monotonic()
+        outputs = self._file.request({"request": "run", "length": self._requested_length}, inputs)[1]
+        return outputs, time.monotonic() - start
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the outputs of many examples, several a message, as many as take little time and memory."""
@@ -207,9 +204,6 @@ class IsolatedModel(RunnableModel):
             size = sum(values.nbytes for values in outputs.values()) // len(chunk)
             chunk_size = int(max(1, min(_MAX_ROWS, _MAX_SECONDS / max(seconds, 1e-9), _MAX_BYTES // max(size, 1))))
             yield from ({name: values[i] for name, values in outputs.items()} for i in range(len(chunk)))
-
-    def fetch(self) -> dict[str, np.ndarray]:
-        return dict(self._outputs)
 
     @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:

@@ -91,16 +91,11 @@ class PartitionedModel(RunnableModel):
             f"expected the length {self.length} of {self.name}, received {length}; convert the model for that length"
         )
 
-    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        self.host.fill(inputs)
-
-    def invoke(self) -> None:
-        self.host.invoke()
-        self.body.fill(self.host.fetch())
-        self.body.invoke()
-
-    def fetch(self) -> dict[str, np.ndarray]:
-        return {name: _dequantize(values, *self.body.quantization(name)) for name, values in self.body.fetch().items()}
+    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        vectors, host_seconds = self.host.run_unlocked(inputs)
+        outputs, body_seconds = self.body.run_unlocked(vectors)
+        dequantized = {name: _dequantize(values, *self.body.quantization(name)) for name, values in outputs.items()}
+        return dequantized, host_seconds + body_seconds
 
     @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:

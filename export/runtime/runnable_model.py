@@ -29,7 +29,7 @@ class Port:
 class RunnableModel(abc.ABC):
     """A `.tflite` model with batch 1, whose inputs and outputs are bound by name.
 
-    Several threads may call `run` and `compute`, which take turns. `fill`, `invoke` and `fetch` are for a single thread.
+    It keeps nothing of a row. Several threads may run rows, which take turns.
 
     Attributes:
         name: The file's name in messages.
@@ -71,16 +71,8 @@ class RunnableModel(abc.ABC):
         """
 
     @abc.abstractmethod
-    def fill(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Copy arrays into input tensors, without checking them."""
-
-    @abc.abstractmethod
-    def invoke(self) -> None:
-        """Run the graph on the filled inputs."""
-
-    @abc.abstractmethod
-    def fetch(self) -> dict[str, np.ndarray]:
-        """Return copies of the outputs by name."""
+    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        """Run one example as `timed` does, for a caller that keeps other threads out."""
 
     @property
     @abc.abstractmethod
@@ -117,7 +109,7 @@ class RunnableModel(abc.ABC):
         return self.compute(inputs)
 
     def compute(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Run one example without checking its inputs: fill, invoke and fetch, without another thread in between.
+        """Run one example without checking its inputs.
 
         Args:
             inputs: Arrays of the shapes and dtypes of `inputs`.
@@ -128,14 +120,26 @@ class RunnableModel(abc.ABC):
         Raises:
             KerasBertError: When an operator failed, or this process was forked from the one that opened the model.
         """
+        return self.timed(inputs)[0]
+
+    def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        """Run one example without checking its inputs.
+
+        Args:
+            inputs: Arrays of the shapes and dtypes of `inputs`.
+
+        Returns:
+            Copies of the outputs by name, and the seconds of the graph, without those of the copies.
+
+        Raises:
+            KerasBertError: As `compute`.
+        """
         if self._process_id != os.getpid():
             raise KerasBertError(
                 f"expected {self.name} to run in the process that opened it, received a fork of that process; open it again"
             )
         with self._lock.held:
-            self.fill(inputs)
-            self.invoke()
-            return self.fetch()
+            return self.run_unlocked(inputs)
 
     def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the outputs of many examples, one after the other, as `run` does."""

@@ -29,8 +29,7 @@ def main() -> None:
     die_with_parent()
     try:
         model = open_at_any_length(ModelFile.read(sys.argv[1]))
-        model.fill({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
-        model.invoke()
+        model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
     except KerasBertError:
         sys.exit(_REFUSED)
 

@@ -88,9 +88,16 @@ def test_the_machine_is_described():
 def test_errors_of_the_runtime_are_raised(float_file, helpers, monkeypatch):
     """Damaged files leave tensors unallocated, and the interpreter raises in each of the three steps."""
     model, rows = open_model(float_file), helpers.packed_rows(1)
-    for step, name in (("fill", "set_tensor"), ("invoke", "invoke"), ("fetch", "get_tensor")):
+    for name in ("set_tensor", "invoke", "get_tensor"):
         with monkeypatch.context() as patched:
             refuse = lambda *arguments: (_ for _ in ()).throw(ValueError("Tensor is unallocated."))  # noqa: E731
             patched.setattr(model._interpreter, name, refuse)
             with pytest.raises(KerasBertError, match="Tensor is unallocated"):
-                getattr(model, step)(*([rows] if step == "fill" else []))
+                model.run(rows)
+
+
+def test_a_row_is_timed_without_its_copies(float_file, helpers):
+    model, rows = open_model(float_file), helpers.packed_rows(1)
+    outputs, seconds = model.timed(rows)
+    assert seconds > 0
+    np.testing.assert_array_equal(outputs["probabilities"], model.run(rows)["probabilities"])

@@ -8,7 +8,7 @@ import pytest
 
 from kerasbert.export import validate
 from kerasbert.export.runtime.interpreters import find_runtime
-from kerasbert.export.tflite import metadata, reader
+from kerasbert.export.tflite import metadata, tflite_file
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def accesses(monkeypatch):
         monkeypatch.setattr(owner, attribute, counting)
 
     count(Path, "read_bytes", "reads")
-    count(reader, "verify", "verifications")
-    count(reader._Reader, "file", "decodes")
+    count(tflite_file, "verify", "verifications")
+    count(tflite_file._Reader, "file", "decodes")
     count(metadata, "parse_metadata", "metadata")
     count(find_runtime().interpreter, "__init__", "interpreters")
     return counts
