@@ -77,7 +77,7 @@ OBSOLETE_WORDS = {
     "told": "summarize",
     "gpu-classic": "gpu-opencl",
     "RunningModel": "InterpreterModel",
-    "FittingModels": "BucketedModel",
+    "FittingModels": "ModelsByLength",
     "TFLiteSubject": "TFLiteRunner",
     "Ended": "ProcessResult",
     "last_words": "failure_reason",

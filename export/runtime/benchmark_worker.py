@@ -17,9 +17,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.bucketed_model import BucketedModel
 from kerasbert.export.runtime.interpreter_model import one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_at_any_length, open_model
+from kerasbert.export.runtime.models_by_length import ModelsByLength
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.files.json_text import read_json_object
 from kerasbert.optional import import_optional
@@ -68,19 +68,14 @@ class TFLiteRunner:
     """
 
     def __init__(self, path: str, length: int | None, threads: int, longest: int | None):
-        self.models: BucketedModel | None = None
         if longest is not None:
-            self.models = BucketedModel.of(path, longest, threads)
-            self._model = self.models.at(longest)
-        elif length:
-            self._model = open_model(path, threads, length=length, verified=True)
+            self._models = ModelsByLength.of(path, longest, threads)
+            self._model = self._models.for_row(longest)
         else:
-            self._model = open_at_any_length(path, threads, verified=True)
-
-    @property
-    def length(self) -> int | None:
-        """Tokens of a row; None if each row runs at the length that it needs."""
-        return self._model.length if self.models is None else None
+            opens = open_at_any_length if length is None else functools.partial(open_model, length=length)
+            self._model = opens(path, threads, verified=True)
+            self._models = ModelsByLength(lambda _: self._model, fixed=self._model.length, opened=self._model)
+        self.length = None if longest is not None else self._model.length
 
     @property
     def partitions(self) -> int | None:
@@ -89,9 +84,8 @@ class TFLiteRunner:
 
     def open(self, tokens: Sequence[int]) -> None:
         """Open the model for rows of these numbers of tokens."""
-        if self.models is not None:
-            for count in sorted(set(tokens)):
-                self.models.at(count)
+        for count in sorted(set(tokens)):
+            self._models.for_row(count)
 
     def full_row(self, vocabulary_size: int) -> TokenRow:
         """Return a row of random ids that fills the model's length."""
@@ -99,7 +93,7 @@ class TFLiteRunner:
 
     def prepare(self, ids: Sequence[int], types: Sequence[int]) -> Run:
         """Return a function that runs a row, from its arrays to the outputs."""
-        model = self._model if self.models is None else self.models.at(len(ids))
+        model = self._models.for_row(len(ids))
         return functools.partial(model.compute, _model_inputs(ids, types, model))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
 from kerasbert.export.runtime.messages import Channel, ChannelClosed
+from kerasbert.export.runtime.models_by_length import ModelsByLength
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.tflite.metadata import TEXT, read
 
@@ -62,15 +63,12 @@ class _Worker:
 
     def __init__(self, path: str, threads: int, kernels: str):
         self.path, self.threads, self.kernels = path, threads, kernels
-        self.models: dict[int | None, RunnableModel] = {}
+        self.models = ModelsByLength(self._open)
 
     def reply(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
     ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None]:
-        length = header["length"]
-        if length not in self.models:
-            self.models[length] = self._open(length)
-        model = self.models[length]
+        model = self.models.at(header["length"])
         if header["request"] == "open":
             return _describe(model), None
         if "rows" not in header:
@@ -83,9 +81,6 @@ class _Worker:
         return f"expected {name} to run in little memory, received a request for more; convert the model again"
 
     def _open(self, length: int | None) -> RunnableModel:
-        other = next(iter(self.models.values()), None)
-        if other is not None and other.lengths:
-            return other.at(length or other.lengths[-1])
         _limit_memory(self.path)
         if length is None:
             return open_at_any_length(self.path, self.threads, self.kernels, verified=True)

@@ -1,5 +1,6 @@
 """Predicts with a `.tflite` file, without TensorFlow: texts in, the predictions of the Keras task out."""
 
+import functools
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +12,9 @@ import numpy as np
 from kerasbert.console.output import note
 from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.bucketed_model import BucketedModel
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
+from kerasbert.export.runtime.models_by_length import ModelsByLength
 from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite import metadata as packed_metadata
@@ -97,9 +98,9 @@ class Predictor:
     # An interpreter does not run in a forked process, which opens the file anew.
     _opened: PerProcess = field(default_factory=lambda: PerProcess("a model"), repr=False, compare=False)
 
-    def _open(self) -> BucketedModel | RunnableModel:
-        open_file = None if self.process is None else self.process.open
-        return BucketedModel.of_metadata(self.path, self.metadata, self.length, self.threads, self.kernels, open_file)
+    def _models(self) -> ModelsByLength:
+        opens = functools.partial(open_model, self.path, self.threads, self.kernels, verified=True)
+        return ModelsByLength.of_metadata(self.metadata, self.length, self.process.open if self.process else opens)
 
     @property
     def length(self) -> int:
@@ -164,10 +165,10 @@ class Predictor:
         Yields:
             A row's number, its outputs by name without batch axis, and the tokens of the row that ran, padding included.
         """
-        models: BucketedModel = self._opened.get(self._open)
+        models: ModelsByLength = self._opened.get(self._models)
         by_length = map(int, np.argsort(features.lengths, kind="stable"))  # each model runs all its rows in sequence
         done = 0
-        for model, rows in itertools.groupby(by_length, lambda row: models.at(int(features.lengths[row]))):
+        for model, rows in itertools.groupby(by_length, lambda row: models.for_row(int(features.lengths[row]))):
             input_rows, output_rows = itertools.tee(rows)
             outputs = model.run_each(self._inputs(model, features, input_rows))
             for row in output_rows:
@@ -227,15 +228,10 @@ class TextPredictor(Predictor):
             )
         return super().predictions(x, report, processor)
 
-    def _open(self) -> RunnableModel:
-        if self.process is not None:
-            return self.process.open()
-        return open_model(self.path, threads=self.threads, kernels=self.kernels, verified=True)
-
     def row_outputs(
         self, examples: Sequence, features: Features, report: Report | None = None
     ) -> Iterator[tuple[int, RawResult, int]]:
-        model: RunnableModel = self._opened.get(self._open)
+        model = self._opened.get(self._models).at(None)
         _check_ports(model, [packed_metadata.TEXT], self.processor)
         if model.inputs[packed_metadata.TEXT].dtype.kind not in "OSU":
             raise KerasBertError(

@@ -11,6 +11,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.isolated_model import IsolatedFile
 from kerasbert.export.runtime.model_file import ModelFile
+from kerasbert.export.runtime.models_by_length import ModelsByLength
 from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.runtime.runnable_model import Port, RunnableModel
 from kerasbert.export.validation.data import Data
@@ -196,8 +197,7 @@ def _task_reference(task: Any, name: str | None = None) -> Reference:
 def _tflite_reference(path: Path, threads: int) -> Reference:
     file = ModelFile.read(path)
     metadata = file.metadata
-    isolated = IsolatedFile(path, threads)  # it may be damaged as well as the file under validation
-    models: dict[int, RunnableModel] = {}
+    models = ModelsByLength(IsolatedFile(path, threads).open)  # it may be damaged as well as the file under validation
 
     def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
         length = inputs["input_ids"].shape[1]
@@ -206,9 +206,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
             raise KerasBertError(
                 f"expected a file of length {length} on both sides, received {path} of length {own_length}; convert it with that length"
             )
-        if length not in models:
-            models[length] = isolated.open(length)
-        return _run_rows(models[length], inputs)
+        return _run_rows(models.at(length), inputs)
 
     return Reference(
         name=path.name,

@@ -68,8 +68,9 @@ def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
 def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
     subject = benchmark_worker.TFLiteRunner(str(lengths_file), None, 1, 16)
     subject.open([3, 5, 16])
-    assert sorted(subject.models.opened) == [8, 16]
-    assert subject.models.at(5).length == 8 and subject.models.at(99).length == 16
+    models = subject._models
+    assert sorted(models._models) == [8, 16]
+    assert models.for_row(5).length == 8 and models.for_row(99).length == 16
 
 
 class Session:
