@@ -19,9 +19,9 @@ from kerasbert.console.tables import Block, Table, render
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import run_module
-from kerasbert.export.runtime.benchmark_worker import ONNX
 from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_model import check_runs
+from kerasbert.export.runtime.onnx_model import ONNX
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency

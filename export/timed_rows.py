@@ -7,7 +7,7 @@ from typing import Any
 from kerasbert.console.output import note
 from kerasbert.data.sampling import sample_evenly
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.benchmark_worker import ONNX
+from kerasbert.export.runtime.onnx_model import ONNX
 from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.predictor import Predictor, open_predictor
 from kerasbert.export.tflite import metadata as packed_metadata

@@ -78,7 +78,6 @@ OBSOLETE_WORDS = {
     "gpu-classic": "gpu-opencl",
     "RunningModel": "InterpreterModel",
     "FittingModels": "ModelsByLength",
-    "TFLiteSubject": "TFLiteRunner",
     "Ended": "ProcessResult",
     "last_words": "failure_reason",
     "leftovers": "cleanup",

@@ -9,7 +9,7 @@ from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.sharing import ThreadLock
 
-_BUCKET = 16  # tokens; a resizable file is opened once for each multiple
+BUCKET = 16  # tokens; a resizable file is opened once for each multiple
 
 
 class ModelsByLength:
@@ -21,6 +21,7 @@ class ModelsByLength:
         lengths: The lengths of a file with several signatures.
         fixed: The length of a file with one signature; None if it is resizable.
         opened: A model of the file that is open already.
+        bucket: A resizable file runs rows at multiples of so many tokens.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class ModelsByLength:
         lengths: tuple[int, ...] = (),
         fixed: int | None = None,
         opened: RunnableModel | None = None,
+        bucket: int = BUCKET,
     ):
         self._open, self._longest, self._lengths, self._fixed = open, longest, lengths, fixed
+        self._bucket = bucket
         self._models: dict[int | None, RunnableModel] = {} if opened is None else {opened.length: opened}
         self._lock = ThreadLock("a model")  # one thread opens the file at a length, and others wait
 
@@ -76,4 +79,4 @@ class ModelsByLength:
         """Return the model for a row of `tokens` tokens; the longest one, if the row fits none."""
         if self._lengths:
             return self.at(next((each for each in self._lengths if each >= tokens), self._lengths[-1]))
-        return self.at(self._fixed or min(-(-tokens // _BUCKET) * _BUCKET, self._longest))
+        return self.at(self._fixed or min(-(-tokens // self._bucket) * self._bucket, self._longest))

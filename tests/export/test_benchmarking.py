@@ -12,10 +12,12 @@ from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, benchmarking
 from kerasbert.export.runtime import benchmark_worker
-from kerasbert.export.runtime.benchmark_worker import OnnxRunner, measure
+from kerasbert.export.runtime.benchmark_worker import measure
+from kerasbert.export.runtime.onnx_model import open_onnx
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.timed_rows import tokenized_rows
+from kerasbert.ids import INPUT_NAMES
 
 pytestmark = pytest.mark.one_layer
 
@@ -66,10 +68,10 @@ def test_texts_run_at_the_lengths_that_they_need(tiny, lengths_file):
 
 
 def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
-    subject = benchmark_worker.TFLiteRunner(str(lengths_file), None, 1, 16)
-    subject.open([3, 5, 16])
-    models = subject._models
-    assert sorted(models._models) == [8, 16]
+    models, longest = benchmark_worker._open(str(lengths_file), None, 1, 16)
+    for tokens in (3, 5, 16):
+        models.for_row(tokens)
+    assert sorted(models._models) == [8, 16] and longest.length == 16
     assert models.for_row(5).length == 8 and models.for_row(99).length == 16
 
 
@@ -82,9 +84,7 @@ class Session:
         if path.endswith("bad.onnx"):
             raise RuntimeError("Protobuf parsing failed")
         length = 12 if "fixed" in path else "length"
-        self.ports = [
-            SimpleNamespace(name=name, shape=[1, length], type="tensor(int64)") for name in benchmark_worker.INPUTS[:2]
-        ]
+        self.ports = [SimpleNamespace(name=name, shape=[1, length], type="tensor(int64)") for name in INPUT_NAMES[:2]]
         if "other" in path:
             self.ports.append(SimpleNamespace(name="pixels", shape=[1, 3], type="tensor(float)"))
 
@@ -93,6 +93,7 @@ class Session:
 
     def run(self, outputs, row):
         Session.fed.append({name: values.shape for name, values in row.items()})
+        return []
 
 
 @pytest.fixture
@@ -117,12 +118,12 @@ def test_an_onnx_file_pads_no_texts(onnx, lengths_file):
 
 def test_onnx_files_that_do_not_open_are_refused(onnx, monkeypatch):
     with pytest.raises(KerasBertError, match="Protobuf parsing failed"):
-        OnnxRunner("bad.onnx", None, 1, None)
+        open_onnx("bad.onnx", 1, None)
     with pytest.raises(KerasBertError, match="received pixels"):
-        OnnxRunner("other.onnx", None, 1, None)
+        open_onnx("other.onnx", 1, None)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(KerasBertError, match="package onnxruntime"):
-        OnnxRunner("open.onnx", None, 1, None)
+        open_onnx("open.onnx", 1, None)
 
 
 def test_conflicting_arguments_are_refused(float_file, lengths_file):
