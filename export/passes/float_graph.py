@@ -40,10 +40,6 @@ class FloatGraph:
             return np.empty(0, np.float32)
         return np.ascontiguousarray(data, np.uint8).view(np.float32).reshape(info.shape)
 
-    def lacks_bias(self, operator: GraphOperator) -> bool:
-        """Return whether a FULLY_CONNECTED operator has no bias."""
-        return len(operator.inputs) < 3 or operator.inputs[2] < 0
-
     def name(self, tensor: int) -> str:
         """Return the tensor's name."""
         return self._graph.tensors[tensor].name.decode("utf-8")

@@ -91,10 +91,6 @@ class Check:
     calibration: Calibration | None = None
     required: bool = True
 
-    def op_counts(self) -> dict[str, int]:
-        """Counts operators by backend."""
-        return {backend: sum(counts.values()) for backend, counts in self.ops.items()}
-
     def as_dict(self) -> dict[str, object]:
         """Return the check as a dict for JSON."""
         return {**asdict(self), "metrics": [metric.as_dict() for metric in self.metrics]}

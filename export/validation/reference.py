@@ -105,11 +105,6 @@ def open_reference(against: Any, threads: int = 1) -> Reference:
     return _tflite_reference(path, threads)
 
 
-def is_archive(against: Any) -> bool:
-    """Tell whether a reference is an `.npz` archive, which brings its own rows."""
-    return isinstance(against, str | os.PathLike) and Path(against).suffix == ".npz"
-
-
 def guess_processor(outputs: Packed) -> Processor:
     """Guess the processor of outputs without metadata.
 

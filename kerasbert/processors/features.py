@@ -119,14 +119,6 @@ class Features:
         lists = [int(row) * self.group + k for row in rows for k in range(self.group)]
         return TokenLists([tokens.input_ids[i] for i in lists], [tokens.token_type_ids[i] for i in lists])
 
-    def rows_of(self, number: int) -> np.ndarray:
-        """Return the numbers of an example's rows.
-
-        Args:
-            number: The number of the example, from 0 on.
-        """
-        return np.flatnonzero(self.example == number)
-
     def by_example(self) -> list[list[int]]:
         """Return the numbers of the rows of each example, in their order."""
         rows: list[list[int]] = [[] for _ in range(int(self.example.max(initial=-1)) + 1)]

@@ -85,15 +85,6 @@ def mecab_words(text: str, dictionary: str, shift: int = 0) -> Iterator[Word]:
             position = end
 
 
-def check_installed(dictionary: str) -> None:
-    """Check that MeCab and the dictionary can be used.
-
-    Raises:
-        KerasBertError: When one is not installed. The message names the extra to install.
-    """
-    _tagger(dictionary)
-
-
 def _surfaces(text: str, dictionary: str) -> list[str]:
     """Return the words that MeCab finds. It keeps them in the tagger, until the tagger gets its next text."""
     tagger = _tagger(dictionary)

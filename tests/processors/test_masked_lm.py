@@ -98,7 +98,7 @@ def test_windows_cover_every_token_of_a_long_text(tokenizer, length):
     whole = tokenizer.encode([LONG, "good film"], max_length=64).input_ids
     assert features.lengths.max() <= length and features.truncated == 0
     for number in range(2):
-        parts = [contents(features)[row] for row in features.rows_of(number)]
+        parts = [contents(features)[row] for row in features.by_example()[number]]
         assert [token for part in parts for token in part] == whole[number][1:-1]
         assert max(map(len, parts)) - min(map(len, parts)) <= len(parts)
 
