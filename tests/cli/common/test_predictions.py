@@ -81,7 +81,7 @@ def test_errors_are_escaped(run):
 def test_nan_predictions_fail(made, run, monkeypatch, tmp_path):
     from kerasbert.export.runtime.predictor import Predictor
 
-    def nan_predictions(self, x, *settings):
+    def nan_predictions(self, x, **settings):
         return [prediction(text, score=float("nan") if "bad" in text else 0.5) for text in x]
 
     monkeypatch.setattr(Predictor, "predictions", nan_predictions)

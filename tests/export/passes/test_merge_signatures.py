@@ -67,7 +67,7 @@ def test_a_predictor_runs_the_shortest_length_that_fits(files, tiny, trained):
     assert predictor.length == 16
     texts = ["good film", "bad " * 8, "good film was " * 5]
     answers = predictor.predictions(texts)
-    opened = predictor._opened.get(predictor._open).opened
+    opened = predictor._opened.get(predictor._models)._models
     assert sorted(opened) == [8, 16]
     assert len({id(model._interpreter) for model in opened.values()}) == 1
     assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.predictions(texts)]
