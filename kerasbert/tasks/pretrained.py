@@ -134,7 +134,7 @@ def from_folder(
     found = _named_class(task_class, own, config, folder, new_head)
     settings, names = _settings(task_class, found, own, config, tensors, folder, "labels" in overrides)
     problem = settings.get("problem", "single_label")
-    if names and overrides.get("problem", problem) != problem:
+    if names and "problem" in overrides and overrides["problem"] != problem:
         note_once(f"note: {name_or_path}: trained as problem {problem!r}, loaded as {overrides['problem']!r}")
     settings |= overrides
     has_labels = bool(names) and "labels" in overrides and not new_head

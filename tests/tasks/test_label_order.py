@@ -103,3 +103,13 @@ def test_training_with_labels_in_another_order_keeps_what_the_head_has_learned(t
     trained = kb.load_task(tmp_path / "out")
     assert trained.labels == ("pos", "neg")
     np.testing.assert_allclose(trained.predict(TEXTS), task.predict(TEXTS)[:, ::-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("problem", [float("nan"), [], 5, "ranking"])
+def test_a_folder_with_an_unknown_problem_is_refused(tiny, tmp_path, problem):
+    tiny.narrow().save_pretrained(tmp_path)
+    own = json.loads((tmp_path / "kerasbert.json").read_text())
+    own["settings"]["problem"] = problem
+    (tmp_path / "kerasbert.json").write_text(json.dumps(own))
+    with pytest.raises(KerasBertError, match="problem"):
+        kb.load_task(tmp_path)
