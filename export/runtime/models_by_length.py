@@ -9,7 +9,7 @@ from kerasbert.export.runtime.runnable_model import RunnableModel
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.sharing import ThreadLock
 
-BUCKET = 16  # tokens; a resizable file is opened once for each multiple
+_BUCKET = 16  # tokens; a resizable file is opened once for each multiple
 
 
 class ModelsByLength:
@@ -31,7 +31,7 @@ class ModelsByLength:
         lengths: tuple[int, ...] = (),
         fixed: int | None = None,
         opened: RunnableModel | None = None,
-        bucket: int = BUCKET,
+        bucket: int = _BUCKET,
     ):
         self._open, self._longest, self._lengths, self._fixed = open, longest, lengths, fixed
         self._bucket = bucket

@@ -40,9 +40,8 @@ class OnnxModel(RunnableModel):
         self._fixed: int | None = next(iter(sizes), None)
         shape = (1, self._fixed or length)
         inputs = {port.name: Port(shape, np.dtype("int32" if "int32" in port.type else "int64")) for port in found}
-        super().__init__(
-            name, _KERNELS, threads, inputs=inputs, outputs={}, resizable=self._fixed is None
-        )  # shapes of outputs may be open
+        # The shapes of outputs may be open.
+        super().__init__(name, _KERNELS, threads, inputs=inputs, outputs={}, resizable=self._fixed is None)
 
     def at(self, length: int) -> "OnnxModel":
         if self._fixed is not None and length > self._fixed:

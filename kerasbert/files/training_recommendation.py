@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.known_keys import KnownKeys
 from kerasbert.files.model_folder import OWN_FILE
+
+_KEYS = KnownKeys(used=frozenset({"learning_rate", "epochs", "source", "head_factor"}))
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation 
         folder: The folder, for messages. Its name is the default of `source`.
 
     Raises:
-        KerasBertError: When the entry is damaged.
+        KerasBertError: When the entry is damaged. Unknown keys are noted, and errors under `strict`.
     """
     entry = own.get("training")
     if entry is None:
@@ -55,4 +58,5 @@ def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation 
             f"{folder / OWN_FILE}: expected training as a learning_rate above 0, epochs of at least 1 and a head_factor above 0, "
             f"received {str(entry)[:100]}; correct it, or remove it"
         )
+    _KEYS.check(values, f"{folder / OWN_FILE}, training")
     return Recommendation(float(rate), epochs, source, float(factor))

@@ -83,6 +83,15 @@ def test_a_damaged_recommendation_is_refused(tiny, tmp_path, entry):
         kb.load_task(tmp_path)
 
 
+def test_an_unknown_key_of_a_recommendation_is_noted(tiny, tmp_path, capsys):
+    tiny.narrow().save_pretrained(tmp_path)
+    own = json.loads((tmp_path / "kerasbert.json").read_text())
+    own["training"] = {"learning_rate": 1e-3, "epochs": 2, "head_facter": 10}
+    (tmp_path / "kerasbert.json").write_text(json.dumps(own))
+    assert recommended_for_folder(tmp_path).head_factor == 1
+    assert "1 unknown key (head_facter)" in capsys.readouterr().err
+
+
 def test_missing_settings_are_filled_and_said(tiny):
     task = tiny.narrow()
     task.recommended = Recommendation(2e-4, 5, "mine")

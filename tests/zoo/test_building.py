@@ -116,6 +116,16 @@ def test_unknown_setting_of_a_recipe_suggests_the_nearest(tmp_path):
         Recipe.read(path)
 
 
+def test_unknown_recommendation_of_a_recipe_is_refused_before_the_build(tmp_path):
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        "vocabulary = 30\nsentences = 5\npassages = 0\n[fine_tuning]\nlearning_rate = 1e-3\nepochs = 2\nhead_facter = 10\n",
+        "utf-8",
+    )
+    with pytest.raises(KerasBertError, match="recipe.toml: .*head_facter"):
+        Recipe.read(path)
+
+
 @pytest.mark.parametrize("model", [model for model in models() if model.kind == ENCODER], ids=lambda model: model.name)
 def test_shipped_recipes_are_valid(model):
     assert Recipe.read(model.path / "recipe.toml").stages

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.toml_text import read_toml
+from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.suggestions import nearest
 
 FILE = "recipe.toml"
@@ -68,6 +69,10 @@ class Recipe:
     seed: int = 27
     precision: str = "float32"
     fine_tuning: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.fine_tuning:
+            Recommendation(**self.fine_tuning, source="")  # a wrong name is an error before the build
 
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""
