@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # From the bottom up: a module may import from its own layer and from the layers above it in this list.
 LAYERS = (
-    ("errors", "arguments", "suggestions", "optional", "memory", "model_names", "children"),
+    ("errors", "arguments", "suggestions", "optional", "memory", "model_names", "children", "facades"),
     ("capture", "cleanup", "console", "files", "ids", "sharing"),
     ("text", "data", "layers", "processors", "losses"),
     ("encoders",),

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from kerasbert.zoo.catalog import ZooModel, load, models
-from kerasbert.zoo.catalog import find as find
+from kerasbert.zoo.catalog import ZooModel, find as find, load, models
 
 __all__ = ["ZooModel", "find", "load", "models", "small_model"]
 

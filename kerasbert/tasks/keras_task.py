@@ -12,8 +12,7 @@ from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.fit_schedule import begin_fit, check_rate_callbacks
 from kerasbert.processors import Features
-from kerasbert.tasks import inputs as task_inputs
-from kerasbert.tasks import string_datasets
+from kerasbert.tasks import inputs as task_inputs, string_datasets
 from kerasbert.tasks.class_weight import class_weights_by_number
 from kerasbert.tasks.compiling import CompilingModel
 from kerasbert.tasks.forks import check_not_forked

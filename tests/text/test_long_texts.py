@@ -6,8 +6,15 @@ import pytest
 from tokenizers import pre_tokenizers
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text import ByteLevelBPE, ClientWordPiece, JapaneseTokenizer, SentencePiece, WordPiece, long_texts
-from kerasbert.text import tokenizer as tokenizer_module
+from kerasbert.text import (
+    ByteLevelBPE,
+    ClientWordPiece,
+    JapaneseTokenizer,
+    SentencePiece,
+    WordPiece,
+    long_texts,
+    tokenizer as tokenizer_module,
+)
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LETTERS = "abcdeBC东京が好é2"

@@ -14,8 +14,7 @@ from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors import Features
-from kerasbert.tasks import inputs as task_inputs
-from kerasbert.tasks import string_datasets
+from kerasbert.tasks import inputs as task_inputs, string_datasets
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.training.distillation.cache import TeacherArrays, TeacherCache, open_teacher_cache

@@ -11,8 +11,7 @@ from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsi
 from kerasbert.compression.pruning.sparsity_report import gzip_size, pruned_kernels, sparsity_report
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import dense_layers
-from kerasbert.training import RunFolder, TrainConfig, adamw, freeze
-from kerasbert.training import train as train_task
+from kerasbert.training import RunFolder, TrainConfig, adamw, freeze, train as train_task
 
 BATCH, STEPS = 8, 6  # steps an epoch
 SHORT = ["good film", "fine book"] * 4  # of one length: a graph is traced once

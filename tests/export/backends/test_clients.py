@@ -9,8 +9,7 @@ import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends import clients
 from kerasbert.export.backends.client_tools import tokenization
-from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers, ids_of
-from kerasbert.export.backends.client_tools.calls import ask as ask_client
+from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers, ask as ask_client, ids_of
 from kerasbert.export.runtime.predictor import open_predictor
 from kerasbert.export.tflite.metadata import Metadata, append, read
 from kerasbert.export.tflite.model import decode, encode

@@ -1,0 +1,18 @@
+from kerasbert.export.benchmarking import (
+    Benchmark as Benchmark,
+    benchmark as benchmark,
+)
+from kerasbert.export.conversion import convert as convert
+from kerasbert.export.inspection import (
+    Inspection as Inspection,
+    inspect as inspect,
+)
+from kerasbert.export.reporting.report import write_html as write_html
+from kerasbert.export.runtime.interpreters import open_model as open_model
+from kerasbert.export.tflite.metadata import Metadata as Metadata
+from kerasbert.export.tflite.tflite_file import TFLiteFile as TFLiteFile
+from kerasbert.export.validation.checks import (
+    Tolerance as Tolerance,
+    ValidationReport as ValidationReport,
+)
+from kerasbert.export.validation.validator import validate as validate

@@ -1,0 +1,25 @@
+from kerasbert.losses import (
+    ContrastiveLoss as ContrastiveLoss,
+    CosineLoss as CosineLoss,
+    CrossEntropy as CrossEntropy,
+    InBatchNegatives as InBatchNegatives,
+    balanced_weights as balanced_weights,
+)
+from kerasbert.optimizers.adamw import adamw as adamw
+from kerasbert.optimizers.schedules import (
+    WarmupConstant as WarmupConstant,
+    WarmupCosineDecay as WarmupCosineDecay,
+    WarmupLinearDecay as WarmupLinearDecay,
+)
+from kerasbert.tasks.freezing import (
+    freeze as freeze,
+    train_only as train_only,
+    unfreeze as unfreeze,
+)
+from kerasbert.training.config import TrainConfig as TrainConfig
+from kerasbert.training.run_folder import RunFolder as RunFolder
+from kerasbert.training.trainer import (
+    TrainResult as TrainResult,
+    train as train,
+)
+from kerasbert.training.unfreezing import GradualUnfreezing as GradualUnfreezing
