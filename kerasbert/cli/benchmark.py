@@ -6,6 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 Lengths = Annotated[
@@ -22,6 +23,7 @@ TimedTexts = Annotated[
 ]
 
 
+@with_options("folder_task", "strict")
 def benchmark(
     model: options.Model,
     length: Lengths = None,
@@ -36,10 +38,6 @@ def benchmark(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Measure latency, load time and memory on this machine with batch size 1. A folder is measured as a Keras model.
 

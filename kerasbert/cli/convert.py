@@ -57,7 +57,7 @@ Inputs = Annotated[
 ]
 
 
-@with_options(answering=OptionGroup(AnswerConfig))
+@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig))
 def convert(
     model: options.Folder,
     out: OutFile,
@@ -76,10 +76,6 @@ def convert(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     skip_bad_rows: options.SkipBadRows = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Convert a saved model to a .tflite file that contains its vocabulary and labels.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.errors import KerasBertError
 
@@ -46,6 +47,7 @@ _RECIPE = "static_wi8_ai8"
 _CALIBRATION_METHOD = "min-max"
 
 
+@with_options("folder_task", "strict")
 def diagnose(
     model: options.Folder,
     data: Data,
@@ -63,10 +65,6 @@ def diagnose(
     encoding: options.Encoding = None,
     label_separator: options.LabelSeparator = None,
     skip_bad_rows: options.SkipBadRows = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Find the tensors that lose precision in a quantized model, and their effects on the output.
 

@@ -70,16 +70,12 @@ _TRAINING = OptionGroup(
 )
 
 
-@with_options(config=OptionGroup(DistillConfig, required=("teacher",)), training=_TRAINING)
+@with_options("folder_task", "strict", config=OptionGroup(DistillConfig, required=("teacher",)), training=_TRAINING)
 def distill(
     config: DistillConfig,
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Train a small student model to match a large teacher model.
 

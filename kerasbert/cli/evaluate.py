@@ -21,7 +21,7 @@ Data = Annotated[
 ]
 
 
-@with_options(answering=OptionGroup(AnswerConfig, without=("answers",)))
+@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig, without=("answers",)))
 def evaluate(
     model: options.Model,
     data: Data,
@@ -35,10 +35,6 @@ def evaluate(
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
     max_rows: options.MaxRows = None,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Compute the metrics of a folder or a .tflite file on labelled data.
 

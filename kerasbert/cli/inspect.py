@@ -5,13 +5,16 @@ from typing import Annotated
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 Targets = Annotated[bool, Option("--targets", help="Show which backends run each operator.")]
 
 
+@with_options()
 def inspect(
-    model: options.Model, targets: Targets = False, json: options.Json = False, debug: options.Debug = False
+    model: options.Model,
+    targets: Targets = False,
 ) -> Result:
     """Show the operators, sizes, parameters and minimum runtime of a .tflite file, or the settings of a folder.
 

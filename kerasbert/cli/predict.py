@@ -65,7 +65,7 @@ Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --ou
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
-@with_options(answering=OptionGroup(AnswerConfig, without=("unit",)))
+@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig, without=("unit",)))
 def predict(
     model: options.Model,
     answering: AnswerConfig,
@@ -85,10 +85,6 @@ def predict(
     csv_safe: CsvSafe = False,
     out: OutVectors = None,
     overwrite: Overwrite = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Print a model's predictions: labels, scores, entities, answers, tokens or vectors. A .tflite file needs no other files.
 

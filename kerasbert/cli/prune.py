@@ -24,7 +24,13 @@ _TRAINING = OptionGroup(
 )
 
 
-@with_options(magnitude=OptionGroup(MagnitudeConfig), structured=OptionGroup(StructuredConfig), training=_TRAINING)
+@with_options(
+    "folder_task",
+    "strict",
+    magnitude=OptionGroup(MagnitudeConfig),
+    structured=OptionGroup(StructuredConfig),
+    training=_TRAINING,
+)
 def prune(
     model: options.Folder,
     magnitude: MagnitudeConfig,
@@ -32,10 +38,6 @@ def prune(
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Prune the smallest weights of a saved model, or its layers, heads, feed-forward neurons, vocabulary and vectors' dimensions.
 

@@ -74,17 +74,13 @@ _TRAINING = OptionGroup(
 )
 
 
-@with_options(config=OptionGroup(QuantizeConfig), training=_TRAINING)
+@with_options("folder_task", "strict", config=OptionGroup(QuantizeConfig), training=_TRAINING)
 def quantize(
     model: options.Folder,
     config: QuantizeConfig,
     training: TrainConfig,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Quantize a saved model with quantization-aware training; --epochs 0 only calibrates.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from typer import Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 Out = Annotated[Path, Option(metavar="FOLDER", help="Output folder for models, files and the report.")]
@@ -17,13 +18,12 @@ Rows = Annotated[
 ]
 
 
+@with_options()
 def quickstart(
     out: Out = Path("quickstart"),
     epochs: Epochs = None,
     rows: Rows = None,
     seed: options.Seed = 0,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Train, quantize, convert and validate the bundled model on the bundled data, offline, and write a report.
 

@@ -4,13 +4,14 @@ from typing import Annotated
 
 from typer import Argument
 
-from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Environments to create. Default: list all.")]
 
 
-def setup(names: Names = None, json: options.Json = False, debug: options.Debug = False) -> Result:
+@with_options()
+def setup(names: Names = None) -> Result:
     """Create the separate environments that some validation backends and `kerasbert web` need, in $KERASBERT_HOME or the user's cache.
 
     Example: kerasbert setup tflite-2.14

@@ -30,15 +30,12 @@ ConfigFile = Annotated[
 ]
 
 
-@with_options(settings=OptionGroup(TrainConfig, given_only=True))
+@with_options("strict", settings=OptionGroup(TrainConfig, given_only=True))
 def train(
     settings: dict[str, Any],
     config: ConfigFile = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Fine-tune a checkpoint for a task.
 

@@ -42,7 +42,7 @@ MaxError = Annotated[
 ]
 
 
-@with_options(answering=OptionGroup(AnswerConfig))
+@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig))
 def validate(
     model: options.TFLite,
     against: Against,
@@ -61,10 +61,6 @@ def validate(
     label_separator: options.LabelSeparator = None,
     skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
-    folder_task: options.FolderTask = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Compare a .tflite file with its reference model on each backend. The exit code is 0 only if every check passed.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ Port = Annotated[
 ]  # fmt: skip
 
 
+@with_options()
 def web(
     out: Out,
     models: Models = None,
     open: Open = False,
     port: Port = None,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Write a static site that runs models in the browser.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kerasbert.cli.common import options
+from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ Work = Annotated[
 ]  # fmt: skip
 
 
-def list_models(task: Task = None, json: options.Json = False, debug: options.Debug = False) -> Result:
+@with_options()
+def list_models(task: Task = None) -> Result:
     """List the models with quality, size and latency of their int8 files.
 
     Example: kerasbert zoo list --task tagging
@@ -64,7 +66,8 @@ def list_models(task: Task = None, json: options.Json = False, debug: options.De
     return Result({"models": tables.records(chosen, results)}, lines)
 
 
-def show(name: Name, json: options.Json = False, debug: options.Debug = False) -> Result:
+@with_options()
+def show(name: Name) -> Result:
     """Show the card of a model: results, training, licences and limits.
 
     Example: kerasbert zoo show small-en
@@ -84,8 +87,11 @@ def show(name: Name, json: options.Json = False, debug: options.Debug = False) -
     return Result(data, terminal_card(model, results))
 
 
+@with_options()
 def get(
-    name: Name, out: Out, overwrite: options.Overwrite = False, json: options.Json = False, debug: options.Debug = False
+    name: Name,
+    out: Out,
+    overwrite: options.Overwrite = False,
 ) -> Result:
     """Copy a model: a .tflite file, or the folder of an encoder.
 
@@ -115,6 +121,7 @@ def get(
     return Result({"name": name, "out": out}, f"copied {name} to {out}")
 
 
+@with_options()
 def build(
     name: Name,
     out: Out,
@@ -125,8 +132,6 @@ def build(
     dev: Dev = None,
     work: Work = None,
     overwrite: options.Overwrite = False,
-    json: options.Json = False,
-    debug: options.Debug = False,
 ) -> Result:
     """Build a model of the zoo again: an encoder from texts and a teacher, a file from an encoder and labelled data.
 

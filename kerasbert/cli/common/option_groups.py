@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from kerasbert.cli.common import options
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config_fields import INFINITE, REQUIRED, accepted_types, flag
 
@@ -87,12 +88,18 @@ class OptionGroup:
         return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=standard, annotation=annotation)
 
 
-def with_options(**groups: OptionGroup) -> Callable:
-    """Return a decorator that replaces parameters of a command by the options of their groups.
+def with_options(*shared: str, **groups: OptionGroup) -> Callable:
+    """Return a decorator that replaces parameters of a command by the options of their groups, and adds the options of all commands.
 
     Args:
+        shared: Which of `folder_task` and `strict` the command has beside `json` and `debug`. The application reads them.
         groups: The group for each replaced parameter, by name.
     """
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in options.SHARED.items()
+        if name in (*shared, "json", "debug")
+    ]
 
     def decorate(command: Callable) -> Callable:
         signature = inspect.signature(command)
@@ -100,13 +107,14 @@ def with_options(**groups: OptionGroup) -> Callable:
         @functools.wraps(command)
         def wrapped(**values: Any) -> Any:
             configs = {name: group.collect(values) for name, group in groups.items()}
-            return command(**values, **configs)
+            own = {name: value for name, value in values.items() if name not in options.SHARED}
+            return command(**own, **configs)
 
         parameters = [
             each.replace(kind=each.KEYWORD_ONLY)
             for parameter in signature.parameters.values()
             for each in (groups[parameter.name].parameters() if parameter.name in groups else [parameter])
-        ]
+        ] + added
         parameters.sort(key=lambda each: _FIRST.index(each.name) if each.name in _FIRST else len(_FIRST))
         setattr(wrapped, "__signature__", inspect.Signature(parameters))  # noqa: B010 (typer reads it)
         wrapped.__annotations__ = {each.name: each.annotation for each in parameters}

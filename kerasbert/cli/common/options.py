@@ -18,11 +18,32 @@ from kerasbert.training.config import (
     TEXT_COLUMN_HELP,
 )
 
-Json = Annotated[bool, Option("--json", help="Print the result as JSON on stdout; all messages go to stderr.")]
-Strict = Annotated[
-    bool, Option("--strict", help="Make settings, columns and tensors that are not known errors instead of notes.")
-]
-Debug = Annotated[bool, Option("--debug", help="Show tracebacks and the log of TensorFlow.")]
+# Options of several commands that the application itself reads: the annotation and the default by name.
+SHARED = {
+    "folder_task": (
+        Annotated[
+            str | None,
+            Option(
+                "--task",
+                metavar="NAME",
+                help="Task of a folder whose files name none, or several: a name of `kerasbert train --task`, such as masked-lm.",
+            ),
+        ],
+        None,
+    ),
+    "strict": (
+        Annotated[
+            bool,
+            Option("--strict", help="Make settings, columns and tensors that are not known errors instead of notes."),
+        ],
+        False,
+    ),
+    "json": (
+        Annotated[bool, Option("--json", help="Print the result as JSON on stdout; all messages go to stderr.")],
+        False,
+    ),
+    "debug": (Annotated[bool, Option("--debug", help="Show tracebacks and the log of TensorFlow.")], False),
+}
 
 Folder = Annotated[
     str, Argument(metavar="FOLDER", help="A saved folder, an encoder of the zoo, or a hub name such as org/name.")
@@ -37,14 +58,6 @@ Model = Annotated[
 ]
 TFLite = Annotated[Path, Argument(metavar="MODEL", help="A .tflite file, or one of the zoo.", callback=file_path)]
 
-FolderTask = Annotated[
-    str | None,
-    Option(
-        "--task",
-        metavar="NAME",
-        help="Task of a folder whose files name none, or several: a name of `kerasbert train --task`, such as masked-lm.",
-    ),
-]
 Overwrite = Annotated[
     bool,
     Option(
