@@ -81,15 +81,17 @@ def card(model: ZooModel, results: Sequence[Result]) -> str:
     return f"---\n{metadata.to_yaml()}\n---\n{_markdown_body(model, results)}\n"
 
 
-def terminal_card(model: ZooModel, results: Sequence[Result]) -> list[Block]:
+def terminal_card(model: ZooModel, results: Sequence[Result], whole: bool = False) -> list[Block]:
     """Return a card as text and tables for a terminal.
 
     Args:
         model: The model.
         results: All measurements.
+        whole: Whether to show every section, as in `card`, in place of one screen: use, main results and limits.
     """
+    sections = _sections(model, results) if whole else _screen(model, results)
     blocks: list[Block] = []
-    for section in _sections(model, results):
+    for section in sections:
         blocks += ["", section.title]
         for number, block in enumerate(section.blocks):
             blocks += [*[""] * (number > 0 or isinstance(block, Code)), _terminal_block(block)]
@@ -124,6 +126,17 @@ def _sections(model: ZooModel, results: Sequence[Result]) -> list[Section]:
         Section("Licences", (f"Licence of the weights: {model.licence}.", *_fine_tuning(model), *_texts())),
         Section("Limits", ("\n".join(f"- {each}" for each in _limits(model)),)),
         Section("Files", _files(model)),
+    ]
+
+
+def _screen(model: ZooModel, results: Sequence[Result]) -> list[Section]:
+    columns = ("data", "metric", "float", "int8 on CPU")
+    limits = "\n".join(f"- {each}" for each in _limits(model))
+    more = f"Weights: {model.licence}. `kerasbert zoo show {model.name} --all` has every result, the training and the licences of the data."
+    return [
+        Section(model.name, (model.summary, _usage(model))),
+        Section("Main results", (Table(columns, tables.main_results(model, results)),)),
+        Section("Limits", (limits, more)),
     ]
 
 

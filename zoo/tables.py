@@ -47,6 +47,35 @@ def rows(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[tuple[st
     ]
 
 
+def main_results(model: ZooModel, results: Sequence[Result]) -> list[tuple[str, str, str, str]]:
+    """Return data, metric, value of the float model and value of the int8 file on a CPU: scores of test data, size and latency.
+
+    Args:
+        model: The model.
+        results: All measurements.
+    """
+    own = select(results, model=model.name)
+    data = dict.fromkeys(result.data for result in sorted(own, key=lambda result: result.key))
+    chosen = [each for each in data if not (each.endswith(" dev") and f"{each.removesuffix('dev')}test" in data)]
+    main = [
+        (result.data, result.metric)
+        for result in own
+        if result.data in chosen
+        and (result.metric in (SIZE, LATENCY, model.metric, *(metric for _, metric in _ENCODER_SCORES)))
+    ]
+    ordered = sorted(dict.fromkeys(main), key=lambda each: (each[1] in (SIZE, LATENCY), chosen.index(each[0])))
+    return [
+        (data, metric, *(_score(_on_cpu(own, data, metric, file)) for file in ("float", "int8")))
+        for data, metric in ordered
+    ]
+
+
+def _on_cpu(own: Sequence[Result], data: str, metric: str, file: str) -> list[Result]:
+    return [
+        each for each in select(own, data=data, metric=metric, file=file) if each.backend in ("", "keras", "xnnpack")
+    ]
+
+
 def records(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[dict]:
     """Return the same facts for `--json`; None for what was not measured."""
     found = []

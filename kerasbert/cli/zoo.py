@@ -18,6 +18,7 @@ Name = Annotated[str, Argument(metavar="NAME", help="A model of the zoo; `kerasb
 Task = Annotated[
     str | None, Option(metavar="NAME", help="Only models for this task, such as classification, tagging or embedding.")
 ]
+Whole = Annotated[bool, Option("--all", help="Show the whole card: every result, training, licences, files.")]
 Texts = Annotated[
     list[Path] | None,
     Option(
@@ -67,8 +68,8 @@ def list_models(task: Task = None) -> Result:
 
 
 @with_options()
-def show(name: Name) -> Result:
-    """Show the card of a model: results, training, licences and limits.
+def show(name: Name, whole: Whole = False) -> Result:
+    """Show the use, the main results and the limits of a model; --all adds every result, the training and the licences.
 
     Example: kerasbert zoo show small-en
     """
@@ -84,7 +85,7 @@ def show(name: Name) -> Result:
         for each in select(results, model=name)
     ]
     data = {**tables.records([model], results)[0], "results": measured, "card": card(model, results)}
-    return Result(data, terminal_card(model, results))
+    return Result(data, terminal_card(model, results, whole))
 
 
 @with_options()

@@ -1,6 +1,7 @@
 """`kerasbert zoo` and names of the zoo as models of other commands."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -32,13 +33,17 @@ def test_list_of_an_unknown_task_suggests_one(capsys):
     assert code == 2 and out == "" and "did you mean embedding?" in err
 
 
-def test_show_is_the_card(capsys):
+def test_show_is_one_screen_and_all_adds_the_card(capsys):
     code, out, _ = run(capsys, "zoo", "show", "small-en")
+    assert code == 0 and out.startswith("small-en\n") and len(out.splitlines()) <= 40
+    assert re.search(r"\nSTS-B test +Spearman +0\.\d{4} +0\.\d{4}\n", out) and "\nLimits\n- English" in out
+    assert "`kerasbert zoo show small-en --all` has every result" in out
+    code, out, _ = run(capsys, "zoo", "show", "small-en", "--all")
     assert code == 0 and out.startswith("small-en\n") and "licence" in out and "model.safetensors" in out
 
 
 def test_show_leaves_the_breaks_of_paragraphs_to_the_terminal(capsys):
-    _, out, _ = run(capsys, "zoo", "show", "small-en")
+    _, out, _ = run(capsys, "zoo", "show", "small-en", "--all")
     training = out.partition("\nTraining\n")[2].partition("\nLicences\n")[0].strip().split("\n\n")
     paragraphs = [part for part in training if not part.startswith("- ")]
     assert len(training) > len(paragraphs) > 3, "some paragraphs, and the list of stages"
