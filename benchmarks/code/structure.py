@@ -3,8 +3,8 @@
     python -m benchmarks.code.structure
     python -m benchmarks.code.structure --root CHECKOUT --json before.json
 
-Measured: lines and modules of a float BERT, modules per package, typed and documented public names, long functions and classes, and
-occurrences of obsolete words. Overrides inherit their docstring.
+Measured: lines, circles of modules and of folders, lines and modules of a float BERT, modules per package, typed and documented public
+names, long functions and classes, and occurrences of obsolete words. Overrides inherit their docstring.
 
 Only the sources are read. A float BERT is `encoders/bert.py` with every encoder and layer module that it imports at the top of modules,
 without `layers/quantization` and `layers/lowering`. Public names are functions, methods and classes without an underscore.
@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.code import import_graph
 from benchmarks.common import record
 
 ROOT = Path(__file__).parents[2]
@@ -98,10 +99,15 @@ def main() -> None:
     """Measure the sources and write the result."""
     arguments = _arguments()
     root = arguments.root
-    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in _sources(root).items()}
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in import_graph.module_files(root).items()}
     float_bert = _float_bert(root, trees)
     result = {
         "float_bert": {"files": len(float_bert), "lines": sum(float_bert.values()), "modules": float_bert},
+        "lines": sum(len(path.read_text("utf-8").splitlines()) for path in import_graph.module_files(root).values()),
+        "module_cycles": import_graph.import_cycles(import_graph.import_graph(root)),
+        "module_cycles_with_types": import_graph.import_cycles(import_graph.import_graph(root, types=True)),
+        "mutual_folders": import_graph.mutual_imports(import_graph.folder_graph(root)),
+        "folder_cycles": import_graph.import_cycles(import_graph.folder_graph(root)),
         "rooms": dict(sorted(Counter(name.rpartition(".")[0] for name in trees).items())),
         **_definitions(trees),
         "old_words": _count_obsolete_words(root),
@@ -111,19 +117,9 @@ def main() -> None:
     record.write(arguments.json, result, {})
 
 
-def _sources(root: Path) -> dict[str, Path]:
-    sources = {}
-    for top in ("kerasbert", "export", "zoo"):
-        for path in sorted((root / top).rglob("*.py")):
-            if not any(folder.is_symlink() for folder in path.parents):
-                name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-                sources[name if top == "kerasbert" else f"kerasbert.{name}"] = path
-    return sources
-
-
 def _float_bert(root: Path, trees: dict[str, ast.Module]) -> dict[str, int]:
     """Count the lines of each module that a float BERT needs."""
-    sources, queue, lines = _sources(root), ["kerasbert.encoders.bert"], {}
+    sources, queue, lines = import_graph.module_files(root), ["kerasbert.encoders.bert"], {}
     while queue:
         name = queue.pop()
         excluded = re.search(r"layers\.(quantization|lowering)", name) or sources[name].name == "__init__.py"
@@ -196,7 +192,7 @@ def _is_documented(node: ast.ClassDef | ast.FunctionDef, owner: ast.ClassDef | N
 
 def _count_obsolete_words(root: Path) -> dict[str, int]:
     """Count each obsolete word in code and documents."""
-    texts = [path.read_text("utf-8") for path in _sources(root).values()]
+    texts = [path.read_text("utf-8") for path in import_graph.module_files(root).values()]
     texts += [path.read_text("utf-8") for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))]
     text = "\n".join(texts)
     return {
