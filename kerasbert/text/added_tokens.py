@@ -8,6 +8,7 @@ from pathlib import Path
 from kerasbert.errors import KerasBertError
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
+from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import Vocabulary
 
 AddedTokens = Mapping[str, tuple[int | None, Mapping]]  # token -> its id, and its `AddedToken` fields
@@ -22,7 +23,7 @@ ADDED_TOKEN = KnownKeys(used=frozenset({"content", "id", *_FLAGS}), harmless=fro
 _ID = re.compile("[0-9]{1,9}")
 
 
-def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, Mapping]]:
+def read_added_tokens(folder: TokenizerFolder) -> dict[str, tuple[int | None, Mapping]]:
     """Read the added tokens in `added_tokens.json`, `tokenizer_config.json` and `special_tokens_map.json`.
 
     As in the fast tokenizers of transformers 4.57, special tokens are found in the text as it is. Other tokens of `added_tokens.json` are
@@ -37,25 +38,23 @@ def read_added_tokens(folder: str | os.PathLike) -> dict[str, tuple[int | None, 
     Raises:
         KerasBertError: When a file is damaged.
     """
-    path = Path(folder) / tokenizer_files.TOKENIZER_CONFIG
-    config = tokenizer_files.read_tokenizer_config(folder)
+    path, config, special_map = folder.path / tokenizer_files.TOKENIZER_CONFIG, folder.config, folder.special_map
     decoder = config.get("added_tokens_decoder") or {}
     if not isinstance(decoder, dict):
         raise KerasBertError(f"{path}: expected added_tokens_decoder as an object, received {str(decoder)[:100]}")
-    special_map = tokenizer_files.read_special_tokens_map(folder)
     special = {}
     for fields in _special_tokens(config, special_map, path):
         parse_added_token(fields, path, numbered=False)
         special[fields["content"]] = fields
     added: dict[str, tuple[int | None, Mapping]] = {}
-    path = Path(folder) / tokenizer_files.ADDED_TOKENS
-    for token, number in tokenizer_files.read_json(path).items():
+    further = folder.path / tokenizer_files.ADDED_TOKENS
+    for token, number in tokenizer_files.read_json(further).items():
         fields = special.get(token, {"normalized": True})
-        added[token] = parse_added_token({**fields, "content": token, "id": number}, path)
+        added[token] = parse_added_token({**fields, "content": token, "id": number}, further)
     for number, token in decoder.items():
         if isinstance(token, dict):
             token = {**token, "id": int(number) if _ID.fullmatch(number) else number}
-        parsed = parse_added_token(token, Path(folder) / tokenizer_files.TOKENIZER_CONFIG)
+        parsed = parse_added_token(token, path)
         added[token["content"]] = parsed
     # A role of a sequence that is only a name leaves the token as it is by default: RoBERTa's mask token takes the space before it.
     names = [config.get(role, special_map.get(role)) for role in tokenizer_files.SPECIAL_TOKENS]

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
-from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
+from kerasbert.text.added_tokens import read_added_tokens
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
 from kerasbert.text.japanese import WORD_TOKENIZER, JapaneseTokenizer, japanese_from_folder
 from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_preset
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.tokenizer_json import read_tokenizer_json
 from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.wordpiece import WordPiece
@@ -20,11 +21,7 @@ from kerasbert.text.wordpiece import WordPiece
 KINDS: dict[str, type[Tokenizer]] = {
     kind.kind: kind for kind in (WordPiece, ClientWordPiece, JapaneseTokenizer, SentencePiece, ByteLevelBPE)
 }
-_FILES: dict[type[Tokenizer], tuple[str, ...]] = {
-    WordPiece: (tokenizer_files.VOCABULARY,),
-    SentencePiece: (tokenizer_files.SENTENCEPIECE,),
-    ByteLevelBPE: (tokenizer_files.BPE_VOCABULARY, tokenizer_files.MERGES),
-}
+_BY_FILES: tuple[type[Tokenizer], ...] = (WordPiece, SentencePiece, ByteLevelBPE)  # each has other vocabulary files
 # `tokenizer_class` of tokenizer_config.json without "Tokenizer" and "Fast"; it decides if there is no tokenizer.json.
 _CLASSES: dict[str, type[Tokenizer]] = {
     **dict.fromkeys(("Bert", "DistilBert", "Electra", "MobileBert"), WordPiece),
@@ -54,8 +51,9 @@ def has_tokenizer(folder: str | os.PathLike) -> bool:
         kb.text.has_tokenizer("my-bert")  # True
         ```
     """
-    folder = Path(folder)
-    return (folder / tokenizer_files.TOKENIZER_JSON).is_file() or _kind_of_files(folder) is not None
+    return (
+        Path(folder, tokenizer_files.TOKENIZER_JSON).is_file() or _kind_of_files(TokenizerFolder.of(folder)) is not None
+    )
 
 
 def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
@@ -86,28 +84,28 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     folder = Path(folder)
     if is_preset_tokenizer(folder):
         return tokenizer_from_preset(folder)
-    config = tokenizer_files.read_tokenizer_config(folder)
-    if config.get(SETTING) is not None:
-        return ClientWordPiece.from_folder(folder)
-    name = _class_name(folder, config)
+    opened = TokenizerFolder(folder)
+    if opened.config.get(SETTING) is not None:
+        return ClientWordPiece._from_folder(opened, {})
+    name = _class_name(opened)
     if name == _JAPANESE:
-        return japanese_from_folder(folder)
+        return japanese_from_folder(opened)
     if (folder / tokenizer_files.TOKENIZER_JSON).is_file():
-        return _from_tokenizer_json(folder)
+        return _from_tokenizer_json(opened)
     if name not in (*_CLASSES, *_GENERIC):
         raise KerasBertError(
             f"expected in {folder} a {tokenizer_files.TOKENIZER_JSON}, or the tokenizer of one of "
             f"{', '.join((*_CLASSES, _JAPANESE))}, received {name}Tokenizer"
         )
-    kind = _CLASSES.get(name) or _kind_of_files(folder)
-    if kind is None or not _has_files(folder, kind):
-        expected = [_FILES[kind]] if kind else _FILES.values()
-        names = ", or ".join(" with ".join(files) for files in expected)
+    kind = _CLASSES.get(name) or _kind_of_files(opened)
+    if kind is None or not opened.has(kind.files):
+        expected = [kind] if kind else _BY_FILES
+        names = ", or ".join(" with ".join(file.name for file in each.files.values()) for each in expected)
         raise KerasBertError(
             f"expected a tokenizer in {folder}: {tokenizer_files.TOKENIZER_JSON}, or {names}, received no such file; "
             "copy the tokenizer files of the checkpoint there"
         )
-    return kind.from_folder(folder)
+    return kind._from_folder(opened, {})
 
 
 def tokenizer_from_config(config: Mapping) -> Tokenizer:
@@ -134,27 +132,24 @@ def tokenizer_from_config(config: Mapping) -> Tokenizer:
     return KINDS[kind].from_config(config)
 
 
-def _class_name(folder: Path, config: Mapping) -> str:
+def _class_name(folder: TokenizerFolder) -> str:
     """Return the name of the tokenizer's class in `transformers`, without "Tokenizer" and "Fast", or "".
 
     Japanese checkpoints as published name their class in config.json only. Copies of them may have lost it, but not the kind of words.
     """
-    name = config.get("tokenizer_class") or tokenizer_files.read_json(folder / tokenizer_files.MODEL_CONFIG).get(
-        "tokenizer_class"
-    )
-    if not name and config.get(WORD_TOKENIZER) is not None:
+    name = folder.config.get("tokenizer_class") or folder.model_config.get("tokenizer_class")
+    if not name and folder.config.get(WORD_TOKENIZER) is not None:
         return _JAPANESE
     return str(name or "").removesuffix("Fast").removesuffix("Tokenizer")
 
 
-def _from_tokenizer_json(folder: Path) -> Tokenizer:
-    path = folder / tokenizer_files.TOKENIZER_JSON
-    config = tokenizer_files.read_tokenizer_config(folder)
-    settings, added = read_tokenizer_json(path, config)
+def _from_tokenizer_json(folder: TokenizerFolder) -> Tokenizer:
+    path = folder.path / tokenizer_files.TOKENIZER_JSON
+    settings, added = read_tokenizer_json(path, folder.config)
     added = {**read_added_tokens(folder), **added}
     kind = KINDS[settings["kind"]]
     check_settings_files(folder, kind.config_keys, kind.template.second_type)
-    _check_sizes(folder, len(settings["vocabulary"]), len({*settings["vocabulary"], *added}))
+    _check_sizes(folder.path, len(settings["vocabulary"]), len({*settings["vocabulary"], *added}))
     # Hugging Face's fast tokenizer of ALBERT has no remove_space; the pre-tokenizer of tokenizer.json decides instead.
     flags = {key: name for key, name in kind.flags.items() if name != "remove_space"}
     further = tokenizer_files.read_settings(folder, flags)
@@ -164,11 +159,7 @@ def _from_tokenizer_json(folder: Path) -> Tokenizer:
                 f"expected the {role} of {path}, {settings[role]!r}, in {tokenizer_files.TOKENIZER_CONFIG} too, "
                 f"received {further[role]!r}; correct the one that the model was not trained with"
             )
-    settings |= further
-    try:
-        return kind.from_config(merge_added_tokens(kind, settings, added))
-    except KerasBertError as error:
-        raise KerasBertError(f"{path}: {error}") from None
+    return kind._from_settings({**settings, **further}, added, path)
 
 
 def _check_sizes(folder: Path, model_size: int, size: int) -> None:
@@ -183,9 +174,5 @@ def _check_sizes(folder: Path, model_size: int, size: int) -> None:
         )
 
 
-def _kind_of_files(folder: Path) -> type[Tokenizer] | None:
-    return next((kind for kind in _FILES if _has_files(folder, kind)), None)
-
-
-def _has_files(folder: Path, kind: type[Tokenizer]) -> bool:
-    return all((folder / name).is_file() for name in _FILES[kind])
+def _kind_of_files(folder: TokenizerFolder) -> type[Tokenizer] | None:
+    return next((kind for kind in _BY_FILES if folder.has(kind.files)), None)

@@ -1,8 +1,7 @@
 """Byte-level byte-pair encoding, the tokenizer of RoBERTa; its ids equal those of Hugging Face's `RobertaTokenizerFast`."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
@@ -51,6 +50,8 @@ class ByteLevelBPE(Tokenizer):
     }
     config_keys = tokenizer_keys.BYTE_LEVEL_BPE
     flags = {"add_prefix_space": "add_prefix_space", "trim_offsets": "trim_offsets"}
+    settings = ("merges", *flags)
+    files, hub_class = tokenizer_files.BPE_FILES, "RobertaTokenizer"
     template = Template(separators=2, second_type=0)
     mask_takes_space = True
 
@@ -97,18 +98,3 @@ class ByteLevelBPE(Tokenizer):
             # The engine takes the space before the first word of a piece for the one that it adds to a text itself.
             shifted[0] = (start + 1, max(start + 1, shifted[0][1]))
         return shifted
-
-    def _settings(self) -> dict[str, Any]:
-        return {"merges": list(self.merges), **{name: getattr(self, name) for name in self.flags.values()}}
-
-    def _file_settings(self) -> dict[str, Any]:
-        return {"tokenizer_class": "RobertaTokenizer"}
-
-    def _write_files(self, folder: Path) -> None:
-        tokenizer_files.write_json(folder / tokenizer_files.BPE_VOCABULARY, self._ids)
-        tokenizer_files.write_merges(folder / tokenizer_files.MERGES, self.merges)
-
-    @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
-        vocabulary = tokenizer_files.read_bpe_vocabulary(folder / tokenizer_files.BPE_VOCABULARY)
-        return {"vocabulary": vocabulary, "merges": tokenizer_files.read_merges(folder / tokenizer_files.MERGES)}

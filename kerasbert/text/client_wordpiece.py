@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text import tokenizer_files
 from kerasbert.text.client_rules import CLIENTS, LONGEST_WORD, SPACE, ClientRules, client_text
 from kerasbert.text.encoded import Segment
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.wordpiece import WordPiece, WordPieceSettings
 
 if TYPE_CHECKING:
@@ -41,9 +40,11 @@ class ClientWordPiece(WordPiece):
     """
 
     kind = "client_wordpiece"
+    settings = (*WordPiece.flags.values(), SETTING)
 
     def __init__(self, vocabulary: Sequence[str], *, tokenize_as: str, **settings: Unpack[WordPieceSettings]) -> None:
         super().__init__(vocabulary, **settings)
+        self.splits_ideographs = True
         self.tokenize_as = check_client(tokenize_as)
         if reason := client_unsupported_reason(self.get_config(), self.vocabulary):
             raise KerasBertError(f"expected a vocabulary that {tokenize_as} reads, received {reason}")
@@ -104,9 +105,6 @@ class ClientWordPiece(WordPiece):
     def _found_tokens(self) -> list[str]:
         return []
 
-    def _isolated(self) -> dict[str, bool]:
-        return {"splits_punctuation": True, "splits_ideographs": True}
-
     def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
         return super()._token_ids([client_text(text) for text in texts], limit)
 
@@ -116,16 +114,12 @@ class ClientWordPiece(WordPiece):
     def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
         return super()._segments([client_text(text) for text in texts], limit)
 
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), SETTING: self.tokenize_as}
-
     def _file_settings(self) -> dict[str, Any]:
         return {**super()._file_settings(), SETTING: self.tokenize_as}
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
-        client = tokenizer_files.read_tokenizer_config(folder).get(SETTING)
-        return {**super()._read_files(folder), SETTING: client}
+    def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
+        return {**super()._read_files(folder), SETTING: folder.config.get(SETTING)}
 
 
 def check_client(client: object) -> str:

@@ -1,40 +1,33 @@
 """Validation of a tokenizer's config that was read from a file, before it is passed to the constructor."""
 
-import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Collection, Mapping
+from typing import TypeGuard
 
 from kerasbert.errors import KerasBertError
 
-if TYPE_CHECKING:
-    from kerasbert.text.tokenizer import Tokenizer
-
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _ADDED_TOKEN_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 
 
-def check_config(config: Mapping, kind: "type[Tokenizer]") -> None:
+def check_config(config: Mapping, kind: str, known: Collection[str], flags: Collection[str]) -> None:
     """Check the names and the types of settings.
 
     Args:
         config: The arguments of the constructor by name.
-        kind: The class of the tokenizer.
+        kind: The kind of the tokenizer.
+        known: The names of the constructor's arguments.
+        flags: The names of those that are Boolean.
 
     Raises:
         KerasBertError: When the class has no such setting, or a value has the wrong type.
     """
-    parameters = [
-        parameter for base in kind.__mro__ for parameter in inspect.signature(base.__init__).parameters.values()
-    ]
-    known = {parameter.name for parameter in parameters if parameter.kind in _NAMED} - {"self"}
-    if unknown := sorted(str(name) for name in config.keys() - known):
-        raise KerasBertError(f"expected settings of a {kind.kind} tokenizer, received {unknown[0]!r}")
+    if unknown := sorted(str(name) for name in config.keys() - set(known)):
+        raise KerasBertError(f"expected settings of a {kind} tokenizer, received {unknown[0]!r}")
     for name, value in config.items():
-        if expected := _type_fault(name, value, kind):
+        if expected := _type_fault(name, value, flags):
             raise KerasBertError(f"expected {name} of a tokenizer as {expected}, received {str(value)[:100]}")
 
 
-def _type_fault(name: str, value: object, kind: "type[Tokenizer]") -> str:
+def _type_fault(name: str, value: object, flags: Collection[str]) -> str:
     """Return the expected type of a setting if the value has another one, or ""."""
     if name in ("vocabulary", "merges"):
         valid, expected = _is_list(value) and all(isinstance(item, str) for item in value), "a list of texts"
@@ -42,7 +35,7 @@ def _type_fault(name: str, value: object, kind: "type[Tokenizer]") -> str:
         valid, expected = _is_list(value) and all(map(_is_added_token, value)), "a list of objects with content"
     elif name.endswith("_token"):
         valid, expected = value is None or isinstance(value, str), "a text"
-    elif name in kind.flags.values():
+    elif name in flags:
         valid, expected = value is None or isinstance(value, bool), "true or false"
     elif name == "model_max_length":
         valid = value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)

@@ -14,6 +14,7 @@ from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.encoded import Segment
 from kerasbert.text.mecab import DICTIONARIES, Word, mecab_words
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import VocabularySettings
 from kerasbert.text.wordpiece import WordPiece
 
@@ -67,6 +68,8 @@ class JapaneseTokenizer(Tokenizer):
     special_names = tokenizer_files.BERT_SPECIAL_TOKENS
     config_keys = tokenizer_keys.JAPANESE
     flags = {"do_lower_case": "lowercase"}
+    settings = ("subwords", "lowercase", "dictionary")
+    files, hub_class = tokenizer_files.WORDPIECE_FILES, "BertJapaneseTokenizer"
 
     def __init__(
         self,
@@ -155,33 +158,27 @@ class JapaneseTokenizer(Tokenizer):
             return (word,)
         return [_slice(word, *match.span()) for match in _NO_WHITE_SPACE.finditer(word.surface)]
 
-    def _settings(self) -> dict[str, Any]:
-        return {"subwords": self.subwords, "lowercase": self.lowercase, "dictionary": self.dictionary}
-
     def _file_settings(self) -> dict[str, Any]:
         return {
-            "tokenizer_class": "BertJapaneseTokenizer",
+            **super()._file_settings(),
             "word_tokenizer_type": "mecab",
             "subword_tokenizer_type": self.subwords,
             "mecab_kwargs": {"mecab_dic": self.dictionary},
         }
 
-    def _write_files(self, folder: Path) -> None:
-        tokenizer_files.write_vocabulary(folder / tokenizer_files.VOCABULARY, self._vocabulary)
-
     @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
-        config = tokenizer_files.read_tokenizer_config(folder)
+    def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
+        config = folder.config
         mecab = config.get("mecab_kwargs") or {}
-        _check_settings(folder, config, mecab)
+        _check_settings(folder.path, config, mecab)
         return {
-            "vocabulary": tokenizer_files.read_vocabulary(folder / tokenizer_files.VOCABULARY),
+            **super()._read_files(folder),
             "subwords": config.get("subword_tokenizer_type", "wordpiece"),
             "dictionary": mecab.get("mecab_dic", "unidic_lite"),
         }
 
 
-def japanese_from_folder(folder: Path) -> Tokenizer:
+def japanese_from_folder(opened: TokenizerFolder) -> Tokenizer:
     """Load the tokenizer of a folder whose `tokenizer_class` is `BertJapaneseTokenizer`.
 
     The default word tokenizer of that class is "basic", which splits words as BERT does. The result is then a `WordPiece` that does not
@@ -190,7 +187,7 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
     Raises:
         KerasBertError: When a file is missing or damaged, or a setting is not supported. The message names the setting.
     """
-    config = tokenizer_files.read_tokenizer_config(folder)
+    folder, config = opened.path, opened.config
     words = config.get(WORD_TOKENIZER)
     if words is None:
         note_once(
@@ -198,13 +195,13 @@ def japanese_from_folder(folder: Path) -> Tokenizer:
             "transformers; most Japanese checkpoints need MeCab, so copy that file from the checkpoint"
         )
     elif words != "basic":
-        return JapaneseTokenizer.from_folder(folder)
+        return JapaneseTokenizer._from_folder(opened, {})
     if (subwords := config.get("subword_tokenizer_type", "wordpiece")) != "wordpiece":
         raise KerasBertError(
             f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
             f"received {subwords!r}"
         )
-    settings = _BasicWords._from_folder(folder, {"lowercase": False}).get_config()
+    settings = _BasicWords._from_folder(opened, {"lowercase": False}).get_config()
     return WordPiece.from_config({**settings, "strip_accents": None, "tokenize_chinese_chars": False})
 
 

@@ -4,16 +4,15 @@ import base64
 import binascii
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files.atomic import atomic_file
 from kerasbert.text import tokenizer_files, tokenizer_keys
 from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.sentencepiece_model import read_model
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
+from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import VocabularySettings, check_not_a_path
 from kerasbert.text.vocabulary_learning import learn_sentencepiece
 
@@ -58,6 +57,7 @@ class SentencePiece(Tokenizer):
     special_names = {**tokenizer_files.BERT_SPECIAL_TOKENS, "unk_token": "<unk>", "pad_token": "<pad>"}
     config_keys = tokenizer_keys.SENTENCEPIECE
     flags = {"do_lower_case": "lowercase", "keep_accents": "keep_accents", "remove_space": "remove_space"}
+    files, hub_class = tokenizer_files.SENTENCEPIECE_FILES, "AlbertTokenizer"
     mask_takes_space = True
 
     def __init__(
@@ -80,6 +80,7 @@ class SentencePiece(Tokenizer):
         self.lowercase = bool(lowercase)
         self.keep_accents = bool(keep_accents)
         self.remove_space = bool(remove_space)
+        self.word_spaces = " \n" if self.remove_space else " "
 
     @classmethod
     def from_config(cls, config: Mapping) -> Self:
@@ -146,19 +147,8 @@ class SentencePiece(Tokenizer):
             engine.pre_tokenizer = words
         return engine
 
-    def _word_spaces(self) -> str:
-        return " \n" if self.remove_space else " "
-
     def _settings(self) -> dict[str, Any]:
-        settings = {name: getattr(self, name) for name in self.flags.values()}
-        return {"model": base64.b64encode(self.model).decode("ascii"), **settings}
-
-    def _file_settings(self) -> dict[str, Any]:
-        return {"tokenizer_class": "AlbertTokenizer"}
-
-    def _write_files(self, folder: Path) -> None:
-        with atomic_file(folder / tokenizer_files.SENTENCEPIECE) as partial:
-            partial.write_bytes(self.model)
+        return {"model": base64.b64encode(self.model).decode("ascii"), **super()._settings()}
 
     @classmethod
     def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
@@ -170,13 +160,12 @@ class SentencePiece(Tokenizer):
         return {"lowercase": lowercase, "keep_accents": not strip_accents, **settings}
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
-        path = folder / tokenizer_files.SENTENCEPIECE
-        content = tokenizer_files.read_bytes(path)
+    def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
+        content = super()._read_files(folder)["model"]
         try:
             pieces = read_model(content).pieces
         except KerasBertError as error:
-            raise KerasBertError(f"{path}: {error}") from None
+            raise KerasBertError(f"{folder.path / tokenizer_files.SENTENCEPIECE}: {error}") from None
         return {"model": base64.b64encode(content).decode("ascii"), "vocabulary": list(pieces)}
 
 

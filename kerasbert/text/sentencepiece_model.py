@@ -61,12 +61,6 @@ def read_model(model: bytes) -> Pieces:
         raise KerasBertError(
             f"expected a SentencePiece model of at most {_MAX_PIECES:,} pieces, received {len(proto.pieces):,}"
         )
-    if (
-        damaged := next((n for n, piece in enumerate(proto.pieces) if not isinstance(piece.piece, str)), None)
-    ) is not None:
-        raise KerasBertError(
-            f"expected the pieces of a SentencePiece model in UTF-8, received other bytes as piece {damaged}"
-        )
     check_charsmap(proto.normalizer_spec.precompiled_charsmap)
     for number, piece in enumerate(proto.pieces):
         if not isinstance(piece.piece, str):  # protobuf returns bytes that are no UTF-8 as they are

@@ -4,23 +4,25 @@ The engine is Hugging Face's `tokenizers`, built from the same components as the
 those of that tokenizer. Special tokens and truncation are applied here (see `kerasbert.text.truncation`).
 """
 
+import inspect
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
-from kerasbert.text.added_tokens import merge_added_tokens, read_added_tokens
+from kerasbert.text.added_tokens import AddedTokens, merge_added_tokens, read_added_tokens
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Segment, Template
 from kerasbert.text.engine_errors import engine_errors
 from kerasbert.text.long_texts import PIECE, PiecedSegment, growing_batches, pieces, word_ends
 from kerasbert.text.strings import as_strings
+from kerasbert.text.tokenizer_files import SettingFile, TokenizerFolder
 from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.truncation import text_budget, truncated_lengths
 from kerasbert.text.vocabulary import Vocabulary
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 # Texts encoded at once, and their characters: the engine's results are large, and are freed before the next chunk.
 _CHUNK, _CHUNK_CHARACTERS = 8192, 2_000_000
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+ResultT = TypeVar("ResultT")
 
 
 class Tokenizer(Vocabulary):
@@ -61,8 +65,16 @@ class Tokenizer(Vocabulary):
 
     kind: ClassVar[str]
     flags: ClassVar[Mapping[str, str]] = {}  # Hugging Face's name -> ours, of Boolean settings
+    settings: ClassVar[
+        Sequence[str]
+    ] = ()  # the constructor's arguments in `get_config` beside the common ones; default: the flags
+    files: ClassVar[Mapping[str, SettingFile]]  # the vocabulary files by the arguments that they hold
+    hub_class: ClassVar[str]  # `tokenizer_class` of tokenizer_config.json
     config_keys: ClassVar[KnownKeys]  # of tokenizer_config.json
     template: ClassVar[Template] = Template()
+    word_spaces: str = " "  # the characters that end a word wherever they stand between two letters
+    splits_punctuation: bool = False  # whether each punctuation character is a word of its own, see `word_ends`
+    splits_ideographs: bool = False  # whether each ideograph is
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike) -> Self:
@@ -82,12 +94,17 @@ class Tokenizer(Vocabulary):
         return cls._from_folder(path, {})
 
     @classmethod
-    def _from_folder(cls, path: str | os.PathLike, defaults: Mapping[str, Any]) -> Self:
+    def _from_folder(cls, path: str | os.PathLike | TokenizerFolder, defaults: Mapping[str, Any]) -> Self:
         """Read a folder as `from_folder` does. `defaults` are settings that apply if the files contain none."""
-        check_settings_files(path, cls.config_keys, cls.template.second_type)
-        settings = {**cls._read_files(Path(path)), **defaults, **tokenizer_files.read_settings(path, cls.flags)}
-        settings = cls._with_letter_case(settings, path)
-        added = read_added_tokens(path)
+        folder = TokenizerFolder.of(path)
+        check_settings_files(folder, cls.config_keys, cls.template.second_type)
+        settings = {**cls._read_files(folder), **defaults, **tokenizer_files.read_settings(folder, cls.flags)}
+        settings = cls._with_letter_case(settings, folder.path)
+        return cls._from_settings(settings, read_added_tokens(folder), folder.path)
+
+    @classmethod
+    def _from_settings(cls, settings: Mapping[str, Any], added: AddedTokens, path: Path) -> Self:
+        """Build a tokenizer from the settings and the added tokens of a file or folder, which errors name."""
         try:
             return cls.from_config(merge_added_tokens(cls, settings, added))
         except KerasBertError as error:
@@ -110,7 +127,10 @@ class Tokenizer(Vocabulary):
         kind = arguments.pop("kind", cls.kind)
         if kind != cls.kind:
             raise KerasBertError(f"expected the config of a {cls.kind} tokenizer, received one of kind {kind!r}")
-        check_config(arguments, cls)
+        signatures = (inspect.signature(base.__init__) for base in cls.__mro__)
+        parameters = [parameter for signature in signatures for parameter in signature.parameters.values()]
+        known = {parameter.name for parameter in parameters if parameter.kind in _NAMED} - {"self"}
+        check_config(arguments, cls.kind, known, cls.flags.values())
         return cls(**arguments)
 
     def save(self, folder: str | os.PathLike) -> None:
@@ -120,7 +140,8 @@ class Tokenizer(Vocabulary):
             folder: The folder.
         """
         Path(folder).mkdir(parents=True, exist_ok=True)
-        self._write_files(Path(folder))
+        for name, file in self.files.items():
+            file.write(Path(folder) / file.name, getattr(self, name))
         flags = {key: getattr(self, name) for key, name in self.flags.items()}
         limit = {} if self.model_max_length is None else {"model_max_length": self.model_max_length}
         config = {**self._file_settings(), **flags, **self.special_tokens(), **limit}
@@ -234,7 +255,12 @@ class Tokenizer(Vocabulary):
     @cached_property
     def _word_ends(self) -> re.Pattern[str] | None:
         """The places at which a long text may be cut."""
-        return word_ends(self._found_tokens(), self._word_spaces(), **self._isolated())
+        return word_ends(
+            self._found_tokens(),
+            self.word_spaces,
+            splits_punctuation=self.splits_punctuation,
+            splits_ideographs=self.splits_ideographs,
+        )
 
     def _found_tokens(self) -> list[str]:
         """Return the tokens that are found in a text, as they are and normalized. One that takes the space behind it has it."""
@@ -245,23 +271,13 @@ class Tokenizer(Vocabulary):
                 found.append(normalizer.normalize_str(token["content"]))
         return found
 
-    def _word_spaces(self) -> str:
-        """Return the characters that end a word wherever they stand between two letters."""
-        return " "
-
-    def _isolated(self) -> dict[str, bool]:
-        """Return whether punctuation and ideographs are words of their own, see `word_ends`."""
-        return {"splits_punctuation": False, "splits_ideographs": False}
-
     def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
         """Return the token ids of each text. A text with more than `limit` tokens may lack some behind them."""
-        token_ids: list[list[int]] = []
-        for chunk in _chunks(texts):
-            if len(chunk) == 1 and len(chunk[0]) > PIECE:
-                token_ids.append(list(islice(chain.from_iterable(self._piece_ids(chunk[0])), limit + 1)))
-            else:
-                token_ids += self._batch_ids(chunk)
-        return token_ids
+        return _by_chunk(
+            texts,
+            self._batch_ids,
+            lambda text: list(islice(chain.from_iterable(self._piece_ids(text)), limit + 1)),
+        )
 
     def _batch_ids(self, texts: list[str]) -> list[list[int]]:
         engine = self._engine
@@ -280,13 +296,7 @@ class Tokenizer(Vocabulary):
 
     def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
         """Return the tokens of each text without special tokens around it, at least the first `limit` ones."""
-        segments: list[Segment] = []
-        for chunk in _chunks(texts):
-            if len(chunk) == 1 and len(chunk[0]) > PIECE:
-                segments.append(self._long_segment(chunk[0], limit))
-            else:
-                segments += self._batch_segments(chunk)
-        return segments
+        return _by_chunk(texts, self._batch_segments, lambda text: self._long_segment(text, limit))
 
     def _batch_segments(self, texts: list[str]) -> Sequence[Segment]:
         engine = self._engine
@@ -313,15 +323,12 @@ class Tokenizer(Vocabulary):
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings of this kind under the names of the constructor's arguments, as JSON-compatible values."""
-        raise NotImplementedError
+        values = {name: getattr(self, name) for name in self.settings or self.flags.values()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def _file_settings(self) -> dict[str, Any]:
         """Return the content of `tokenizer_config.json` beside `flags`, special tokens and the maximum length."""
-        raise NotImplementedError
-
-    def _write_files(self, folder: Path) -> None:
-        """Write the vocabulary files."""
-        raise NotImplementedError
+        return {"tokenizer_class": self.hub_class}
 
     @classmethod
     def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
@@ -329,9 +336,19 @@ class Tokenizer(Vocabulary):
         return settings
 
     @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
+    def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
         """Read the arguments of `from_config` that the vocabulary files hold."""
-        raise NotImplementedError
+        return {name: file.read(folder.path / file.name) for name, file in cls.files.items()}
+
+
+def _by_chunk(
+    texts: list[str], batch: Callable[[list[str]], Sequence[ResultT]], long: Callable[[str], ResultT]
+) -> list[ResultT]:
+    """Return the result of each text: of a long text by itself, of others in lists for the engine."""
+    results: list[ResultT] = []
+    for chunk in _chunks(texts):
+        results += [long(chunk[0])] if len(chunk[0]) > PIECE else batch(chunk)
+    return results
 
 
 def _chunks(texts: list[str]) -> Iterator[list[str]]:

@@ -2,9 +2,11 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
@@ -119,7 +121,7 @@ def write_merges(path: Path, merges: Sequence[str]) -> None:
         partial.write_bytes("".join(f"{line}\n" for line in ("#version: 0.2", *merges)).encode("utf-8"))
 
 
-def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[str, Any]:
+def read_settings(folder: "TokenizerFolder", flags: Mapping[str, str]) -> dict[str, Any]:
     """Read the settings in the JSON files of a folder.
 
     Args:
@@ -132,9 +134,8 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[s
     Raises:
         KerasBertError: When a file is not a JSON object, or a setting has the wrong type.
     """
-    config = read_tokenizer_config(folder)
-    special = {**read_special_tokens_map(folder), **config}
-    path = Path(folder) / TOKENIZER_CONFIG
+    config, path = folder.config, folder.path / TOKENIZER_CONFIG
+    special = {**folder.special_map, **config}
     settings: dict[str, Any] = {}
     for key, name in flags.items():
         if config.get(key) is None:
@@ -159,16 +160,6 @@ def read_settings(folder: str | os.PathLike, flags: Mapping[str, str]) -> dict[s
             )
         settings["model_max_length"] = max_length
     return settings
-
-
-def read_tokenizer_config(folder: str | os.PathLike) -> dict:
-    """Read `tokenizer_config.json`. A missing file counts as empty."""
-    return read_json(Path(folder) / TOKENIZER_CONFIG)
-
-
-def read_special_tokens_map(folder: str | os.PathLike) -> dict:
-    """Read `special_tokens_map.json`. A missing file counts as empty."""
-    return read_json(Path(folder) / SPECIAL_TOKENS_MAP)
 
 
 def write_json(path: Path, content: Mapping) -> None:
@@ -205,3 +196,70 @@ def _read_text(path: str | os.PathLike) -> str:
         raise KerasBertError(
             f"expected UTF-8 in {path}, received byte 0x{content[error.start]:02x} at offset {error.start}"
         ) from None
+
+
+@dataclass(frozen=True)
+class TokenizerFolder:
+    """The settings of a tokenizer in a Hugging Face folder. Each file is read once, and a missing one counts as empty.
+
+    Attributes:
+        path: The folder.
+    """
+
+    path: Path
+
+    @classmethod
+    def of(cls, path: "str | os.PathLike | TokenizerFolder") -> Self:
+        """Return the folder of a path; one that is open already is returned as it is."""
+        return path if isinstance(path, cls) else cls(Path(path))
+
+    @cached_property
+    def config(self) -> dict:
+        """`tokenizer_config.json`."""
+        return read_json(self.path / TOKENIZER_CONFIG)
+
+    @cached_property
+    def special_map(self) -> dict:
+        """`special_tokens_map.json`."""
+        return read_json(self.path / SPECIAL_TOKENS_MAP)
+
+    @cached_property
+    def model_config(self) -> dict:
+        """`config.json`."""
+        return read_json(self.path / MODEL_CONFIG)
+
+    def has(self, files: "Mapping[str, SettingFile]") -> bool:
+        """Tell whether all vocabulary files of a kind of tokenizer are there."""
+        return all((self.path / file.name).is_file() for file in files.values())
+
+
+@dataclass(frozen=True)
+class SettingFile:
+    """A vocabulary file: it holds one argument of a tokenizer's constructor.
+
+    Attributes:
+        name: The name of the file.
+        read: Reads the argument.
+        write: Writes the argument.
+    """
+
+    name: str
+    read: Callable[[Path], Any]
+    write: Callable[[Path, Any], None]
+
+
+def _write_ids(path: Path, vocabulary: Sequence[str]) -> None:
+    write_json(path, {token: number for number, token in enumerate(vocabulary)})
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    with atomic_file(path) as partial:
+        partial.write_bytes(content)
+
+
+WORDPIECE_FILES = {"vocabulary": SettingFile(VOCABULARY, read_vocabulary, write_vocabulary)}
+SENTENCEPIECE_FILES = {"model": SettingFile(SENTENCEPIECE, read_bytes, _write_bytes)}
+BPE_FILES = {
+    "vocabulary": SettingFile(BPE_VOCABULARY, read_bpe_vocabulary, _write_ids),
+    "merges": SettingFile(MERGES, read_merges, write_merges),
+}

@@ -16,7 +16,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import parse_added_token
 from kerasbert.text.sentencepiece_model import build_model
-from kerasbert.text.tokenizer_json_keys import check_tokenizer_json
+from kerasbert.text.tokenizer_json_keys import check_tokenizer_json, components
 
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
 
@@ -82,11 +82,8 @@ def _infer_type(model: Mapping) -> str:
 
 
 def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
-    _require(path, "continuing_subword_prefix", model.get("continuing_subword_prefix", "##"), "##")
-    _require(path, "max_input_chars_per_word", model.get("max_input_chars_per_word", 100), 100)
     normalizer = _bert_normalizer(content.get("normalizer") or {})
     _require(path, "normalizer", normalizer.get("type"), "BertNormalizer")
-    _require(path, "clean_text", normalizer.get("clean_text", True), True)
     _require(path, "pre-tokenizer", (content.get("pre_tokenizer") or {}).get("type"), "BertPreTokenizer")
     return {
         "kind": "wordpiece",
@@ -101,7 +98,7 @@ def _wordpiece(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
 
 def _bert_normalizer(normalizer: Mapping) -> Mapping:
     """Return the part of a normalizer that acts: sentence-transformers 5.4 and later put a Lowercase before one that lowercases."""
-    steps = _components(normalizer, "normalizers")
+    steps = components(normalizer, "normalizers")
     names = [step["type"] for step in steps]
     is_redundant = names == ["Lowercase", "BertNormalizer"] and steps[-1].get("lowercase", True) is True
     return steps[-1] if is_redundant else normalizer
@@ -111,10 +108,6 @@ def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, A
     _require(path, "normalizer", content.get("normalizer"), None)
     pre_tokenizer = content.get("pre_tokenizer") or {}
     _require(path, "pre-tokenizer", pre_tokenizer.get("type"), "ByteLevel")
-    for name in ("continuing_subword_prefix", "end_of_word_suffix", "dropout"):
-        _require(path, name, model.get(name) or None, None)
-    for name in ("byte_fallback", "ignore_merges", "fuse_unk"):
-        _require(path, name, model.get(name) or False, False)
     if model.get("unk_token") is not None:  # it stands for bytes without a token
         missing = [byte for byte in _byte_characters() if byte not in model["vocab"]]
         _require(path, "number of bytes without a token", len(missing), 0)
@@ -132,8 +125,7 @@ def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, A
 
 def _unigram(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
     lowercase, keep_accents, charsmap, one_space = _albert_normalizer(content.get("normalizer") or {}, path)
-    _require(path, "byte_fallback", model.get("byte_fallback") or False, False)
-    steps = _components(content.get("pre_tokenizer") or {}, "pretokenizers")
+    steps = components(content.get("pre_tokenizer") or {}, "pretokenizers")
     names = [step["type"] for step in steps]
     if names not in (["WhitespaceSplit", "Metaspace"], ["Metaspace"]) or (names == ["Metaspace"] and not one_space):
         raise _unsupported(path, "pre-tokenizer", names)
@@ -157,7 +149,7 @@ def _unigram(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
 def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, bytes, bool]:
     """Return `lowercase`, `keep_accents`, SentencePiece's charsmap, and True if runs of spaces are merged."""
     names, charsmap = [], b""
-    for step in _components(normalizer, "normalizers"):
+    for step in components(normalizer, "normalizers"):
         name = step["type"]
         if name == "Replace":
             ((form, pattern),) = step["pattern"].items()
@@ -248,10 +240,6 @@ def _byte_characters() -> tuple[str, ...]:
     from tokenizers.pre_tokenizers import ByteLevel
 
     return tuple(ByteLevel.alphabet())
-
-
-def _components(part: Mapping, name: str) -> list[Mapping]:
-    return part[name] if part.get("type") == "Sequence" else [part] if part else []
 
 
 def _require(path: Path, name: str, received: object, expected: object) -> None:

@@ -1,6 +1,6 @@
 """Keys of `tokenizer.json`, as `tokenizers` 0.23 and its predecessors write them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from kerasbert.files.known_keys import KnownKeys
@@ -11,21 +11,27 @@ _FILE = KnownKeys(
     used=frozenset({"added_tokens", "model", "normalizer", "padding", "post_processor", "pre_tokenizer", "truncation"}),
     harmless=frozenset({"version", "decoder"}),
 )
+_OFF = (None, False)
 _MODELS = {
     "WordPiece": KnownKeys(
-        used=frozenset({"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"})
+        used=frozenset({"type", "vocab", "unk_token"}),
+        only={"continuing_subword_prefix": ("##",), "max_input_chars_per_word": (100,)},
     ),
-    "Unigram": KnownKeys(used=frozenset({"type", "vocab", "unk_id", "byte_fallback"})),
+    "Unigram": KnownKeys(used=frozenset({"type", "vocab", "unk_id"}), only={"byte_fallback": _OFF}),
     "BPE": KnownKeys(
-        used=frozenset(
-            {"type", "vocab", "merges", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "dropout"}
-            | {"byte_fallback", "ignore_merges", "fuse_unk"}
-        )
+        used=frozenset({"type", "vocab", "merges", "unk_token"}),
+        only={
+            **dict.fromkeys(("continuing_subword_prefix", "end_of_word_suffix"), (None, "")),
+            **dict.fromkeys(("byte_fallback", "ignore_merges", "fuse_unk"), _OFF),
+            "dropout": (None, 0, 0.0),
+        },
     ),
 }
 _TYPE = frozenset({"type"})
 _STEPS = {
-    "BertNormalizer": KnownKeys(_TYPE | {"clean_text", "handle_chinese_chars", "strip_accents", "lowercase"}),
+    "BertNormalizer": KnownKeys(
+        _TYPE | {"handle_chinese_chars", "strip_accents", "lowercase"}, only={"clean_text": (True,)}
+    ),
     "BertPreTokenizer": KnownKeys(_TYPE),
     "BertProcessing": KnownKeys(_TYPE | {"cls", "sep"}),
     "ByteLevel": KnownKeys(_TYPE | {"add_prefix_space"}, frozenset({"trim_offsets"}), {"use_regex": (True,)}),
@@ -71,12 +77,12 @@ def check_tokenizer_json(content: Mapping, kind: str, config: Mapping, path: Pat
         if config.get(side) is not None:
             part.pop("direction", None)
         keys.check(part, f"{path}: {name}", ADVICE)
-    for step in _steps(content):
-        if step["type"] in _STEPS:
-            _STEPS[step["type"]].check(step, f"{path}: {step['type']}", ADVICE)
-
-
-def _steps(content: Mapping) -> Iterator[Mapping]:
     for name, parts in (("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers"), ("post_processor", "")):
-        part = content.get(name) or {}
-        yield from part[parts] if part.get("type") == "Sequence" and parts else [part] if part else []
+        for step in components(content.get(name) or {}, parts):
+            if step["type"] in _STEPS:
+                _STEPS[step["type"]].check(step, f"{path}: {step['type']}", ADVICE)
+
+
+def components(part: Mapping, name: str) -> list[Mapping]:
+    """Return the steps of a part of the file: those that a sequence has under `name`, the part itself, or none."""
+    return part[name] if part.get("type") == "Sequence" and name else [part] if part else []

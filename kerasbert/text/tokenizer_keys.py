@@ -4,14 +4,13 @@ The lists hold what the tokenizers of BERT, ALBERT, RoBERTa and Japanese BERT in
 their predecessors. Where slow and fast tokenizers differ, the fast ones count.
 """
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from kerasbert.console.strictness import unknown
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import LISTS, SPECIAL_ROLES
+from kerasbert.text.tokenizer_files import TokenizerFolder
 
 ADVICE = "if the model was trained without it, correct the file"
 _USED = frozenset(
@@ -76,7 +75,7 @@ MECAB = KnownKeys(used=frozenset({"mecab_dic", "mecab_option", "normalize_text"}
 SPECIAL_MAP = KnownKeys(used=frozenset({*SPECIAL_ROLES, *LISTS}))
 
 
-def check_settings_files(folder: str | os.PathLike, keys: KnownKeys, second_type: int) -> None:
+def check_settings_files(folder: TokenizerFolder, keys: KnownKeys, second_type: int) -> None:
     """Check the keys of `tokenizer_config.json` and `special_tokens_map.json`.
 
     Args:
@@ -87,14 +86,18 @@ def check_settings_files(folder: str | os.PathLike, keys: KnownKeys, second_type
     Raises:
         KerasBertError: When a setting is not supported. Unknown keys under `strict` too.
     """
-    path = Path(folder) / tokenizer_files.TOKENIZER_CONFIG
-    config, special_map = tokenizer_files.read_tokenizer_config(folder), tokenizer_files.read_special_tokens_map(folder)
+    path, config = folder.path / tokenizer_files.TOKENIZER_CONFIG, folder.config
     named = config.get("extra_special_tokens")
     names = set(named) if isinstance(named, Mapping) else set()  # each is also written as a key of its own
     keys.check(_without(config, names), path, ADVICE)
-    SPECIAL_MAP.check(_without(special_map, names), Path(folder) / tokenizer_files.SPECIAL_TOKENS_MAP, ADVICE)
+    SPECIAL_MAP.check(_without(folder.special_map, names), folder.path / tokenizer_files.SPECIAL_TOKENS_MAP, ADVICE)
     inputs = config.get("model_input_names")
-    if second_type and isinstance(inputs, list) and "token_type_ids" not in inputs and _has_token_types(folder):
+    if (
+        second_type
+        and isinstance(inputs, list)
+        and "token_type_ids" not in inputs
+        and _has_token_types(folder.model_config)
+    ):
         unknown(
             path,
             "token_type_ids among model_input_names, as kerasbert numbers the texts of a pair 0 and 1",
@@ -106,6 +109,6 @@ def _without(config: Mapping, names: set) -> dict:
     return {key: value for key, value in config.items() if key not in names}
 
 
-def _has_token_types(folder: str | os.PathLike) -> bool:
-    types = tokenizer_files.read_json(Path(folder) / tokenizer_files.MODEL_CONFIG).get("type_vocab_size")
+def _has_token_types(config: Mapping) -> bool:
+    types = config.get("type_vocab_size")
     return isinstance(types, int) and types > 1

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.text import tokenizer_files, tokenizer_keys
@@ -50,6 +49,8 @@ class WordPiece(Tokenizer):
     kind = "wordpiece"
     special_names = tokenizer_files.BERT_SPECIAL_TOKENS
     config_keys = tokenizer_keys.WORDPIECE
+    files, hub_class = tokenizer_files.WORDPIECE_FILES, "BertTokenizer"
+    word_spaces, splits_punctuation = " \n", True
     flags = {
         "do_lower_case": "lowercase",
         "strip_accents": "strip_accents",
@@ -68,7 +69,7 @@ class WordPiece(Tokenizer):
         super().__init__(vocabulary, **common)
         self.lowercase = bool(lowercase)
         self.strip_accents = strip_accents if strip_accents is None else bool(strip_accents)
-        self.tokenize_chinese_chars = bool(tokenize_chinese_chars)
+        self.tokenize_chinese_chars = self.splits_ideographs = bool(tokenize_chinese_chars)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocabulary_size: int, lowercase: bool = True, min_frequency: int = 2) -> Self:
@@ -112,21 +113,6 @@ class WordPiece(Tokenizer):
         strip_accents = self.lowercase if self.strip_accents is None else self.strip_accents
         return {**super().effective_config(), "strip_accents": strip_accents}
 
-    def _word_spaces(self) -> str:
-        return " \n"
-
-    def _isolated(self) -> dict[str, bool]:
-        return {"splits_punctuation": True, "splits_ideographs": self.tokenize_chinese_chars}
-
-    def _settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.flags.values()}
-
-    def _file_settings(self) -> dict[str, Any]:
-        return {"tokenizer_class": "BertTokenizer"}
-
-    def _write_files(self, folder: Path) -> None:
-        tokenizer_files.write_vocabulary(folder / tokenizer_files.VOCABULARY, self._vocabulary)
-
     @classmethod
     def _with_letter_case(cls, settings: dict[str, Any], folder: str | os.PathLike) -> dict[str, Any]:
         vocabulary = settings["vocabulary"]
@@ -140,7 +126,3 @@ class WordPiece(Tokenizer):
             "strip_accents": None if lowercase == strip_accents else strip_accents,
             **settings,
         }
-
-    @classmethod
-    def _read_files(cls, folder: Path) -> dict[str, Any]:
-        return {"vocabulary": tokenizer_files.read_vocabulary(folder / tokenizer_files.VOCABULARY)}
