@@ -12,7 +12,10 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("errors", "arguments", "suggestions", "optional", "memory", "model_names", "children", "facades"),
     ("capture", "cleanup", "console", "files", "ids", "sharing"),
-    ("text", "data", "layers", "processors", "losses"),
+    ("text", "layers"),
+    ("data",),
+    ("processors",),
+    ("losses",),
     ("encoders",),
     ("checkpoints", "optimizers"),
     ("tasks",),

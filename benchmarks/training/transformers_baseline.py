@@ -90,7 +90,7 @@ class Tagging:
 
     def scores(self) -> dict[str, float]:
         """Compute the metrics on the dev data."""
-        from kerasbert.processors.token_classification.entities import entity_scores
+        from kerasbert.data.entities import entity_scores
 
         (logits,) = outputs(self.model, self.tokenizer, self.dev_rows, ("logits",))
         predictions = []

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kerasbert.processors.token_classification.entities import convert_tags
+from kerasbert.data.entities import convert_tags
 
 TYPES = {
     "per": "person", "person": "person", "loc": "location", "location": "location", "org": "organization",

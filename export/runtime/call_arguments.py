@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.arguments import check_whole_number, shown, to_list
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 
@@ -23,7 +23,7 @@ def examples_of(processor: Processor, x: Any, second: Any) -> Any:
         KerasBertError: When they are no examples of the task, or of different numbers.
     """
     _refuse_names(x)
-    if is_table(x):
+    if isinstance(x, Dataset):
         if second is not None:
             raise KerasBertError("expected a table alone, received second texts beside it; put them in a column of it")
         return x

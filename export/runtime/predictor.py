@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kerasbert.console.output import note
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.isolated_model import IsolatedFile
@@ -134,7 +134,7 @@ class Predictor:
         Raises:
             KerasBertError: when there are no labels, or outputs are not finite.
         """
-        y = x.y if y is None and is_table(x) else y
+        y = labels_of(x, y)
         if y is None and not self.processor.self_supervised:
             raise KerasBertError(
                 "expected labels to score predictions, received none; pass `y`, or a table with labels"
@@ -202,7 +202,7 @@ class Predictor:
 
     def _features(self, x: Any, make_features: _MakeFeatures) -> tuple[Sequence, Features]:
         """Return examples and their features; notes how many texts were cut, and whether the file pads much."""
-        examples = self.processor.examples(x.x if is_table(x) else x)
+        examples = self.processor.examples(examples_of(x))
         if not examples:
             raise KerasBertError("expected at least one text, received none; pass texts")
         features = make_features(examples, self.tokenizer, self.length)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.processors import Processor
 
 
@@ -45,7 +45,7 @@ def read_data(data: Any, processor: Processor | None) -> Data:
         from kerasbert.processors.classification import SingleLabel
 
         data = (processor or SingleLabel).read(data)
-    if is_table(data):
+    if isinstance(data, Dataset):
         return Data(data.x, data.y)
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
         return Data(*data)

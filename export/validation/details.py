@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.data.entities import spans
 from kerasbert.export.validation.examples import Examples, RowOutputs
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.classification import SingleLabel
-from kerasbert.processors.token_classification.entities import spans
 from kerasbert.processors.token_classification.processor import Tagging
 
 MAX_CHANGED = 50

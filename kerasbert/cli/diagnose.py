@@ -12,7 +12,7 @@ from kerasbert.cli.common.results import Result
 from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
 
 Data = Annotated[Path, Option(metavar="FILE", help="Examples to run: a data file of the task.")]

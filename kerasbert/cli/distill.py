@@ -12,7 +12,7 @@ from kerasbert.training.config import TrainConfig
 from kerasbert.training.config_fields import REQUIRED, check_fields, option
 
 if TYPE_CHECKING:
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
 

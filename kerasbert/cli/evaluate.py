@@ -12,8 +12,8 @@ from kerasbert.cli.common.results import Result
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
+    from kerasbert.data.dataset import Dataset
     from kerasbert.data.reading import FileOptions
-    from kerasbert.data.table import Dataset
     from kerasbert.processors import Processor
 
 Data = Annotated[

@@ -13,7 +13,7 @@ from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHA
 from kerasbert.training.config_fields import check_fields, option
 
 if TYPE_CHECKING:
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.trainer import TrainResult
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.choice_columns import QuestionColumns
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import ObjectRecords, ObjectRow, data_suffix, read_objects, read_records
-from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 
@@ -23,7 +23,7 @@ _BLANK = "_"  # in a question, where its answer belongs
 
 
 @dataclass(frozen=True)
-class ChoiceTable(Table):
+class ChoiceTable(Dataset):
     """Questions with choices.
 
     `x` holds `(prompt, choices)` of each question. `y` holds the number, text or letter of each correct choice, or is None.
@@ -37,7 +37,7 @@ class ChoiceTable(Table):
         summary = ", ".join(f"{count} choices: {questions:,}" for count, questions in sorted(counts.items()))
         return summary if self.y is not None else f"{summary}; no labels"
 
-    def texts(self) -> list[str]:
+    def full_texts(self) -> list[str]:
         return [" ".join([prompt, *choices]) for prompt, choices in self.x]
 
 

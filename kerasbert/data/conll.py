@@ -10,27 +10,27 @@ from pathlib import Path
 from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.conll_columns import BLANKS, FIRST, LAST, Line, choose_columns, split_columns
+from kerasbert.data.dataset import Dataset, quantiles
+from kerasbert.data.entities import SCHEMES, convert_tags, scheme_of, spans
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix
-from kerasbert.data.table import Table, quantiles
+from kerasbert.data.tag_schemes import FileTags, recognize_tags
 from kerasbert.data.tagged_objects import object_keys, sentences_of_objects
 from kerasbert.data.tagged_sentence import Sentence, length_fault
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import SCHEMES, convert_tags, scheme_of, spans
-from kerasbert.processors.token_classification.tag_schemes import FileTags, recognize_tags
 
 _MAX_NAMES = 20  # in a description
 
 
 @dataclass(frozen=True)
-class ConllTable(Table):
+class ConllTable(Dataset):
     """Sentences of words with tags.
 
     `x` holds the words of each sentence. `y` holds one tag for each word, by name or by number, or is None.
 
     Attributes:
-        scheme: The tagging scheme of the file (see `kerasbert.processors.token_classification.entities`), or None if the tags do not
+        scheme: The tagging scheme of the file (see `kerasbert.data.entities`), or None if the tags do not
             mark entities.
     """
 
@@ -46,9 +46,6 @@ class ConllTable(Table):
         if self.scheme is None:
             return f"{words}; {_format_counts('tags', Counter(str(tag) for tags in self.y for tag in tags))}"
         return f"{words}; {_format_counts('entities', Counter(span.label for tags in self.y for span in spans(tags)))}"
-
-    def texts(self) -> list[str]:
-        return [" ".join(words) for words in self.x]
 
     def remarks(self) -> list[str]:
         return [quantiles("words", [len(words) for words in self.x])]
@@ -86,10 +83,10 @@ def read_conll(
         tag_column: The column of the tags, likewise; None reads no tags.
         separator: The string between columns. Default: a tab if the first line contains one, otherwise runs of spaces or tabs.
         labels: The names of tags that the file holds as numbers, in the order of these. Without names the numbers are kept.
-        scheme: The scheme to which tags of entities are converted, see `kerasbert.processors.token_classification.entities`. None keeps
+        scheme: The scheme to which tags of entities are converted, see `kerasbert.data.entities`. None keeps
             the tags.
         max_rows: The maximum number of sentences to read.
-        skip_bad_rows: Skip sentences with a line that cannot be read, and count those lines in `Table.bad`.
+        skip_bad_rows: Skip sentences with a line that cannot be read, and count those lines in `Dataset.bad`.
         encoding: As for `read_table`.
 
     Returns:

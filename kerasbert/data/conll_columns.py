@@ -8,9 +8,9 @@ from pathlib import Path
 from kerasbert.console.output import note
 from kerasbert.console.strictness import unknown
 from kerasbert.data.bad_rows import BadRows, peek
+from kerasbert.data.entities import OUTSIDE, PREFIXES
 from kerasbert.data.lines import read_lines
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import OUTSIDE, PREFIXES
 
 BLANKS = re.compile("[ \t]+")
 DOCUMENT = "-DOCSTART-"

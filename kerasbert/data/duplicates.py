@@ -4,9 +4,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.example_keys import example_keys, normalized
 from kerasbert.data.label_sets import split_labels
-from kerasbert.data.table import Dataset
 
 _EXAMPLES = 3  # in a message
 

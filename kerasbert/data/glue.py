@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.data.tables import TextTable, read_table
+from kerasbert.data.dataset import Dataset
+from kerasbert.data.tables import read_table
 from kerasbert.errors import KerasBertError
 
 SPLITS = ("train", "dev", "test")
@@ -46,7 +47,7 @@ GLUE = {
 }
 
 
-def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_rows: int | None = None) -> TextTable:
+def read_glue(folder: str | os.PathLike, name: str, split: str = "train", max_rows: int | None = None) -> Dataset:
     r"""Read a split of a GLUE task from its `.tsv` files, gzip-compressed or not.
 
     Args:

@@ -11,9 +11,9 @@ from typing import Self
 
 import numpy as np
 
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
-from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.text.strings import as_strings
 
@@ -27,7 +27,7 @@ _SENTENCE = re.compile(
 
 
 @dataclass(frozen=True)
-class PlainText(Table):
+class PlainText(Dataset):
     """Running text: `x` holds texts, `y` is None.
 
     Attributes:
@@ -55,7 +55,7 @@ class PlainText(Table):
 
 
 @dataclass(frozen=True)
-class PairTable(Table):
+class PairTable(Dataset):
     """Sentence pairs: `x` holds pairs of texts, `y` the label of each by name."""
 
     def kind(self) -> str:
@@ -66,7 +66,7 @@ class PairTable(Table):
             return "no labels"
         return "labels " + ", ".join(f"{label}: {count:,}" for label, count in Counter(self.y).items())
 
-    def texts(self) -> list[str]:
+    def full_texts(self) -> list[str]:
         return [" ".join(pair) for pair in self.x]
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.delimiters import parse_delimiter
 from kerasbert.data.records import data_suffix, is_tabular
-from kerasbert.data.table import Dataset, Table
-from kerasbert.data.tables import TextTable, read_table
+from kerasbert.data.tables import read_table
 from kerasbert.errors import KerasBertError
 
 
@@ -63,13 +63,13 @@ class FileOptions:
         }
 
 
-def read_texts(path: str | os.PathLike, options: FileOptions) -> TextTable:
+def read_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Texts or pairs with labels, scores or nothing: a table (`read_table`)."""
     _refuse_label_separator(path, options, "one label a row")
     return read_table(Path(path), **options.columns, **options.limits)
 
 
-def read_label_sets(path: str | os.PathLike, options: FileOptions) -> TextTable:
+def read_label_sets(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Texts or pairs with any number of labels: a table (`read_table`), also one with a column of 0 and 1 for each label."""
     return read_table(
         Path(path), **options.columns, **options.limits, label_separator=options.label_separator, multi_label=True
@@ -87,7 +87,7 @@ def read_sentences(path: str | os.PathLike, options: FileOptions) -> Dataset:
     return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
 
 
-def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
+def read_tags(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Words with tags: CoNLL columns or JSON lines (`read_conll`), or a CSV file (`read_tagged_table`)."""
     from kerasbert.data.conll import read_conll
     from kerasbert.data.tagged_tables import read_tagged_table
@@ -105,7 +105,7 @@ def read_tags(path: str | os.PathLike, options: FileOptions) -> Table:
     return read_conll(path, **chosen, separator=limits.pop("delimiter"), **limits)
 
 
-def read_questions(path: str | os.PathLike, options: FileOptions) -> Table:
+def read_questions(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Questions on texts with answers: SQuAD's JSON (`read_squad`)."""
     from kerasbert.data.squad import read_squad
 
@@ -119,7 +119,7 @@ def read_questions(path: str | os.PathLike, options: FileOptions) -> Table:
     return read_squad(path, **limits)
 
 
-def read_prompts(path: str | os.PathLike, options: FileOptions) -> Table:
+def read_prompts(path: str | os.PathLike, options: FileOptions) -> Dataset:
     """Prompts with choices (`read_choices`)."""
     from kerasbert.data.choices import read_choices
 
@@ -137,7 +137,8 @@ def read_plain_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
     _refuse_columns(path, {name: column for name, column in columns.items() if name != "text"}, "texts alone")
     _refuse_label_separator(path, options, "texts alone")
     if is_tabular(path, limits["delimiter"]):
-        return replace(read_table(path, text=columns.get("text"), **limits), pairs=None, labels=None)
+        table = read_table(path, text=columns.get("text"), **limits)
+        return replace(table, x=table.texts, y=None)
     _refuse_columns(path, columns, "lines of text")
     return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kerasbert.data.table import Dataset
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 
 DatasetT = TypeVar("DatasetT", bound=Dataset)

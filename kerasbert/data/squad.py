@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from kerasbert.data.bad_rows import BadRows
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_whole
 from kerasbert.data.records import data_suffix, read_objects
-from kerasbert.data.table import Table
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.files.read_limits import ReadBudget
@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SquadTable(Table):
+class SquadTable(Dataset):
     """Questions about texts.
 
     `x` holds `(question, context)` of each question. `y` holds `{"text": [...], "answer_start": [...]}` of each question, or is None. Both
@@ -56,7 +56,7 @@ class SquadTable(Table):
         unanswered = sum(not answers["text"] for answers in self.y)
         return f"{contexts}; {unanswered:,} without an answer ({unanswered / max(len(self), 1):.1%})"
 
-    def texts(self) -> list[str]:
+    def full_texts(self) -> list[str]:
         return [f"{question} {context}" for question, context in self.x]
 
     def remarks(self) -> list[str]:
@@ -104,7 +104,7 @@ def read_squad(
     Args:
         path: The file.
         max_rows: The maximum number of questions to read.
-        skip_bad_rows: Skip questions of another form, and count them in `Table.bad`.
+        skip_bad_rows: Skip questions of another form, and count them in `Dataset.bad`.
         encoding: As for `read_table`.
 
     Returns:

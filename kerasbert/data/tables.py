@@ -3,124 +3,21 @@
 import json
 import math
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.columns import Columns, no_rows_error, open_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.delimiters import parse_delimiter
-from kerasbert.data.example_keys import example_keys, groups_of_equals
 from kerasbert.data.headers import LABELS, PAIRS, SAMPLE, TEXTS, normalize_name
 from kerasbert.data.label_columns import LabelColumns, named_columns
 from kerasbert.data.label_sets import split_labels
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
-from kerasbert.data.table import length_summary
 from kerasbert.data.unused_columns import report_unused_columns
-from kerasbert.files.json_text import parse_json
-
-if TYPE_CHECKING:
-    from kerasbert.processors.base import Processor
-    from kerasbert.text.tokenizer import Tokenizer
-
-_MAX_LABELS = 12  # in a description
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Texts of a file, with second texts and labels if the file has them. Labels are kept as they are written there.
-
-    Attributes:
-        path: The file.
-        texts: One text for each row.
-        pairs: The second text of each row, or None.
-        labels: The label of each row, or None. A label of a JSON Lines file that is not a string is kept as JSON.
-        columns: All columns of the file; numbers from "0" on without a header.
-        lines: The line of the file on which each row begins.
-        bad: The skipped rows.
-        label_columns: The columns of 0 and 1, one for each label; empty if the labels stand in one column. The labels of each row are then
-            a JSON list of the columns with 1.
-
-    Example:
-        ```python
-        data = kb.data.read_table("train.tsv")
-        data.texts[0], data.labels[0], data.columns
-        print(data.describe())
-        ```
-    """
-
-    path: Path
-    texts: list[str]
-    pairs: list[str] | None
-    labels: list[str] | None
-    columns: tuple[str, ...]
-    lines: list[int] = field(default_factory=list, compare=False, repr=False)
-    bad: BadRows | None = field(default=None, compare=False, repr=False)
-    label_columns: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @property
-    def x(self) -> list[str] | tuple[list[str], list[str]]:
-        """The examples as a task accepts them: the texts, or for pairs both columns."""
-        return self.texts if self.pairs is None else (self.texts, self.pairs)
-
-    @property
-    def y(self) -> list[str] | None:
-        """The labels."""
-        return self.labels
-
-    def describe(
-        self, processor: "Processor | None" = None, tokenizer: "Tokenizer | None" = None, length: int | None = None
-    ) -> str:
-        """Return one line about the rows, their labels, and the median, 95th percentile and maximum of their lengths.
-
-        Lengths are in characters, or in tokens when all arguments are given, as for `Table.describe`.
-
-        Args:
-            processor: The processor of the task.
-            tokenizer: The tokenizer of the model.
-            length: The maximum sequence length in tokens.
-        """
-        texts = self.texts if self.pairs is None else list(map("".join, zip(self.texts, self.pairs, strict=True)))
-        kind = "texts" if self.pairs is None else "pairs"
-        lengths = length_summary(self.x, texts, processor, tokenizer, length)
-        return "; ".join([f"{self.path.name}: {len(self):,} {kind}", self._label_counts(), *lengths])
-
-    def select(self, rows: Sequence[int]) -> Self:
-        """Return the table with only these rows, in this order.
-
-        Args:
-            rows: Indices of the rows, from 0 on.
-        """
-        return replace(
-            self,
-            texts=[self.texts[row] for row in rows],
-            pairs=None if self.pairs is None else [self.pairs[row] for row in rows],
-            labels=None if self.labels is None else [self.labels[row] for row in rows],
-            lines=[self.lines[row] for row in rows] if self.lines else [],
-        )
-
-    def groups(self) -> list[list[int]]:
-        """Return the indices of rows that a split must not separate, group by group: equal texts."""
-        return groups_of_equals(example_keys(self.x))
-
-    def _label_counts(self) -> str:
-        if self.labels is None:
-            return "no labels"
-        if self.label_columns:
-            counts = Counter({name: 0 for name in self.label_columns})
-            counts.update(name for label in self.labels for name in parse_json(label, self.path))
-        else:
-            counts = Counter(self.labels)
-        if len(counts) > _MAX_LABELS:
-            return f"{len(counts)} distinct labels"
-        return "labels " + ", ".join(f"{label}: {count:,}" for label, count in sorted(counts.items()))
 
 
 def read_table(
@@ -135,7 +32,7 @@ def read_table(
     encoding: str | None = None,
     label_separator: str | None = None,
     multi_label: bool = False,
-) -> TextTable:
+) -> Dataset:
     """Read texts, with second texts and labels if the file has them.
 
     The file name's suffix determines the format. Each may also be compressed as `.gz`:
@@ -158,7 +55,7 @@ def read_table(
             separated by commas, hold 0 or 1 for each label.
         max_rows: The maximum number of rows to read.
         delimiter: The character between columns, for any file but a `.jsonl`.
-        skip_bad_rows: Skip rows that cannot be read, and count them in `TextTable.bad`. Otherwise the first one raises.
+        skip_bad_rows: Skip rows that cannot be read, and count them in `Dataset.bad`. Otherwise the first one raises.
         encoding: The encoding, such as `cp1252`. Default: UTF-8, or UTF-16 if the file begins with its byte order mark.
         label_separator: The character between the labels of a cell. The labels are then JSON lists. Default: the cells as they are.
         multi_label: Use columns of 0 and 1 as the labels if there is no column of labels.
@@ -194,7 +91,8 @@ def read_table(
     if labels is not None and separator is not None and not isinstance(selection.label, LabelColumns):
         labels = [json.dumps(split_labels(cell, row, separator), ensure_ascii=False) for row, cell in enumerate(labels)]
     label_columns = selection.label.names if isinstance(selection.label, LabelColumns) else ()
-    return TextTable(path, texts, pairs, labels, columns.names, lines, bad, label_columns)
+    x = texts if pairs is None else (texts, pairs)
+    return Dataset(path, x, labels, columns=columns.names, lines=lines, bad=bad, label_columns=label_columns)
 
 
 class _Selection(NamedTuple):

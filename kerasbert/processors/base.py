@@ -48,6 +48,7 @@ class Processor:
         label_dtype: The dtype of encoded labels in `tf.data` pipelines of texts. None: such pipelines have no label names.
         label_check: Checks one label as a user wrote it, and raises KerasBertError for an invalid one; None checks labels together only.
         label_rank: Axes of encoded labels in such pipelines, the batch included.
+        not_tokenized: Names of settings beside the labels that features do not depend on.
         reader: A function of a path, columns and options to a dataset; see `kerasbert.data.reading`.
         display: How predictions are displayed.
 
@@ -75,6 +76,7 @@ class Processor:
     label_dtype: ClassVar[Literal["int32", "float32"] | None] = None
     label_rank: ClassVar[int] = 1
     label_check: ClassVar[Callable[[Any], object] | None] = None
+    not_tokenized: ClassVar[tuple[str, ...]] = ()
     reader: ClassVar[Callable] = staticmethod(read_texts)
     display: ClassVar[Display]
 
@@ -167,6 +169,26 @@ class Processor:
             The features.
         """
         return self.features(examples, tokenizer, length)
+
+    def feature_settings(self, scoring: bool = False) -> tuple:
+        """Return what the features depend on, beside the examples, the tokenizer and the length.
+
+        Args:
+            scoring: Whether the features are those of `scoring_features`.
+        """
+        kind = type(self)
+        names = [field.name for field in fields(self) if field.name not in ("labels", *self.not_tokenized)]
+        masks = scoring and kind.scoring_features is not Processor.scoring_features
+        return kind, masks, self.prefix, *(getattr(self, name) for name in names)
+
+    def fits(self, features: Features, length: int) -> bool:
+        """Return whether the features would be the same with rows of at most `length` tokens.
+
+        Args:
+            features: The features of longer rows, one row for each example, in which none is cut.
+            length: Tokens in the longest row.
+        """
+        return int(features.lengths.max()) <= length
 
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         """Encode labels as the loss takes them.

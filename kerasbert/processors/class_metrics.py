@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.processors.token_classification.entities import Span, spans
+from kerasbert.data.entities import Span, spans
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class TextProcessor(Processor):
 
     paired: bool | None = field(default=None, metadata=OMITTED_IF_NONE)
 
+    not_tokenized = ("paired",)
+
     def examples(self, x: Any) -> list:
         examples = text_examples(x)
         check_form(examples, self.paired)

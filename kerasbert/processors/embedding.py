@@ -49,6 +49,7 @@ class Embedding(Processor):
     outputs = ("embedding",)
     compared_as = "embedding"
     needs_labels = False
+    not_tokenized = ("width", "prompts", "default_prompt_name")  # the prefix counts
     reader = staticmethod(read_sentences)
     display = Display(("dimensions", "norm", "first values", "text"), _lines)
 

@@ -81,6 +81,7 @@ class MaskedWords(Processor):
     second_input = "none"
     self_supervised = True
     needs_labels = False
+    not_tokenized = ("top",)
     reader = staticmethod(read_plain_texts)
     display = Display(("words", "text"), _lines, limit=lambda prediction, top_k: prediction)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.arguments import is_sized
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
@@ -57,7 +57,7 @@ def check_form(examples: Sequence, paired: bool | None) -> None:
 
 def is_paired(x: Any) -> bool | None:
     """Return whether data that `text_examples` accepts are pairs; None for packed inputs and for none."""
-    if is_table(x):
+    if isinstance(x, Dataset):
         x = x.x
     if isinstance(x, Mapping) or not isinstance(x, list | tuple | np.ndarray) or not is_sized(x) or not len(x):
         return None

@@ -1,13 +1,14 @@
 """Inference of tasks: examples to features, batches through `serve`, raw results to predictions and metrics."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
 from kerasbert.console.output import note
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset, labels_of
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import check_finite
@@ -73,11 +74,8 @@ class InferenceMixin(ServingMixin):
             return None, task_inputs.packed_features(self, x)
         task_inputs.check_containers(x)
         processor = processor or self.processor
-        examples = processor.examples(x.x if is_table(x) else x)
-        if not examples:
-            raise KerasBertError("expected at least one text, received none; give the task some texts")
-        make = processor.scoring_features if scoring else processor.features
-        features = make(examples, self.tokenizer, self.sequence_length)
+        data = x if isinstance(x, Dataset) else Dataset(Path(), x)
+        examples, features = data.features(processor, self.tokenizer, self.sequence_length, scoring)
         self._count_truncated(features.truncated)
         line = (
             f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
@@ -183,7 +181,7 @@ class InferenceMixin(ServingMixin):
             KerasBertError: When there are no labels, outputs are not finite, or the processor rejects an example or a label.
         """
         examples, features = self._examples(x, scoring=True)
-        y = x.y if y is None and is_table(x) else y
+        y = labels_of(x, y)
         if y is None and not self.processor.self_supervised:
             raise KerasBertError("expected labels to score predictions by, received none; pass them as y")
         for line in self.processor.notes_on_labels(y, examples):

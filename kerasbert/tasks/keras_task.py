@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.arguments import check_whole_number
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import labels_of
 from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.fit_schedule import begin_fit, check_rate_callbacks
@@ -300,7 +300,7 @@ class KerasTask(CompilingModel):
         if isinstance(x, tf.data.Dataset):
             return string_datasets.tokenized(self, x, batch_size, seed=seed if shuffle else None)
         task_inputs.check_containers(x, y)
-        y = x.y if y is None and is_table(x) else y
+        y = labels_of(x, y)
         examples, features = self.features(x)
         labels = self.encode_targets(y, features.example if examples is None else examples, features)
         data, _ = task_inputs.batches(

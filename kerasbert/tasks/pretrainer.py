@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.plain_text import OBJECTIVES, PlainText, pairs_from_text
-from kerasbert.data.table import is_table
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
@@ -171,7 +171,7 @@ class Pretrainer(Task):
                     "lists, or packed inputs with labels"
                 )
             return x, y
-        if is_packed(x) or is_table(x) and not isinstance(x, PlainText):
+        if is_packed(x) or isinstance(x, Dataset) and not isinstance(x, PlainText):
             return x, y
         if not isinstance(x, PlainText):
             documents = _documents(x)

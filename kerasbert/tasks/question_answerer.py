@@ -6,7 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.console.output import note
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
@@ -136,10 +136,10 @@ class QuestionAnswerer(Task):
 
     def _learn_no_answer(self, x: Any, y: Any) -> None:
         """Set `no_answer` by the training data if it is undecided, and print a line where both do not fit."""
-        y = x.y if y is None and is_table(x) else y
+        y = labels_of(x, y)
         if y is None:
             return
-        answers = right_answers(y, self.processor.examples(x.x if is_table(x) else x))
+        answers = right_answers(y, self.processor.examples(examples_of(x)))
         unanswered = sum(not each for each in answers)
         share = f"{unanswered:,} of {len(answers):,} training questions have no answer"
         if self.no_answer is None:
@@ -156,7 +156,7 @@ class QuestionAnswerer(Task):
     def tuned_score(
         self, x: Any, batch_size: int | None = None, report: Report | None = None
     ) -> tuple[dict[str, float], dict[str, Any]]:
-        y = x.y if is_table(x) else None
+        y = labels_of(x)
         if not self.no_answer or y is None:
             return super().tuned_score(x, batch_size, report)
         examples, features = self._examples(x, scoring=True)
@@ -187,7 +187,7 @@ class QuestionAnswerer(Task):
             KerasBertError: When there are no answers.
         """
         examples, features = self._examples(x, scoring=True)
-        y = x.y if y is None and is_table(x) else y
+        y = labels_of(x, y)
         if y is None:
             raise KerasBertError("expected answers to choose a threshold by, received none; pass them as y")
         raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)

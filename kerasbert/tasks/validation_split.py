@@ -11,8 +11,8 @@ import tf_keras as keras
 
 from kerasbert.arguments import shown
 from kerasbert.console.output import note
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.example_keys import example_keys
-from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import is_packed
 
@@ -54,7 +54,7 @@ def split_off(task: keras.Model, x: Any, y: Any, sample_weight: Any, fraction: f
             f"expected lists of texts and a validation share above 0 and below 1, received {received}; "
             "pass validation_data instead"
         )
-    if is_table(x):
+    if isinstance(x, Dataset):
         x, y = x.x, x.y if y is None else y
     if not is_packed(x):
         x = task.processor.examples(x)

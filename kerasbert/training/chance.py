@@ -10,7 +10,7 @@ from kerasbert.training.config import TrainConfig
 from kerasbert.training.recommended import MOST_EPOCHS, recommended_for
 
 if TYPE_CHECKING:
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import Distiller
 
@@ -62,7 +62,7 @@ def compare_with_chance(task: "Task | Distiller", dev: "Dataset") -> Chance | No
         The comparison, or None for a task whose metric is no mean over examples.
     """
     student: Any = getattr(task, "student", task)
-    examples, features = student.features(dev.x, scoring=True)
+    examples, features = student.features(dev, scoring=True)
     raw_results = student.raw_results(features, _EVALUATION_BATCH)
     found = student.processor.contributions(dev.y, examples, features, raw_results)
     if found is None:

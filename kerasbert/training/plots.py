@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import Distiller
 

@@ -18,7 +18,7 @@ from kerasbert.training.recommended import settled
 if TYPE_CHECKING:
     import tf_keras as keras
 
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Features
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import Distiller
@@ -42,7 +42,7 @@ def prepare(task: "Task | Distiller", config: TrainConfig, data: "Dataset") -> "
     from kerasbert.training.unfreezing import GradualUnfreezing
 
     freeze_parts(task, config)
-    examples, features = task.features(data.x)
+    examples, features = task.features(data)
     config, _ = settled(config, task, len(data))
     rate, epochs = config.learning_rate or 0.0, config.epochs or 1
     optimizer = adamw(

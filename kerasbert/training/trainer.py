@@ -18,7 +18,7 @@ from kerasbert.training.run_folder import RunFolder
 from kerasbert.training.state import add_metric_sums, file_digest, read_state, restore_state, save_state
 
 if TYPE_CHECKING:
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import Distiller
 

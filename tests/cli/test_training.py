@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +25,33 @@ def options(place, out, **more):
 
 
 @pytest.fixture(scope="module")
-def unbroken(place, tmp_path_factory, optimized_graphs):
+def unbroken_run(place, tmp_path_factory, optimized_graphs):
+    """The folder of a training, and how often the tokenizer was called with each text."""
     from kerasbert.cli import main
+    from kerasbert.text.tokenizer import Tokenizer
 
-    out = tmp_path_factory.mktemp("unbroken") / "out"
-    assert main(["train", *options(place, out, dev=place.dev, dropout=0.2)]) == 0
-    return out
+    out, counts, encode = tmp_path_factory.mktemp("unbroken") / "out", Counter(), Tokenizer.encode
+
+    def counted(self, texts, *arguments, **options):
+        counts.update(texts)
+        return encode(self, texts, *arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Tokenizer, "encode", counted)
+        assert main(["train", *options(place, out, dev=place.dev, dropout=0.2)]) == 0
+    return out, counts
+
+
+@pytest.fixture(scope="module")
+def unbroken(unbroken_run):
+    return unbroken_run[0]
+
+
+def test_a_training_tokenizes_each_row_once(place, unbroken_run):
+    rows = [
+        line.split("\t")[0] for name in (place.train, place.dev) for line in Path(name).read_text().splitlines()[1:]
+    ]
+    assert unbroken_run[1] == Counter(rows)
 
 
 def same_weights(one: Path, other: Path, **tolerance) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from kerasbert.data import find_duplicates, read_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.splitting import split
 from kerasbert.data.squad import SquadTable
-from kerasbert.data.table import Table
 
 
 @pytest.fixture
@@ -46,14 +46,14 @@ def test_label_sets_in_another_order_are_equal(write):
 
 
 def test_examples_of_every_kind_are_compared(tmp_path):
-    words = Table(tmp_path / "a.conll", [["a", "b"], ["a", "b"], ["a b"]], [["O", "O"], ["O", "B-X"], ["O"]])
+    words = Dataset(tmp_path / "a.conll", [["a", "b"], ["a", "b"], ["a b"]], [["O", "O"], ["O", "B-X"], ["O"]])
     assert find_duplicates(words).repeated == 1 and find_duplicates(words).contradicting == ((0, 1),)
     answers = {"text": ["x"], "answer_start": [0]}
     squad = SquadTable(
         tmp_path / "a.json", [("q", "c"), ("q", "c")], [answers, {"text": [], "answer_start": []}], ("1", "2")
     )
     assert find_duplicates(squad).repeated == 1 and not find_duplicates(squad).contradicting
-    choices = Table(tmp_path / "a.jsonl", [("p", ("x", "y")), ("p", ("x", "z")), ("p", ("x", "y"))], [0, 1, 0])
+    choices = Dataset(tmp_path / "a.jsonl", [("p", ("x", "y")), ("p", ("x", "z")), ("p", ("x", "y"))], [0, 1, 0])
     assert find_duplicates(choices).repeated == 1
 
 

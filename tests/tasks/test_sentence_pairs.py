@@ -131,11 +131,11 @@ def test_equal_texts_get_equal_numbers(model):
 
 
 def test_a_table_of_pairs(model, pairs, tmp_path):
-    from kerasbert.data.table import Table
+    from kerasbert.data.dataset import Dataset
 
     compiled(model)
-    model.fit(Table(tmp_path / "pairs.tsv", list(zip(*pairs, strict=True)), None), verbose=0)
-    model.fit(Table(tmp_path / "pairs.tsv", list(zip(*pairs, strict=True)), [0.5] * 6), verbose=0)
+    model.fit(Dataset(tmp_path / "pairs.tsv", list(zip(*pairs, strict=True)), None), verbose=0)
+    model.fit(Dataset(tmp_path / "pairs.tsv", list(zip(*pairs, strict=True)), [0.5] * 6), verbose=0)
     assert int(model.optimizer.iterations) == 2
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.training import TrainConfig
 from kerasbert.training.chance import Chance, compare_with_chance
 
 
 def dev(x, y):
-    return Table(Path("dev.tsv"), x, y)
+    return Dataset(Path("dev.tsv"), x, y)
 
 
 def test_a_constant_classifier_is_at_chance(tiny):

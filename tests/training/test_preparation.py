@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.losses import ContrastiveLoss, CosineLoss, CrossEntropy, InBatchNegatives
 from kerasbert.optimizers.parameter_groups import part_of
@@ -16,7 +16,7 @@ from kerasbert.training.preparation import is_chief, parse_class_weights, prepar
 
 @pytest.fixture
 def table(tiny):
-    return Table(Path("train.tsv"), *tiny.rows(20))
+    return Dataset(Path("train.tsv"), *tiny.rows(20))
 
 
 def prepared(task, table, **settings):
@@ -91,7 +91,9 @@ def test_classification_losses(tiny, table):
     assert not isinstance(task.loss, CrossEntropy)
     with pytest.raises(KerasBertError, match="'regression'"):
         prepared(
-            tiny.narrow(problem="regression", labels=None), Table(table.path, table.x, [1.0] * 20), label_smoothing=0.1
+            tiny.narrow(problem="regression", labels=None),
+            Dataset(table.path, table.x, [1.0] * 20),
+            label_smoothing=0.1,
         )
 
 
@@ -112,10 +114,10 @@ def test_sentence_pair_losses(tiny, table):
         (None, {"pair_loss": "in-batch-negatives"}, InBatchNegatives),
     ):
         task = tiny.sentence_encoder()
-        prepared(task, Table(table.path, pairs, y), **settings)
+        prepared(task, Dataset(table.path, pairs, y), **settings)
         assert isinstance(task.loss, loss)
     task = tiny.sentence_encoder()
-    prepared(task, Table(table.path, pairs, [1.0, 5.0] * 10))
+    prepared(task, Dataset(table.path, pairs, [1.0, 5.0] * 10))
     assert task.loss.scores == (0.0, 5.0)
 
 

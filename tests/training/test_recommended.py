@@ -7,7 +7,7 @@ import pytest
 import kerasbert as kb
 from kerasbert.checkpoints.hugging_face import resolve
 from kerasbert.compression.pruning.structured.layers import drop_layers
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.training import RunFolder, TrainConfig, train
@@ -170,7 +170,7 @@ def test_a_student_of_another_width_has_a_new_head(tiny):
 def test_a_run_leaves_a_trained_head(tiny, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("a file of the user")
-    task, data = tiny.narrow(), Table(path, *tiny.rows(8))
+    task, data = tiny.narrow(), Dataset(path, *tiny.rows(8))
     config = TrainConfig(epochs=1)
     folder = RunFolder(tmp_path / "run")
     folder.begin(config)

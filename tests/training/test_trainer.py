@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tf_keras as keras
 
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
@@ -46,11 +46,11 @@ def parts(tiny, tmp_path):
         folder = RunFolder(tmp_path / "model")
         config = TrainConfig(model="m", epochs=EPOCHS, batch_size=BATCH, seed=5, checkpoint_minutes=0)
 
-        def table(self, name: str, rows: int) -> Table:
+        def table(self, name: str, rows: int) -> Dataset:
             texts, labels = tiny.rows(rows, seed=len(name))
             path = tmp_path / f"{name}.tsv"
             path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(texts, labels, strict=True)))
-            return Table(path, texts, labels)
+            return Dataset(path, texts, labels)
 
         def task(self, rate: float = 3e-3):
             task = tiny.narrow(seed=2)
@@ -229,7 +229,7 @@ def test_runs_that_cannot_be_resumed(parts, tiny):
     with pytest.raises(KerasBertError, match="another's"):
         parts.run(other, resume=True)
     path = parts.table("train", ROWS).path
-    edited = Table(path, *tiny.rows(ROWS, seed=77))
+    edited = Dataset(path, *tiny.rows(ROWS, seed=77))
     path.write_text("edited")
     with pytest.raises(KerasBertError, match="train data.*edited since"):
         train(parts.task(), edited, parts.table("dev", 12), parts.config, parts.folder, resume=True)

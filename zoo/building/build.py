@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.training.trainer import ProgressCallback
@@ -98,7 +98,7 @@ class TeacherTexts:
     targets: np.ndarray
     encode: Callable[[list[str]], np.ndarray]
 
-    def tables(self, stage: Stage, seed: int) -> "tuple[Table, Table]":
+    def tables(self, stage: Stage, seed: int) -> tuple[Dataset, Dataset]:
         """Return the rows of a stage, and those that are held out.
 
         Args:
@@ -111,8 +111,8 @@ class TeacherTexts:
         if stage.pairs:
             rows, labels[:count, -1] = make_rows(rows, self.vectors[:count], stage.pairs, seed, self.encode)
         return (
-            Table(self.path, rows, labels[:count]),  # type: ignore[arg-type]
-            Table(self.path, self.texts[-dev_count:], labels[-dev_count:]),  # type: ignore[arg-type]
+            Dataset(self.path, rows, labels[:count]),
+            Dataset(self.path, self.texts[-dev_count:], labels[-dev_count:]),
         )
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.cli.common.progress import note
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.duplicates import find_duplicates
 from kerasbert.data.rare_labels import rare_labels
 from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import parse_fraction, split
-from kerasbert.data.table import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 from kerasbert.processors.classification import SingleLabel

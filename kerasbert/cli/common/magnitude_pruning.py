@@ -95,7 +95,7 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
     callbacks: list[Any] = [PreserveSparsity()] if config.keep_zeros else []
     if schedule:
         run.settle(task, len(data))
-        steps = -(-len(task.features(data.x)[1]) // run.config.batch_size) * (run.config.epochs or 1)
+        steps = -(-len(task.features(data)[1]) // run.config.batch_size) * (run.config.epochs or 1)
         schedule.check(task, steps)
         callbacks.append(MagnitudePruning(schedule))
     before = score(task, dev, "the original model")

@@ -14,7 +14,7 @@ from kerasbert.training.config_fields import check_fields, flag, option
 if TYPE_CHECKING:
     from kerasbert.compression.pruning.structured import LayerChoice
     from kerasbert.console.tables import Block
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
 

@@ -17,8 +17,8 @@ from kerasbert.cli.common.data_files import (
 from kerasbert.cli.common.loading import loading
 from kerasbert.cli.common.progress import note, progress
 from kerasbert.cli.common.saved_model import read_processor
+from kerasbert.data.dataset import Dataset
 from kerasbert.data.records import is_tabular
-from kerasbert.data.table import Dataset, Table
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, make_processor, processor_class
 from kerasbert.processors.classification import MultiLabel
@@ -162,7 +162,7 @@ def choose_length(
     limit = length or min(processor.default_length, max_length)
     if limit > max_length:
         return limit  # the task reports the error
-    features = processor.features(processor.examples(table.x), tokenizer, limit)
+    features: Features = table.features(processor, tokenizer, limit)[1]
     longest = int(features.lengths.max())
     chosen = length or min(-(-longest // LENGTH_STEP) * LENGTH_STEP, limit)
     reason = f"the longest of {len(table):,} training texts has {longest} tokens"
@@ -280,9 +280,9 @@ def label_dev_with_vectors(teacher: "Task", student: "Task", dev: Dataset | None
         return _label_with_vectors(teacher, dev)
 
 
-def _label_with_vectors(task: "Task", table: Dataset) -> Table:
+def _label_with_vectors(task: "Task", table: Dataset) -> Dataset:
     from kerasbert.processors.texts import columns
 
     first, second = columns(task.processor.examples(table.x))
     texts = first + (second or [])
-    return Table(table.path, texts, task.predict(texts))
+    return Dataset(table.path, texts, task.predict(texts))

@@ -18,7 +18,7 @@ from kerasbert.training.run_folder import RunFolder, check_resumable
 if TYPE_CHECKING:
     import tf_keras as keras
 
-    from kerasbert.data.table import Dataset
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.chance import Chance
     from kerasbert.training.distillation import Distiller

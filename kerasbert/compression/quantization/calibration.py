@@ -11,8 +11,8 @@ from kerasbert.compression.quantization.observers import Observer
 from kerasbert.compression.quantization.outlier_tokens import OutlierTokenObserver
 from kerasbert.compression.quantization.range_estimation import BINS, RangeEstimator, range_estimator
 from kerasbert.console.output import note
+from kerasbert.data.dataset import examples_of
 from kerasbert.data.sampling import sample_evenly, spread
-from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import (
     ActivationFakeQuant,
@@ -99,7 +99,7 @@ def _make_run(model: Task, data: Any, batch_size: int, rows: int | None) -> Call
 
 def _sample(model: Task, data: Any, rows: int | None) -> Any:
     """Choose some of the examples, spread evenly, and print how many if these are not all, or few."""
-    data = data.x if is_table(data) else data
+    data = examples_of(data)
     examples = data if is_packed(data) else model.processor.examples(data)
     total = len(examples["input_ids"]) if is_packed(examples) else len(examples)
     count = total if rows is None else min(rows, total)

@@ -14,7 +14,7 @@ from kerasbert.compression.quantization.observers import (
     observe_quantizers,
     pack_rows,
 )
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.processors import Features
 from kerasbert.processors.decisions import decides, same_decisions
 from kerasbert.tasks.base import Task
@@ -110,7 +110,7 @@ def measure_effects(
     points = list(dict.fromkeys(points))
     examples, features = task.features(data, scoring=True)
     check_known_tokens(task, features, "run float and 8 bits on them")
-    if labels is None and is_table(data):
+    if labels is None and isinstance(data, Dataset):
         labels = data.y
     evaluation = _Evaluation(task, examples, features, labels, rows)
     quantized_keys: list[set[QuantizerKey] | None] = [set(), None, *({point} for point in points)]

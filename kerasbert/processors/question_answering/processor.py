@@ -16,7 +16,7 @@ from kerasbert.processors.features import Features
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.question_answering.gold_answers import right_answers
 from kerasbert.processors.question_answering.span_search import ScoredSpan, best_spans
-from kerasbert.processors.question_answering.span_windows import window_features
+from kerasbert.processors.question_answering.span_windows import questions_fit, window_features
 from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.processors.texts import split_pairs
 from kerasbert.text import Tokenizer
@@ -74,6 +74,7 @@ class QuestionAnswering(Processor):
     second_input = "context"
     truncated_items = "questions"
     default_length = 384  # as in the literature
+    not_tokenized = ("longest_answer", "n_best", "no_answer", "no_answer_threshold", "unit")
     reader = staticmethod(read_questions)
     display = Display(
         ("answer", "score", "characters", "question"),
@@ -132,6 +133,9 @@ class QuestionAnswering(Processor):
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
         return window_features(examples, tokenizer, length, self.stride)
+
+    def fits(self, features: Features, length: int) -> bool:
+        return super().fits(features, length) and questions_fit(features.alignment, length)
 
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         if not len(features.alignment):

@@ -96,6 +96,16 @@ def window_features(
     return Features(TokenLists(lists, types), np.array(numbers, np.int64), 1, truncated, alignment)
 
 
+def questions_fit(windows: Sequence[Window], length: int) -> bool:
+    """Return whether no question of some rows is longer than half of a shorter row, and would be truncated there.
+
+    Args:
+        windows: The window of each row, `[CLS] question [SEP] context [SEP]`; some models write two `[SEP]` after the question.
+        length: Tokens in the longest row.
+    """
+    return max(window.begin for window in windows) - 2 <= (length - 4) // 2
+
+
 def _questions(texts: list[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
     """Tokenize questions; return token ids by text."""
     distinct = list(dict.fromkeys(texts))

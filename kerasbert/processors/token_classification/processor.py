@@ -9,6 +9,7 @@ import numpy as np
 
 from kerasbert.arguments import is_single
 from kerasbert.console.strictness import unknown
+from kerasbert.data.entities import OUTSIDE, Span, entity_counts, entity_scores, spans
 from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import class_metrics
@@ -17,7 +18,6 @@ from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, Features
-from kerasbert.processors.token_classification.entities import OUTSIDE, Span, entity_counts, entity_scores, spans
 from kerasbert.processors.token_classification.tag_set import TagSet
 from kerasbert.processors.token_classification.word_windows import WordWindow, leads, word_features
 from kerasbert.processors.token_classification.written_tags import in_order, is_number, written_tags

@@ -9,10 +9,7 @@ import numpy as np
 
 from kerasbert.arguments import shown
 from kerasbert.data.class_numbers import NUMBER, classes_of_numbers
-from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import check_same_number
-from kerasbert.processors.features import IGNORED, Features
-from kerasbert.processors.token_classification.entities import (
+from kerasbert.data.entities import (
     OTHER_OUTSIDE,
     OUTSIDE,
     expand_tag,
@@ -21,6 +18,9 @@ from kerasbert.processors.token_classification.entities import (
     spans,
     tags_of,
 )
+from kerasbert.errors import KerasBertError
+from kerasbert.processors.base import check_same_number
+from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.token_classification.written_tags import check_list, is_list, is_number, tags_of_entities
 from kerasbert.processors.words import words_of
 

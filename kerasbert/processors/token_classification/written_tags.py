@@ -5,8 +5,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from kerasbert.data.entities import OUTSIDE, Span, is_prefixed, scheme_of, tags_of
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import OUTSIDE, Span, is_prefixed, scheme_of, tags_of
 from kerasbert.processors.words import Words
 
 

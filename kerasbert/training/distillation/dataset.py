@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from kerasbert.console.output import note
 from kerasbert.data.batching import padded_length
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import labels_of
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors import Features
@@ -85,7 +85,7 @@ class DistillationDataset:
         """
         if isinstance(x, tf.data.Dataset):
             return self._from_dataset(x, batch_size, labelled, options.get("seed") if options.get("shuffle") else None)
-        student, y = self.student, x.y if y is None and is_table(x) else y
+        student, y = self.student, labels_of(x, y)
         examples, features = student.features(x)
         targets = student.encode_targets(y, features.example if examples is None else examples, features)
         makes_targets = student.processor.self_supervised and targets is None

@@ -188,12 +188,15 @@ class KillAfter(keras.callbacks.Callback):
 
 @pytest.mark.parametrize("pattern", ["unstructured", "2:4"])
 def test_a_resumed_run_has_the_masks_of_the_unbroken_one(tiny, tmp_path, pattern):
-    from kerasbert.data.table import Table
+    from kerasbert.data.dataset import Dataset
 
     path = tmp_path / "train.tsv"
     texts, labels = tiny.rows(BATCH * STEPS)
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(texts, labels, strict=True)))
-    train, settings = Table(path, texts, labels), TrainConfig(epochs=1, batch_size=BATCH, seed=5, checkpoint_minutes=0)
+    train, settings = (
+        Dataset(path, texts, labels),
+        TrainConfig(epochs=1, batch_size=BATCH, seed=5, checkpoint_minutes=0),
+    )
 
     def go(task, name, *further, resume=False):
         folder = RunFolder(tmp_path / name)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tf_keras as keras
 
-from kerasbert.data.table import Table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
 from kerasbert.text import WordPiece
@@ -140,7 +140,7 @@ class KillAfter(keras.callbacks.Callback):
 def test_resumed_run_equals_unbroken_run(tiny, models, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(models.texts, models.labels, strict=True)))
-    table, found = Table(path, models.texts, models.labels), []
+    table, found = Dataset(path, models.texts, models.labels), []
     settings, teacher = TrainConfig(epochs=2, batch_size=12, seed=5, checkpoint_minutes=0), models.student(3)
     for stops in ((), (3, None)):
         folder = RunFolder(tmp_path / f"run{len(found)}")
@@ -174,7 +174,7 @@ def test_progress_shows_task_metric_before_objective_losses(models, tmp_path):
     listener = ProgressCallback(lambda stage, done, total, figures: told.append(figures), lambda line: None)
     train(
         distiller,
-        Table(path, models.texts, models.labels),
+        Dataset(path, models.texts, models.labels),
         None,
         TrainConfig(epochs=1, batch_size=24),
         folder,

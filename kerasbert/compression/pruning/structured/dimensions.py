@@ -6,7 +6,6 @@ import numpy as np
 
 from kerasbert.compression.pruning.structured.model_surgery import check_float, weights_by_path
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
-from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.sentence_encoder import SentenceEncoder
@@ -110,7 +109,7 @@ def principal_directions(vectors: np.ndarray, count: int) -> np.ndarray:
 
 def _vectors(encoder: SentenceEncoder, texts: Any, batch_size: int) -> np.ndarray:
     """Return the vectors of all texts, `(n, width)`."""
-    features = encoder.features(texts.x if is_table(texts) else texts)[1]
+    features = encoder.features(texts)[1]
     check_known_tokens(encoder, features, "find the main directions of their vectors")
     return np.concatenate([row["embedding"] for row in encoder.raw_results(features, batch_size)])
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from kerasbert.compression.pruning.structured.model_surgery import attentions, check_float, feed_forwards
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 from kerasbert.losses.classes import CrossEntropy
@@ -207,7 +207,7 @@ def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
         raise KerasBertError(
             "expected labelled examples: what to cut is found from the loss on them; received none; give them as `data=`"
         )
-    if is_table(data):
+    if isinstance(data, Dataset):
         return data.x, data.y
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
         return data

@@ -15,8 +15,8 @@ from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_la
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.pruning.structured.output_similarity import OutputSimilarity
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
+from kerasbert.data.dataset import examples_of
 from kerasbert.data.sampling import sample_evenly, spread
-from kerasbert.data.table import is_table
 from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
@@ -129,7 +129,7 @@ def _features(task: Task, data: Any, rows: int) -> Features:
         )
     if data is None:
         raise KerasBertError("expected data to compare choices of layers on, received none; give texts as `data=`")
-    x = data.x if is_table(data) else data
+    x = examples_of(data)
     if is_packed(x):
         features = task.features(x)[1]
         index = spread(len(features), rows).tolist()

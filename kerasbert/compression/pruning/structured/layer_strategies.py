@@ -10,7 +10,6 @@ import tf_keras as keras
 from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_layer
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
-from kerasbert.data.table import is_table
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.processors import Features
@@ -75,7 +74,7 @@ def layer_similarities(task: Task, data: Any, batch_size: int = 32) -> np.ndarra
         raise KerasBertError(
             "expected data to compare layers' inputs and outputs on, received none; give texts as `data=`"
         )
-    features = task.features(data.x if is_table(data) else data)[1]
+    features = task.features(data)[1]
     check_known_tokens(task, features, "compare layers' inputs and outputs on them")
     return similarities_on(task, features, batch_size)
 

@@ -16,7 +16,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
 )
 from kerasbert.compression.pruning.structured.tokenizers import add_required_ids, check_trimmable, trim_tokenizer
 from kerasbert.compression.quantization.known_tokens import known_token_ids
-from kerasbert.data.table import is_table
+from kerasbert.data.dataset import examples_of
 from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE
@@ -98,7 +98,7 @@ def _ids_of(tokenizer: Tokenizer, tokens: Iterable[str]) -> set[int]:
 
 def _count_ids(task: Task, texts: Any) -> Counter[int]:
     """The number of occurrences of each token of the texts."""
-    texts = texts.x if is_table(texts) else texts
+    texts = examples_of(texts)
     counts: Counter[int] = Counter()
     if isinstance(texts, list | tuple | np.ndarray) and len(texts) and all(isinstance(t, str) for t in texts):
         for start in range(0, len(texts), _CHUNK):

@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import (
+from kerasbert.data.entities import (
     SCHEMES,
     Span,
     convert_tags,
@@ -16,6 +15,7 @@ from kerasbert.processors.token_classification.entities import (
     spans,
     tags_of,
 )
+from kerasbert.errors import KerasBertError
 
 # What seqeval 1.2.2 says of these, by its `get_entities` and its scores.
 TRUTH = [

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from kerasbert.data.entities import OTHER_OUTSIDE, OUTSIDE, PREFIXES
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.entities import OTHER_OUTSIDE, OUTSIDE, PREFIXES
 
 _SCHEMES = {"IOB": "BI", "IOBES": "BIES", "BILOU": "BILU", "BMES": "BMES", "BMEWO": "BMEW"}
 _LETTERS = "".join(sorted(PREFIXES))
